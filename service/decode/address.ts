@@ -1,16 +1,16 @@
-/** An account's address and how it was spelled. */
+/** Address of an account, and the form in which it was written. */
 export type ParsedAddress = {
   /** Signed 32 bits. */
   readonly workchain: number;
   /** 32 bytes. */
   readonly id: Buffer;
   readonly form: 'raw' | 'friendly';
-  /** A raw address says neither: bounceable, and for any network. */
+  /** A raw address has neither flag: it counts as bounceable, and for any network. */
   readonly bounceable: boolean;
   readonly testOnly: boolean;
 };
 
-/** How a friendly address is spelled. */
+/** Form of a friendly address. */
 export type AddressStyle = {
   /** Default true. */
   readonly bounceable?: boolean;
@@ -27,13 +27,13 @@ const TEST_ONLY_FLAG = 0x80;
 const FRIENDLY_BYTES = 36;
 const CRC_START = 34;
 
-/** Friendly addresses are written in here, one after another: an answer has hundreds. */
+/** Buffer in which friendly addresses are written one after another, because an answer has hundreds. */
 const friendlyBytes = Buffer.alloc(FRIENDLY_BYTES);
 
 /**
- * Reads `workchain:64 hex digits` or 48 characters of base64, either alphabet or both mixed (TEP-2; v2 sheet 7.1).
- * Bare hex without a workchain is no address. Returns undefined for anything else.
- * @param rules `anyTag` takes a friendly address whose first byte is no known tag (v3 sheet section 2)
+ * Reads `workchain:64 hex digits` or 48 characters of base64, either alphabet or both mixed (TEP-2; service/v2/README.md#inputs). Bare hex without a
+ * workchain is no address. Returns undefined for any other text.
+ * @param rules `anyTag` accepts a friendly address whose first byte is no known tag (service/v3/README.md#parameters)
  */
 export function parseAddress(text: string, rules: { readonly anyTag?: boolean } = {}): ParsedAddress | undefined {
   const raw = /^(-?\d{1,10}):([0-9a-fA-F]{64})$/.exec(text);
@@ -56,7 +56,7 @@ export function parseAddress(text: string, rules: { readonly anyTag?: boolean } 
   };
 }
 
-/** `workchain:hex`, lower case unless `upper`. */
+/** Formats `workchain:hex`, lower case unless `upper`. */
 export function formatRawAddress(
   address: { workchain: number; id: Buffer },
   letters: 'lower' | 'upper' = 'lower',
@@ -65,7 +65,7 @@ export function formatRawAddress(
   return `${address.workchain}:${letters === 'upper' ? hex.toUpperCase() : hex}`;
 }
 
-/** 48 characters (TEP-2). The workchain must fit signed 8 bits, as every `addr_std` does; others throw RangeError. */
+/** Formats 48 characters (TEP-2). The workchain must fit signed 8 bits, like every `addr_std`; others throw RangeError. */
 export function formatFriendlyAddress(address: { workchain: number; id: Buffer }, style: AddressStyle = {}): string {
   const { bounceable = true, testOnly = false, urlSafe = true } = style;
   const bytes = friendlyBytes.fill(0);
@@ -76,14 +76,14 @@ export function formatFriendlyAddress(address: { workchain: number; id: Buffer }
   return bytes.toString(urlSafe ? 'base64url' : 'base64');
 }
 
-/** CRC-16/XMODEM, polynomial 0x1021; get-method ids and friendly addresses use it. @param end of the bytes it is of */
+/** CRC-16/XMODEM, polynomial 0x1021; get-method ids and friendly addresses use it. @param end of the covered bytes */
 export function crc16(bytes: Uint8Array, end = bytes.length): number {
   let crc = 0;
   for (let at = 0; at < end; at++) crc = ((crc << 8) & 0xffff) ^ crc16OfByte[(crc >> 8) ^ bytes[at]!]!;
   return crc;
 }
 
-/** What each value of the highest byte adds. */
+/** CRC of each value of the highest byte. */
 const crc16OfByte = Uint16Array.from({ length: 256 }, (_, byte) => {
   let crc = byte << 8;
   for (let bit = 0; bit < 8; bit++) crc = (crc << 1) ^ ((crc & 0x8000) === 0 ? 0 : 0x1021);

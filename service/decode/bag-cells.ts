@@ -3,29 +3,29 @@ import { moved } from './flat-cells.ts';
 const CELLS_AT_START = 256;
 
 /**
- * Cells that a bag will hold, in the order in which a walk down from its roots met them: in flat arrays, so that a cell costs no object. What an array has for
- * a cell is at the cell's number; a cell's references are four numbers of others, from four times its own on.
+ * Cells of a bag, in the order in which a walk down from its roots met them. They are in flat arrays, so a cell costs no object. A cell's value in an
+ * array is at the cell's number. A cell's references are four numbers of other cells, from four times its own on.
  */
 export class BagCells {
   count = 0;
-  /** Indexes in the table that they come from. */
+  /** Indexes in the source table. */
   cell = new Uint32Array(CELLS_AT_START);
   refCount = new Uint8Array(CELLS_AT_START);
   refs = new Uint32Array(CELLS_AT_START * 4);
-  /** How many cells hang below, at most 255; 0 marks the top of a part. */
+  /** Number of cells below, at most 255; 0 marks the top of a part. */
   weight = new Uint8Array(CELLS_AT_START);
-  /** 1 when it is referred to more than once. */
+  /** 1 for a cell with more than one reference to it. */
   shared = new Uint8Array(CELLS_AT_START);
-  /** How far a cell has come on its way to a place. */
+  /** Progress of a cell on its way to a position. */
   state = new Uint8Array(CELLS_AT_START);
-  /** Place from the end of the bag. */
+  /** Position from the end of the bag. */
   place = new Uint32Array(CELLS_AT_START);
-  /** Numbers of the cells as they stand in the bag, once all have a place. */
+  /** Numbers of the cells in the order of the bag, once all have a position. */
   order = new Uint32Array(CELLS_AT_START);
-  /** Numbers of the cells, each after all that is below it. */
+  /** Numbers of the cells, each after all cells below it. */
   upward = new Uint32Array(CELLS_AT_START);
   #raised = 0;
-  /** The hash table: by the low bits of a prefix the latest cell plus one, and from cell to cell the one before, plus one. */
+  /** Hash table. A bucket, chosen by the low bits of a prefix, has the latest cell plus one. Each cell links to the cell before it, plus one. */
   #buckets = new Uint32Array(CELLS_AT_START * 2);
   #before = new Uint32Array(CELLS_AT_START);
   #prefix = new Uint32Array(CELLS_AT_START);
@@ -34,14 +34,14 @@ export class BagCells {
     return this.cell.length;
   }
 
-  /** Empties the bag at the price of what was in it. */
+  /** Empties the bag; the cost depends on its content. */
   clear(): void {
     for (let number = 0; number < this.count; number++) this.#buckets[this.#bucketOf(this.#prefix[number]!)] = 0;
     this.count = 0;
     this.#raised = 0;
   }
 
-  /** Takes a cell in and returns its number. @param prefix first 32 bits of its hash */
+  /** Adds a cell and returns its number. @param prefix first 32 bits of its hash */
   append(cell: number, refCount: number, prefix: number): number {
     if (this.count === this.capacity) this.#grow();
     const number = this.count++;
@@ -55,12 +55,12 @@ export class BagCells {
     return number;
   }
 
-  /** Tells that all below a cell is in the bag. */
+  /** Records that all cells below a cell are in the bag. */
   raise(number: number): void {
     this.upward[this.#raised++] = number;
   }
 
-  /** The latest cell whose hash begins with `prefix`, or the latest before `number`; -1 for none. */
+  /** Returns the latest cell whose hash begins with `prefix`, or the latest before `number`; -1 for none. */
   findAlike(prefix: number, number?: number): number {
     let next = number === undefined ? this.#buckets[this.#bucketOf(prefix)]! : this.#before[number]!;
     while (next !== 0 && this.#prefix[next - 1] !== prefix) next = this.#before[next - 1]!;

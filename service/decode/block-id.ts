@@ -1,4 +1,4 @@
-/** A block's full name: where it stands and what it is (`tonNode.blockIdExt`). */
+/** Full name of a block: its position and its hashes (`tonNode.blockIdExt`). */
 export type BlockId = {
   /** Workchain, signed 32 bits; -1 is the masterchain. */
   readonly workchain: number;
@@ -15,10 +15,10 @@ export type BlockId = {
 /** Workchain of the masterchain. */
 export const MASTERCHAIN = -1;
 
-/** The shard that covers a whole workchain. */
+/** Shard that covers a whole workchain. */
 export const FULL_SHARD = 0x8000000000000000n;
 
-/** Equal in all five fields. */
+/** Reports whether all five fields are equal. */
 export function sameBlock(a: BlockId, b: BlockId): boolean {
   return (
     a.workchain === b.workchain &&

@@ -7,26 +7,26 @@ import { crc32c } from './crc32c.ts';
 import { DecodeError } from './errors.ts';
 import type { ReadBudget } from './read-budget.ts';
 
-/** Parts of a bag that may be left out; the bits of the node's `mode` are beside them. */
+/** Optional parts of a bag, with the bits of the node's `mode` in brackets. */
 export type BocOptions = {
   /** A CRC-32C at the end (2). */
   readonly crc32c?: boolean;
   /** Ends of the cells before the cells (1). */
   readonly index?: boolean;
-  /** A flag in the index for each cell that is referred to more than once (16); needs `index`. */
+  /** A flag in the index for each cell with more than one reference to it (16); needs `index`. */
   readonly cacheBits?: boolean;
   /** Hashes and depths stored with the cells that divide the bag into parts of some 64 cells (8). */
   readonly hashes?: boolean;
-  /** Cells in the order of a walk down the tree, as many libraries write them; else as the node does. */
+  /** Cells in the order of a walk down the tree, as in many libraries; else as in the node. */
   readonly depthFirst?: boolean;
-  /** Pays for cells and bytes of a bag whose size a contract or a caller chose. */
+  /** Budget for cells and bytes of a bag whose size a contract or a caller chose. */
   readonly budget?: ReadBudget;
 };
 
-/** Steps of one written cell: it is hashed, looked up and copied. */
+/** Steps of one written cell: hashing, lookup and copy. */
 const CELL_STEPS = 2;
 
-/** What the node writes block files with (mode 31). */
+/** Options of the node's block files (mode 31). */
 export const BLOCK_FILE_OPTIONS: BocOptions = { crc32c: true, index: true, cacheBits: true, hashes: true };
 
 /**
@@ -37,12 +37,12 @@ export function writeBoc(table: CellTable, roots: readonly number[], options: Bo
   return write(table, roots, options, (bytes) => Buffer.allocUnsafeSlow(bytes));
 }
 
-/** The bag that `writeBoc` writes, in base64; no bytes are left to be collected. */
+/** Returns the bag of `writeBoc` in base64, without bytes to be garbage-collected. */
 export function writeBocText(table: CellTable, roots: readonly number[], options: BocOptions = {}): string {
   return writeText(table, roots, options);
 }
 
-/** In base64 the bag of one cell, the one that what the slice has left would make; the slice stays where it is. Hashes are not stored. */
+/** Returns in base64 the bag of one cell, made of the rest of the slice. The slice does not move. Hashes are not stored. */
 export function writeRestText(slice: CellSlice, options: Omit<BocOptions, 'hashes'> = {}): string {
   return writeText(slice.table, slice, options);
 }
@@ -56,7 +56,7 @@ function writeText(table: CellTable, roots: readonly number[] | CellSlice, optio
   return bytes.toString('base64', 0, length);
 }
 
-/** What texts are written from: larger bags are rare. */
+/** Buffer from which texts are made; larger bags are rare. */
 const scratch = Buffer.allocUnsafeSlow(65_536);
 
 type Allocate = (bytes: number) => Buffer;
@@ -82,13 +82,13 @@ function write(
   }
 }
 
-/** Writing is synchronous: one bag is filled again and again. */
+/** Bag for reuse, because writing is synchronous. */
 let kept = new BagCells();
 
-/** A bag of more cells, some 50 bytes each, is not kept. */
+/** Most cells of a bag for reuse, some 50 bytes each. */
 const KEPT_CELLS_MAX = 32_768;
 
-/** A part of the bag should have at most this many cells (`max_cell_whs`); such a part's top may get stored hashes. */
+/** Most cells of a part of the bag (`max_cell_whs`). The top of a part may get stored hashes. */
 const PART_CELLS_MAX = 64;
 const WEIGHT_MAX = 255;
 
@@ -97,16 +97,16 @@ function collectAll(table: CellTable, bag: BagCells, roots: readonly number[], b
   if (root === undefined || roots.length > 1 || table.refCount(root) > 0) {
     return roots.map((cell) => collect(table, bag, cell, { depth: 0, budget }));
   }
-  // Most bodies of messages are one cell, of which no hash is needed.
+  // Most bodies of messages are one cell, which needs no hash.
   budget?.step(CELL_STEPS);
   bag.raise(bag.append(root, 0, 0));
   return [0];
 }
 
-/** How deep a cell is, and what pays for it. */
+/** Depth of a cell, and the budget that pays for it. */
 type Place = { readonly depth: number; readonly budget: ReadBudget | undefined };
 
-/** What is left of the cell stands for it: none below has its hash. */
+/** Collects the rest of a slice. The rest stands for the cell; no cell below has its hash. */
 function collectRest(bag: BagCells, { table, cell, remainingRefs }: CellSlice, budget?: ReadBudget): number {
   budget?.step(CELL_STEPS);
   const number = bag.append(cell, remainingRefs, 0);
@@ -114,7 +114,7 @@ function collectRest(bag: BagCells, { table, cell, remainingRefs }: CellSlice, b
   return number;
 }
 
-/** Takes in a cell and all below it, each hash once; returns its number. Recursion is as deep as the tree, which is bounded. */
+/** Adds a cell and all cells below it, each hash once; returns its number. Recursion is as deep as the tree, which is bounded. */
 function collect(table: CellTable, bag: BagCells, cell: number, place: Place): number {
   const prefix = table.hashPrefix(cell);
   for (let known = bag.findAlike(prefix); known >= 0; known = bag.findAlike(prefix, known)) {
@@ -131,7 +131,7 @@ function collect(table: CellTable, bag: BagCells, cell: number, place: Place): n
   return number;
 }
 
-/** Takes in what is below a cell. @param skipped references of its that are left out */
+/** Adds the cells below a cell. @param skipped references that are left out */
 function descend(table: CellTable, bag: BagCells, number: number, skipped: number, { depth, budget }: Place): void {
   const cell = bag.cell[number]!;
   const below = { depth: depth + 1, budget };
@@ -145,14 +145,14 @@ function descend(table: CellTable, bag: BagCells, number: number, skipped: numbe
   bag.raise(number);
 }
 
-/** Two indexes of one table may be cells of one hash. */
+/** Reports whether two indexes of one table are cells of one hash. */
 function isSame(table: CellTable, one: number, other: number): boolean {
   return one === other || table.hashEquals(one, table.hash(other));
 }
 
 /**
- * Divides the bag: from the top down, the children share the weight that a part may have, light ones get what they need and
- * heavy ones are cut down; then, upward, a cell whose children weigh more than it was left becomes the top of a part.
+ * Divides the bag into parts. From the top down, the children share the weight that a part may have; light ones get what they need and heavy ones are
+ * cut. Then, upwards, a cell whose children weigh more than its share becomes the top of a part.
  */
 function weigh(bag: BagCells): void {
   const { count, upward, refs, refCount, weight } = bag;
@@ -178,10 +178,10 @@ function shareWeight({ refs, refCount, weight }: BagCells, number: number): void
   for (const child of heavy) weight[child] = Math.min(weight[child]!, Math.floor(left++ / heavy.length));
 }
 
-/** How far a cell has come; `new` is what it begins with. */
+/** Progress of a cell; it begins as `new`. */
 const STATE = { new: 0, previsited: 1, visited: 2, allocated: 3 } as const;
 
-/** Each cell before those below it, and all that is below a reference before the next reference. */
+/** Puts each cell before the cells below it, and all cells below a reference before the next reference. */
 function arrangeDepthFirst(bag: BagCells, tops: readonly number[]): void {
   const { refs, refCount, state, place } = bag;
   let next = 0;
@@ -194,7 +194,7 @@ function arrangeDepthFirst(bag: BagCells, tops: readonly number[]): void {
   for (const top of tops.toReversed()) visit(top);
 }
 
-/** As the node does: parts are kept together, children of a cell beside each other. */
+/** Arranges cells like the node: parts stay together, and the children of a cell are next to each other. */
 function arrange(bag: BagCells, tops: readonly number[]): void {
   const { refs, refCount, weight, state, place } = bag;
   let next = 0;
@@ -203,7 +203,7 @@ function arrange(bag: BagCells, tops: readonly number[]): void {
     state[number] = STATE.allocated;
     place[number] = next++;
   };
-  // Looks for tops of parts below and visits them.
+  // Finds tops of parts below and visits them.
   const previsit = (number: number): void => {
     if (state[number] !== STATE.new) return;
     for (let at = number * 4 + refCount[number]! - 1; at >= number * 4; at--) {
@@ -233,7 +233,7 @@ function bytesFor(value: number): number {
   return bytes;
 }
 
-/** Writes an unsigned number, high bytes first; returns the offset behind. */
+/** Writes an unsigned number, high bytes first; returns the offset after it. */
 function writeUint(out: Buffer, value: number, at: number, bytes: number): number {
   if (bytes > 2) return out.writeUIntBE(value, at, bytes);
   if (bytes === 2) out[at] = value >> 8;
@@ -245,7 +245,7 @@ type Collected = {
   readonly table: CellTable;
   readonly bag: BagCells;
   readonly tops: readonly number[];
-  /** What the first cell has in place of its own data. */
+  /** Data of the first cell, instead of its own. */
   readonly rest: CellSlice | undefined;
 };
 
@@ -305,7 +305,7 @@ function storesHashes({ weight }: BagCells, number: number, options: BocOptions)
   return options.hashes === true && weight[number] === 0;
 }
 
-/** The first cell with the rest of its data. Returns the offset behind. */
+/** Writes the first cell with the rest of its data. Returns the offset after it. */
 function writeRest(table: CellTable, bag: BagCells, rest: CellSlice, out: Buffer, at: number): number {
   const refs = bag.refCount[0]!;
   let mask = 0;
@@ -317,12 +317,12 @@ function writeRest(table: CellTable, bag: BagCells, rest: CellSlice, out: Buffer
   const slice = rest.clone();
   slice.bytesTo(out, at + 2, bytes);
   if (left === 0) return at + 2 + bytes;
-  // What completes the last byte: a 1 behind the last bit, then zeros.
+  // The last byte is completed by a 1 after the last bit, then zeros.
   out[at + 2 + bytes] = (slice.uint(left) << (8 - left)) | (128 >> left);
   return at + 3 + bytes;
 }
 
-/** Descriptors, hashes and depths of all significant levels when wanted, data. Returns the offset behind. */
+/** Writes descriptors, optional hashes and depths of all significant levels, and data. Returns the offset after them. */
 function writeCell(table: CellTable, cell: number, refs: number, hashes: boolean, out: Buffer, start: number): number {
   const bits = table.bitLength(cell);
   const mask = table.levelMask(cell);
@@ -337,7 +337,7 @@ function writeCell(table: CellTable, cell: number, refs: number, hashes: boolean
   const offset = table.dataOffset(cell);
   const bytes = table.bytes;
   const length = (bits + 7) >> 3;
-  // Few bytes are copied one by one: a call costs more.
+  // Few bytes are copied individually, because a call costs more.
   if (length > 24) bytes.copy(out, at, offset, offset + length);
   else for (let index = 0; index < length; index++) out[at + index] = bytes[offset + index]!;
   return at + length;

@@ -4,18 +4,18 @@ import { crc32c } from './crc32c.ts';
 import { DecodeError } from './errors.ts';
 import { FlatCells } from './flat-cells.ts';
 
-/** A parsed bag of cells. The bytes given to `parseBoc` are used as they are: do not change them afterwards. */
+/** Parsed bag of cells. The bytes given to `parseBoc` are referenced; do not change them afterwards. */
 export type Boc = CellTable & { readonly roots: readonly number[] };
 
-/** What a bag may cost before it is refused with `too_big`. */
+/** Limits of a bag, above which it is refused with `too_big`. */
 export type BocLimits = {
-  /** Length of the whole bag. A lite server's frame carries at most 16 MiB; a full node's state may be far larger. */
+  /** Length of the whole bag. A lite server's frame has at most 16 MiB; a full node's state may be far larger. */
   readonly bytesMax: number;
   /** Number of cells; a cell costs some 80 bytes of memory besides its data. */
   readonly cellsMax: number;
-  /** Number of roots; the longest answer with many, getTransactions, has 16, a listing of a block up to 256. */
+  /** Number of roots. The longest answer with many, getTransactions, has 16; a listing of a block has up to 256. */
   readonly rootsMax: number;
-  /** Level that a root may have, 0..3. The node refuses bags whose roots are not of level 0: a root must not be pruned. */
+  /** Level of a root, 0..3. The node refuses bags whose roots have another level than 0: a root must not be pruned. */
   readonly rootLevelMax: number;
 };
 
@@ -27,7 +27,7 @@ export const DEFAULT_BOC_LIMITS: BocLimits = {
   rootLevelMax: 0,
 };
 
-/** First four bytes; all but the generic one are older, always indexed and always with the first cell as the one root. */
+/** First four bytes. All except the generic ones are older forms, always indexed, with the first cell as the only root. */
 export const BOC_MAGIC = { generic: 0xb5ee9c72, indexed: 0x68ff65f3, indexedCrc32c: 0xacc3a728 } as const;
 
 type Header = {
@@ -37,27 +37,27 @@ type Header = {
   readonly cells: number;
   readonly roots: readonly number[];
   readonly hasCacheBits: boolean;
-  /** Where the index starts, when there is one. */
+  /** Start of the index, if there is one. */
   readonly index: number | undefined;
   readonly dataStart: number;
   readonly dataEnd: number;
 };
 
 /**
- * Reads a bag of cells: `serialized_boc`, `serialized_boc_idx` and `serialized_boc_idx_crc32c` of boc.tlb, one or more roots.
- * Checks the format whole, every cell's shape, level mask and depth; hashes are computed when asked for.
- * Throws DecodeError `bad_boc`, `crc_mismatch`, `too_big`, `bad_cell`, `hash_mismatch`.
+ * Reads a bag of cells: `serialized_boc`, `serialized_boc_idx` and `serialized_boc_idx_crc32c` of boc.tlb, one or more roots. Checks the whole format
+ * and every cell's shape, level mask and depth; hashes are computed on demand. Throws DecodeError `bad_boc`, `crc_mismatch`, `too_big`, `bad_cell`,
+ * `hash_mismatch`.
  */
 export function parseBoc(bytes: Uint8Array, limits: Partial<BocLimits> = {}): Boc {
   return parseBag(bytes, { ...DEFAULT_BOC_LIMITS, ...limits }, true);
 }
 
-/** As `parseBoc`, for bytes whose SHA-256 is proved: the weaker checksum is not computed once more. */
+/** Reads a bag like `parseBoc`, for bytes whose SHA-256 is proved. The weaker checksum is not computed again. */
 export function parseProvedBoc(bytes: Uint8Array): Boc {
   return parseBag(bytes, DEFAULT_BOC_LIMITS, false);
 }
 
-/** Reads one bag after another as `parseBoc` does. What it gave is overwritten by the next: a bag costs no memory beyond the largest one's. */
+/** Reads one bag after another like `parseBoc`. The next bag overwrites the result, so a bag costs no memory beyond the largest one's. */
 export type BagReader = (bytes: Uint8Array) => Boc;
 
 export function createBagReader(): BagReader {
@@ -70,7 +70,7 @@ export function createBagReader(): BagReader {
   };
 }
 
-/** Most transactions have fewer. */
+/** First capacity; most transactions have fewer cells. */
 const CELLS_AT_START = 64;
 
 function parseBag(bytes: Uint8Array, bounds: BocLimits, checksCrc: boolean): Boc {
@@ -101,7 +101,7 @@ function readCells(cells: BocCells, bytes: Buffer, header: Header, bounds: BocLi
 
 class BocCells extends FlatCells implements Boc {
   roots: readonly number[] = [];
-  /** The first descriptor byte's level mask, to be compared with the computed one. */
+  /** Level mask of the first descriptor byte, for comparison with the computed one. */
   readonly declaredMask: Uint8Array;
 
   constructor(capacity: number) {
@@ -109,7 +109,7 @@ class BocCells extends FlatCells implements Boc {
     this.declaredMask = new Uint8Array(capacity);
   }
 
-  /** In place of what was here before. */
+  /** Starts another bag in place of the previous one. */
   begin(bytes: Buffer, { cells, roots }: Header): void {
     this.bytes = bytes;
     this.size = cells;
@@ -165,7 +165,7 @@ function readHeader(bytes: Buffer, limits: BocLimits, checksCrc: boolean): Heade
   if (rootCount > limits.rootsMax) throw tooBig('roots', rootCount, limits.rootsMax);
   const rootsEnd = countsEnd + (generic ? rootCount * refBytes : 0);
   const dataStart = rootsEnd + (hasIndex ? cells * offsetBytes : 0);
-  // Two descriptors a cell: a short bag cannot ask for large tables.
+  // Each cell needs two descriptors, so a short bag cannot ask for large tables.
   if (dataBytes < 2 * cells) throw bad('The bag is too short for its cells.', 6);
   if (dataStart + dataBytes + (hasCrc ? 4 : 0) !== bytes.length)
     throw bad('The bag has another length than it says.', 6);
@@ -216,7 +216,7 @@ function placeCells(cells: BocCells, header: Header): void {
     at = data + length;
     for (let position = 0; position < refs; position++, at += refBytes) {
       const target = refBytes === 2 ? bytes[at]! * 256 + bytes[at + 1]! : readUint(bytes, at, refBytes);
-      // Forward only: no cycles, and a table is settled from its end.
+      // References point forward only: there are no cycles, and a table is settled from its end.
       if (target <= cell || target >= header.cells) throw bad('A reference does not point forward in the bag.', at);
       cells.setRef(cell, position, target);
     }
@@ -225,7 +225,7 @@ function placeCells(cells: BocCells, header: Header): void {
   if (at !== dataEnd) throw bad('The bag has bytes after its cells.', at);
 }
 
-/** An incomplete last byte ends with a 1 and zeros, which are not data. */
+/** Returns the bits of data. An incomplete last byte ends with a 1 and zeros, which are not data. */
 function bitsBeforeTag(bytes: Buffer, data: number, length: number): number {
   const last = bytes[data + length - 1]!;
   if ((last & 0x7f) === 0) throw bad('A cell is longer than it needs to be.', data);
@@ -240,7 +240,7 @@ function exoticKind(bytes: Buffer, data: number, bits: number, cell: number): nu
   return type;
 }
 
-/** Index entries are the ends of the cells, doubled and with a flag in the low bit when there are cache bits. */
+/** Checks the index. Entries are the ends of the cells, doubled and with a flag in the low bit if there are cache bits. */
 function checkIndex(bytes: Buffer, header: Header, cell: number, end: number): void {
   const offset = header.index! + cell * header.offsetBytes;
   const entry = readUint(bytes, offset, header.offsetBytes);

@@ -4,7 +4,7 @@ import type { CellTable } from './cell-table.ts';
 import { DecodeError } from './errors.ts';
 import { ownBytes } from './own-bytes.ts';
 
-/** What a cell above needs to know of a cell without pruned branches. */
+/** Hash and depth that a parent needs of a cell without pruned branches. */
 export type CellDigest = {
   /** 32 bytes. */
   readonly hash: Buffer;
@@ -16,13 +16,13 @@ const EMPTY_CELL: CellDigest = {
   depth: 0,
 };
 
-/** Of a cell of the table. Throws DecodeError `pruned_branch`. */
+/** Digests a cell of the table. Throws DecodeError `pruned_branch`. */
 export function digestCell(table: CellTable, cell: number): CellDigest {
   if (table.levelMask(cell) === 0) return { hash: table.hash(cell), depth: table.depth(cell) };
   throw new DecodeError('pruned_branch', 'A part of the cell is pruned.', { cell });
 }
 
-/** Of the cell that what the slice has left would make; the slice is used up. Throws DecodeError `pruned_branch`. */
+/** Digests the cell made of the rest of a slice; the slice is used up. Throws DecodeError `pruned_branch`. */
 export function digestRest(slice: CellSlice): CellDigest {
   const bitLength = slice.remainingBits;
   const count = slice.remainingRefs;
@@ -32,7 +32,7 @@ export function digestRest(slice: CellSlice): CellDigest {
   return digestOrdinary(slice.bits(bitLength), bitLength, children);
 }
 
-/** Of the ordinary cell with these bits, high bit first, and these references. */
+/** Digests the ordinary cell with these bits, high bit first, and these references. */
 export function digestOrdinary(data: Uint8Array, bitLength: number, children: readonly CellDigest[]): CellDigest {
   const length = (bitLength + 7) >> 3;
   const out = representation;
@@ -41,7 +41,7 @@ export function digestOrdinary(data: Uint8Array, bitLength: number, children: re
   for (let index = 0; index < length; index++) out[2 + index] = data[index]!;
   const rest = bitLength & 7;
   if (rest !== 0) {
-    // The completion tag: a 1 behind the last bit, then zeros.
+    // The completion tag is a 1 after the last bit, then zeros.
     const tag = 128 >> rest;
     out[1 + length] = (out[1 + length]! & -tag) | tag;
   }

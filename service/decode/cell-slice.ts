@@ -3,20 +3,20 @@ import { DecodeError } from './errors.ts';
 import { ownBytes } from './own-bytes.ts';
 import type { ReadBudget } from './read-budget.ts';
 
-/** Two halves to be read as one number: a big integer made of two others costs three. */
+/** Two halves to be read as one number. Combining two big integers costs three times as much. */
 const halves = new DataView(new ArrayBuffer(8));
 
 /**
- * A reading position in one ordinary cell. Every read beyond the end throws DecodeError `cell_underflow`; opening a pruned
- * cell throws `pruned_branch`, another exotic one `exotic_cell`.
+ * Reading position in one ordinary cell. Every read beyond the end throws DecodeError `cell_underflow`. Opening a pruned cell throws `pruned_branch`,
+ * another exotic one `exotic_cell`.
  */
 export class CellSlice {
   readonly table: CellTable;
   readonly cell: number;
-  /** Pays a step for each reference; undefined over data of blocks and states, whose size validators bound. */
+  /** Budget that pays a step for each reference. Undefined for data of blocks and states, whose size validators bound. */
   readonly budget: ReadBudget | undefined;
   readonly #bytes: Buffer;
-  /** In bits from the start of `#bytes`. */
+  /** Position in bits from the start of `#bytes`. */
   #at: number;
   readonly #end: number;
   #nextRef = 0;
@@ -68,13 +68,13 @@ export class CellSlice {
     return (this.#bytes[at >> 3]! & (128 >> (at & 7))) !== 0;
   }
 
-  /** The bit that is `ahead` bits from here, which must be in the cell; without moving. */
+  /** Returns the bit that is `ahead` bits from here, which must be in the cell, without moving. */
   bitAhead(ahead: number): 0 | 1 {
     const at = this.#at + ahead;
     return (this.#bytes[at >> 3]! & (128 >> (at & 7))) === 0 ? 0 : 1;
   }
 
-  /** 1..32 bits that are `ahead` bits from here, which must be in the cell; without moving. */
+  /** Returns 1..32 bits that are `ahead` bits from here, which must be in the cell, without moving. */
   uintAhead(ahead: number, bits: number): number {
     return this.#bitsAt(this.#at + ahead, bits);
   }
@@ -84,7 +84,7 @@ export class CellSlice {
     return bits === 0 ? 0 : this.#bitsAt(this.#advance(bits), bits);
   }
 
-  /** As `uint`, without moving. */
+  /** Reads like `uint`, without moving. */
   peekUint(bits: number): number {
     const value = this.uint(bits);
     this.#at -= bits;
@@ -140,7 +140,7 @@ export class CellSlice {
     return this.uint(bits - 32) * 0x1_0000_0000 + this.uint(32);
   }
 
-  /** Moves over `VarUInteger n`. */
+  /** Skips `VarUInteger n`. */
   skipVarUint(n: number): void {
     this.#advance(8 * this.uint(32 - Math.clz32(n - 1)));
   }
@@ -156,24 +156,24 @@ export class CellSlice {
     return this.uintBig(bytes * 8);
   }
 
-  /** Fresh copy of the next `count` bytes, wherever they start. */
+  /** Returns a fresh copy of the next `count` bytes, at any bit position. */
   bytes(count: number): Buffer {
     const target = ownBytes(count);
     this.bytesTo(target, 0, count);
     return target;
   }
 
-  /** Copies the next `count` bytes, wherever they start, to `offset` of the target. */
+  /** Copies the next `count` bytes, at any bit position, to `offset` of the target. */
   bytesTo(target: Buffer, offset: number, count: number): void {
     this.#copyBits(this.#advance(count * 8), target, offset, count);
   }
 
-  /** Fresh 32-byte copy. */
+  /** Returns a fresh 32-byte copy. */
   hash(): Buffer {
     return this.bytes(32);
   }
 
-  /** The next bits as a buffer, high bit first, zero bits behind the last. */
+  /** Returns the next bits as a buffer, high bit first, with zero bits after the last. */
   bits(count: number): Buffer {
     const at = this.#advance(count);
     const target = ownBytes((count + 7) >> 3);
@@ -187,7 +187,7 @@ export class CellSlice {
     this.#advance(bits);
   }
 
-  /** Index of the next reference's cell. Throws DecodeError `too_big` when the slice's budget is spent. */
+  /** Returns the index of the next reference's cell. Throws DecodeError `too_big` when the slice's budget is spent. */
   ref(): number {
     if (this.#nextRef >= this.#refs) {
       throw new DecodeError('cell_underflow', 'The cell has fewer references than its type needs.', {
@@ -203,7 +203,7 @@ export class CellSlice {
     return this.bit() ? this.ref() : undefined;
   }
 
-  /** A reader of the next reference's cell, with the same budget. */
+  /** Returns a reader of the next reference's cell, with the same budget. */
   refSlice(): this {
     return new CellSlice(this.table, this.ref(), this.budget) as this;
   }
@@ -213,12 +213,12 @@ export class CellSlice {
     return this.bit() ? this.refSlice() : undefined;
   }
 
-  /** A copy at the same position, with the same budget. */
+  /** Returns a copy at the same position, with the same budget. */
   clone(): this {
     return this.#copy(this.budget) as this;
   }
 
-  /** A copy at the same position that takes from another budget. */
+  /** Returns a copy at the same position that takes from another budget. */
   within(budget: ReadBudget): ContractSlice {
     return this.#copy(budget) as ContractSlice;
   }
@@ -236,7 +236,7 @@ export class CellSlice {
     if (found !== tag) throw new DecodeError('bad_tag', `The cell is no ${type}.`, { cell: this.cell, type, found });
   }
 
-  /** 1..32 bits at a bit position that is known to be inside the cell. */
+  /** Returns 1..32 bits at a bit position that is known to be inside the cell. */
   #bitsAt(at: number, bits: number): number {
     const bytes = this.#bytes;
     const byte = at >> 3;
@@ -252,7 +252,7 @@ export class CellSlice {
     let from = at >> 3;
     const end = offset + count;
     if (shift === 0) {
-      // Few bytes are copied one by one: a call costs more.
+      // Few bytes are copied individually, because a call costs more.
       if (count > 48) bytes.copy(target, offset, from, from + count);
       else for (let to = offset; to < end; to++, from++) target[to] = bytes[from]!;
       return;
@@ -266,5 +266,5 @@ export class CellSlice {
   }
 }
 
-/** A reading position in data that a contract or a caller made: each step from it is paid for. */
+/** Reading position in data of a contract or a caller, with a budget for each step. */
 export type ContractSlice = CellSlice & { readonly budget: ReadBudget };

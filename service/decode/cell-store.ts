@@ -3,7 +3,7 @@ import type { CellKind, CellTable } from './cell-table.ts';
 import { DecodeError } from './errors.ts';
 import { FlatCells } from './flat-cells.ts';
 
-/** A cell to be made: refs are indexes in the store, data's unused low bits of the last byte are ignored. */
+/** New cell: refs are indexes in the store; unused low bits of the data's last byte are ignored. */
 export type NewCell = {
   readonly kind?: CellKind;
   readonly data: Uint8Array;
@@ -11,38 +11,38 @@ export type NewCell = {
   readonly refs: readonly number[];
 };
 
-/** A growing table in which a cell stands once: equal hashes, equal index. Indexes stay valid for the store's life. */
+/** Growing table with one index for each hash. Indexes stay valid for the store's life. */
 export interface CellStore extends CellTable {
-  /** Copies a cell and all below it; returns its index here. Throws DecodeError `too_big` when the store is full. */
+  /** Copies a cell and all cells below it; returns its index here. Throws DecodeError `too_big` when the store is full. */
   import(table: CellTable, cell: number): number;
-  /** Makes a cell, checked by the rules of its kind. Throws DecodeError `bad_cell`, `too_big`, `hash_mismatch`. */
+  /** Adds a cell, checked by the rules of its kind. Throws DecodeError `bad_cell`, `too_big`, `hash_mismatch`. */
   add(cell: NewCell): number;
-  /** Index of the cell with this representation hash. */
+  /** Returns the index of the cell with this representation hash. */
   find(hash: Uint8Array): number | undefined;
-  /** Index of the cell whose representation hash is that of `cell` in `table` at `level`. */
+  /** Returns the index of the cell whose representation hash is that of `cell` in `table` at `level`. */
   findSame(table: CellTable, cell: number, level?: number): number | undefined;
-  /** Makes a cell with the kind and data of `cell` in `table`, and references in the store. */
+  /** Adds a cell with the kind and data of `cell` in `table`, and references in the store. */
   addLike(table: CellTable, cell: number, refs: readonly number[]): number;
 }
 
 export type CellStoreOptions = {
-  /** Cells held at most; some 150 bytes each. The default is 4 million: the states of a small private network. */
+  /** Most cells, some 150 bytes each. The default is 4 million: the states of a small private network. */
   readonly cellsMax?: number;
 };
 
-/** Makes an empty store. */
+/** Creates an empty store. */
 export function createCellStore(options: CellStoreOptions = {}): CellStore {
   return new StoredCells(options.cellsMax ?? 4_000_000);
 }
 
 const CELLS_AT_START = 1024;
-/** Average bytes of a cell's data in real blocks is some 30. */
+/** First capacity in bytes. The data of a cell in real blocks has some 30 bytes on average. */
 const BYTES_AT_START = CELLS_AT_START * 32;
 
 class StoredCells extends FlatCells implements CellStore {
   readonly #cellsMax: number;
   #bytesUsed = 0;
-  /** Open addressing by the first 32 bits of the representation hash; an entry is a cell's index plus one. */
+  /** Hash table with open addressing by the first 32 bits of the representation hash. An entry is a cell's index plus one. */
   #buckets = new Uint32Array(CELLS_AT_START * 2);
 
   constructor(cellsMax: number) {
@@ -102,14 +102,14 @@ class StoredCells extends FlatCells implements CellStore {
     return placed.get(root)!;
   }
 
-  /** Places the cell after the last; when an equal one exists or the cell is bad, forgets it again. */
+  /** Adds the cell after the last one. If an equal one exists or the cell is bad, the cell is removed again. */
   #append(kind: number, source: Uint8Array, offset: number, bits: number, refs: readonly number[]): number {
     this.#reserve();
     const cell = this.size;
     const length = (bits + 7) >> 3;
     const at = this.#bytesUsed;
     this.bytes.set(source.subarray(offset, offset + length), at);
-    // The completion tag: a 1 behind the last bit, then zeros.
+    // The completion tag is a 1 after the last bit, then zeros.
     if ((bits & 7) !== 0) {
       const tag = 128 >> (bits & 7);
       this.bytes[at + length - 1] = (this.bytes[at + length - 1]! & -tag) | tag;
@@ -132,7 +132,7 @@ class StoredCells extends FlatCells implements CellStore {
     }
   }
 
-  /** The bucket that holds the hash, or the free one where it belongs. */
+  /** Returns the bucket with the hash, or the free one where it belongs. */
   #bucketOf(hash: Uint8Array, prefix: number): number {
     const mask = this.#buckets.length - 1;
     for (let bucket = prefix & mask; ; bucket = (bucket + 1) & mask) {

@@ -1,7 +1,7 @@
-/** Kinds of cells; all but `ordinary` are exotic and start with the type byte 1..4 in this order. */
+/** Kinds of cells. All except `ordinary` are exotic and start with the type byte 1..4 in this order. */
 export type CellKind = 'ordinary' | 'pruned' | 'library' | 'merkleProof' | 'merkleUpdate';
 
-/** A set of cells addressed by index; refs are indexes in the same table. */
+/** Set of cells addressed by index; refs are indexes in the same table. */
 export interface CellTable {
   readonly size: number;
   kind(cell: number): CellKind;
@@ -14,17 +14,17 @@ export interface CellTable {
   /** 0..7: bit n is set when pruned branches of level n + 1 are below. */
   levelMask(cell: number): number;
   /**
-   * Fresh 32-byte copy; level 0..3, default 3 = representation hash. Computed when first asked for.
-   * Throws DecodeError `hash_mismatch` when a Merkle cell or a stored hash below does not fit its children.
+   * Returns a fresh 32-byte copy; level 0..3, default 3 = representation hash. Computed on first use. Throws DecodeError `hash_mismatch` when a
+   * Merkle cell or a stored hash below does not fit its children.
    */
   hash(cell: number, level?: number): Buffer;
-  /** Longest way down to a leaf; level 0..3, default 3. */
+  /** Longest path down to a leaf; level 0..3, default 3. */
   depth(cell: number, level?: number): number;
   /** True when both hashes of level `level` (default 3) are equal; makes no copy. */
   hashEquals(cell: number, hash: Uint8Array, level?: number): boolean;
   /** First 32 bits of a hash of level `level` (default 3): the key of tables over cells; makes no copy. */
   hashPrefix(cell: number, level?: number): number;
-  /** Cell data lives here. */
+  /** Bytes with the data of the cells. */
   readonly bytes: Buffer;
   /** Byte offset of the cell's data in `bytes`; bits start at the high bit. */
   dataOffset(cell: number): number;
@@ -33,7 +33,7 @@ export interface CellTable {
 /** The chain's own bound of a cell's depth (`CellTraits::max_depth`). */
 export const DEPTH_MAX = 1024;
 
-/** By type byte; an ordinary cell has none and stands first. */
+/** Kinds by type byte. An ordinary cell has no type byte and comes first. */
 export const CELL_KINDS: readonly CellKind[] = ['ordinary', 'pruned', 'library', 'merkleProof', 'merkleUpdate'];
 /** Type bytes. */
 export const [ORDINARY, PRUNED, LIBRARY, MERKLE_PROOF, MERKLE_UPDATE] = [0, 1, 2, 3, 4] as const;

@@ -7,26 +7,23 @@ import { DecodeError } from './errors.ts';
 import { lookupHashmap, walkHashmap } from './hashmap.ts';
 import { ReadBudget } from './read-budget.ts';
 
-// The one way into cells that a contract or a caller made: each of these readers takes from a budget.
+// Readers of cells that a contract or a caller made. Each takes from a budget, and no other way into such cells exists.
 
-/** A cell of such data. */
+/** Cell of such data. */
 export type ContractCell = { readonly table: CellTable; readonly cell: number };
 
-/**
- * Opens a cell of a contract's data; what is read from it takes from the budget.
- * Throws DecodeError `exotic_cell`, `pruned_branch`, `too_big`.
- */
+/** Opens a cell of a contract's data. Reads from it take from the budget. Throws DecodeError `exotic_cell`, `pruned_branch`, `too_big`. */
 export function openContractCell({ table, cell }: ContractCell, budget: ReadBudget = new ReadBudget()): ContractSlice {
   budget.step();
   return new CellSlice(table, cell, budget) as ContractSlice;
 }
 
-/** Steps of a value that cannot be read: an error costs as much as some twenty references. */
+/** Steps of an unreadable value: an error costs as much as some twenty references. */
 const FAILED_STEPS = 20;
 
 /**
- * Reads one of many values; undefined when it is not what `read` wants.
- * Throws DecodeError `too_big` when the budget is spent: the next value could not be read either.
+ * Reads one of many values; undefined when `read` refuses it. Throws DecodeError `too_big` when the budget is spent, because the next value could not
+ * be read either.
  */
 export function attempt<Value>(budget: ReadBudget, read: () => Value): Value | undefined {
   const { depth } = budget;
@@ -53,7 +50,7 @@ export function walkDictionary(
   });
 }
 
-/** The value under a key of a dictionary (see `lookupHashmap`); undefined is an empty one. */
+/** Returns the value under a key of a dictionary (see `lookupHashmap`); undefined is an empty one. */
 export function lookUpEntry(root: ContractSlice | undefined, bits: number, key: Uint8Array): ContractSlice | undefined {
   if (root === undefined) return undefined;
   root.budget.step();
@@ -61,17 +58,17 @@ export function lookUpEntry(root: ContractSlice | undefined, bits: number, key: 
 }
 
 export type SnakeOptions = {
-  /** Longest text in bytes. */
+  /** Most bytes of the text. */
   readonly bytesMax?: number;
-  /** A longer text ends before the cell that has the first byte too many, in place of being none. */
+  /** True to cut a longer text before the cell that exceeds the bound, instead of refusing it. */
   readonly isCut?: boolean;
-  /** A cell with a second reference is no text; else the second one is passed over. */
+  /** True to refuse a cell with a second reference; else the second one is skipped. */
   readonly isStrict?: boolean;
 };
 
 /**
- * The whole bytes of a cell, then of its first reference, and so on (TEP-64 snake); undefined when a cell is not of whole bytes.
- * Throws DecodeError `exotic_cell`, `too_big`.
+ * Reads the whole bytes of a cell, then of its first reference, and so on (TEP-64 snake). Undefined when a cell is not of whole bytes. Throws
+ * DecodeError `exotic_cell`, `too_big`.
  */
 export function readSnake(
   start: ContractSlice,
@@ -108,7 +105,7 @@ export function readChunkedText(slice: ContractSlice): Buffer {
   return Buffer.concat(parts);
 }
 
-/** Takes the JSON of a text from the budget; returns the text. Throws DecodeError `too_big`. */
+/** Takes the JSON size of a text from the budget; returns the text. Throws DecodeError `too_big`. */
 export function takeText(budget: ReadBudget, text: string): string {
   budget.write(Buffer.byteLength(JSON.stringify(text)));
   return text;
@@ -116,12 +113,12 @@ export function takeText(budget: ReadBudget, text: string): string {
 
 const BAG_OPTIONS: BocOptions = { crc32c: true };
 
-/** BoC with CRC-32C of a cell of any kind. Throws DecodeError `too_big` when the bag takes more than the budget has. */
+/** Returns the BoC with CRC-32C of a cell of any kind. Throws DecodeError `too_big` when the bag exceeds the budget. */
 export function writeBag({ table, cell }: ContractCell, budget: ReadBudget = new ReadBudget()): Buffer {
   return writeBoc(table, [cell], { ...BAG_OPTIONS, budget });
 }
 
-/** Base64 of the BoC of a cell, or of what a slice has left. Throws DecodeError `too_big`. */
+/** Returns base64 of the BoC of a cell, or of the rest of a slice. Throws DecodeError `too_big`. */
 export function writeBagText(
   of: ContractCell | ContractSlice,
   budget: ReadBudget,

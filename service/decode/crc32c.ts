@@ -11,7 +11,7 @@ for (let byte = 0; byte < 256; byte++) {
     tables[table]![byte] = (before >>> 8) ^ tables[0]![before & 255]!;
   }
 }
-// Named: an array of tables costs a look-up more for each byte.
+// Named tables, because an array of tables costs a further lookup for each byte.
 const [t0, t1, t2, t3, t4, t5, t6, t7] = tables as [
   Int32Array,
   Int32Array,
@@ -23,7 +23,7 @@ const [t0, t1, t2, t3, t4, t5, t6, t7] = tables as [
   Int32Array,
 ];
 
-/** Words are read as the machine stores them; the fast way needs the low byte first. */
+/** True if words have the low byte first, which the fast path needs. */
 const isLittleEndian = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1;
 
 /** CRC-32C of `bytes` from `start` to `end`, as unsigned 32 bits. BoC files and validator set hashes use it. */

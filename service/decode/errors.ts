@@ -1,20 +1,20 @@
 import { TonplaneError } from '../error.ts';
 
 /**
- * What can be wrong with bytes that should be cells or TON values.
+ * Codes of DecodeError, for bytes that should be cells or TON values.
  *
- * - `bad_boc`: the bag's header, index, length or references break the format
- * - `crc_mismatch`: the bag's CRC-32C does not fit its bytes
- * - `too_big`: more bytes, cells, roots, depth or entries than the limit
- * - `bad_cell`: a cell breaks the rules of its kind (size, references, level mask)
- * - `hash_mismatch`: a hash or depth stored in a cell or a bag differs from the computed one
- * - `cell_underflow`: a reader wanted more bits or references than the cell has
- * - `pruned_branch`: a pruned cell stands where a value is wanted: the proof is incomplete
- * - `exotic_cell`: a library or Merkle cell stands where an ordinary one is wanted
- * - `bad_tag`: no constructor of the TL-B type starts with these bits
- * - `bad_value`: a field is outside its type
- * - `bad_hashmap`: a dictionary breaks the format
- * - `missing_cell`: a state update refers to a cell that the store does not hold
+ * - `bad_boc`: the bag's header, index, length or references break the format.
+ * - `crc_mismatch`: the bag's CRC-32C does not fit its bytes.
+ * - `too_big`: more bytes, cells, roots, depth or entries than the limit.
+ * - `bad_cell`: a cell breaks the rules of its kind (size, references, level mask).
+ * - `hash_mismatch`: a hash or depth stored in a cell or a bag differs from the computed one.
+ * - `cell_underflow`: a read goes beyond the bits or references of the cell.
+ * - `pruned_branch`: a pruned cell is in the place of a value: the proof is incomplete.
+ * - `exotic_cell`: a library or Merkle cell is in the place of an ordinary one.
+ * - `bad_tag`: no constructor of the TL-B type starts with these bits.
+ * - `bad_value`: a field is outside its type.
+ * - `bad_hashmap`: a dictionary breaks the format.
+ * - `missing_cell`: a state update refers to a cell that the store lacks.
  */
 export type DecodeErrorCode =
   | 'bad_boc'
@@ -30,20 +30,20 @@ export type DecodeErrorCode =
   | 'bad_hashmap'
   | 'missing_cell';
 
-/** Where it happened; what is absent is not known there. */
+/** Position of the failure; absent fields are unknown. */
 export type DecodeErrorData = {
   /** Index of the cell in its table. */
   readonly cell?: number;
   /** Byte offset in the input. */
   readonly offset?: number;
-  /** The TL-B type or the part of the format that was read. */
+  /** TL-B type, or part of the format, that was read. */
   readonly type?: string;
-  /** The number that was refused, and the bound it broke. */
+  /** Refused number, and the bound that it exceeds. */
   readonly found?: number;
   readonly limit?: number;
 };
 
-/** Bytes that are not what they should be. Never retryable by itself: the same bytes fail again. */
+/** Error for malformed bytes. Never retryable by itself: the same bytes fail again. */
 export class DecodeError extends TonplaneError<DecodeErrorCode, DecodeErrorData> {
   constructor(code: DecodeErrorCode, message: string, data: DecodeErrorData = {}) {
     super({ code, message, data, retryable: false });

@@ -4,13 +4,13 @@ import type { CellKind, CellTable } from './cell-table.ts';
 import { DecodeError } from './errors.ts';
 import { ownBytes } from './own-bytes.ts';
 
-/** The larger array, with the smaller one's elements. */
+/** Returns the larger array, with the smaller one's elements. */
 export function moved<T extends Uint8Array | Uint16Array | Uint32Array>(from: T, to: T): T {
   to.set(from);
   return to;
 }
 
-/** Byte by byte: for 32 of them a call of `copy` costs more. */
+/** Copies byte by byte, because for 32 bytes a call of `copy` costs more. */
 function copyHash(from: Buffer, start: number, to: Buffer, at: number): void {
   for (let index = 0; index < 32; index++) to[at + index] = from[start + index]!;
 }
@@ -20,11 +20,11 @@ function wrongShape(cell: number, kind: number): DecodeError {
 }
 
 /**
- * Cells in flat typed arrays over one byte buffer. The owner sets a cell's shape (`place`, `setRef`), then `settle`s it
- * once all its references are settled; from then on it is immutable.
+ * Cells in flat typed arrays over one byte buffer. The owner sets a cell's shape (`place`, `setRef`), then calls `settle` once all its references are
+ * settled. From then on the cell is immutable.
  *
- * A cell has one hash and one depth for each significant level: its level mask's bits and one more. They stand one after
- * another from `slot` on. Depths come with `settle`, hashes when asked for.
+ * A cell has one hash and one depth for each significant level: its level mask's bits and one more. They are consecutive from `slot` on. `settle`
+ * computes depths; hashes are computed on demand.
  */
 export class FlatCells implements CellTable {
   bytes: Buffer;
@@ -109,7 +109,7 @@ export class FlatCells implements CellTable {
   hash(cell: number, level = 3): Buffer {
     const copy = ownBytes(32);
     if (level === 0 && this.#kind[cell] === PRUNED) {
-      // What a pruned branch stands for is in its data: nothing to compute.
+      // The hash of the cell behind a pruned branch is in the branch's data.
       copyHash(this.bytes, this.#offset[cell]! + 2, copy, 0);
       return copy;
     }
@@ -123,13 +123,13 @@ export class FlatCells implements CellTable {
     return this.#hashes.compare(hash, 0, 32, at, at + 32) === 0;
   }
 
-  /** First 32 bits of a hash: the key of hash tables over cells. */
+  /** Returns the first 32 bits of a hash: the key of hash tables over cells. */
   hashPrefix(cell: number, level = 3): number {
     const at = this.#hashAt(cell, level);
     return this.#hashes.readUInt32BE(at);
   }
 
-  /** Sets a cell's own shape. `stored`: `bytes` hold its hashes and depths right before `offset`. */
+  /** Sets a cell's own shape. `stored`: `bytes` have its hashes and depths right before `offset`. */
   place(cell: number, kind: number, offset: number, bits: number, refs: number, stored = false): void {
     this.#kind[cell] = kind;
     this.#offset[cell] = offset;
@@ -165,7 +165,7 @@ export class FlatCells implements CellTable {
     if (kind >= MERKLE_PROOF) this.#checkMerkleDepths(cell, kind);
   }
 
-  /** Where the next settled cell's hashes go; set back to forget the last cell. */
+  /** Slot for the hashes of the next settled cell. Set it back to remove the last cell. */
   get slotMark(): number {
     return this.#slots;
   }
@@ -174,7 +174,7 @@ export class FlatCells implements CellTable {
     this.#slots = slots;
   }
 
-  /** Computes the cell's hashes, and those of all cells below that lack them. A stack of our own: depth costs no frames. */
+  /** Computes the cell's hashes, and those of all cells below without hashes. Uses its own stack, so depth costs no frames. */
   ensureHash(cell: number): void {
     if (this.#hashed[cell] === 1) return;
     this.#growHashes();
@@ -205,7 +205,7 @@ export class FlatCells implements CellTable {
     return mask === 0 ? slot : slot + maskCount(maskBelow(mask, level));
   }
 
-  /** To be called before `#hashes` is: to find the place may make room for hashes elsewhere. */
+  /** Returns the offset of a hash. Call it before reading `#hashes`, because it may move hashes to a larger array. */
   #hashAt(cell: number, level: number): number {
     if (this.#hashed[cell] === 0) this.ensureHash(cell);
     return this.#slotAt(cell, level) * 32;
@@ -219,7 +219,7 @@ export class FlatCells implements CellTable {
     return mask;
   }
 
-  /** Sizes and masks of exotic cells: the rules of `DataCell::create`. */
+  /** Checks sizes and masks of exotic cells, by the rules of `DataCell::create`. */
   #exoticMask(cell: number, kind: number): number {
     const bits = this.#bits[cell]!;
     const refs = this.#refCount[cell]!;
@@ -237,7 +237,7 @@ export class FlatCells implements CellTable {
     return this.#childMask(cell) >> 1;
   }
 
-  /** The common case in few steps: no exotic cells below, one depth. */
+  /** Settles the common case in few steps: no exotic cells below, one depth. */
   #settlePlain(cell: number): void {
     const slot = this.#slots++;
     if (this.#depths.length < this.#slots) this.#growDepths();
@@ -320,7 +320,7 @@ export class FlatCells implements CellTable {
     if (this.#stored[cell] === 1) this.#checkStoredHashes(cell, mask, slot);
   }
 
-  /** Each significant level hashes the level below it in place of the data. */
+  /** Computes hashes of all levels. Each significant level hashes the level below it instead of the data. */
   #computeLevelHashes(cell: number, kind: number, mask: number, slot: number): void {
     let at = slot;
     for (let level = 0; level <= 3; level++) {
@@ -331,7 +331,7 @@ export class FlatCells implements CellTable {
     }
   }
 
-  /** Descriptors, data (or the hash in slot `below`), then depths and hashes of the references. Returns its length. */
+  /** Writes descriptors, data (or the hash in slot `below`), then depths and hashes of the references. Returns the length. */
   #writeRepresentation(cell: number, kind: number, mask: number, level: number, below: number): number {
     const refs = this.#refCount[cell]!;
     const bits = this.#bits[cell]!;

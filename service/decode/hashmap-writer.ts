@@ -3,22 +3,21 @@ import { CellSlice } from './cell-slice.ts';
 import type { CellStore } from './cell-store.ts';
 import { bitOf, copyLabel, readLabel } from './hashmap.ts';
 
-/** A new value under a key, or none to take the key out. `write` puts the leaf: the augmentation, if there is one, then the value. */
+/** New value of a key; without `write` the key is removed. `write` writes the leaf: the augmentation, if there is one, then the value. */
 export type HashmapChange = { readonly key: Uint8Array; readonly write: ((writer: BitWriter) => void) | undefined };
 
-/** `HashmapAug`'s Y: how two of them make the one above. */
+/** Augmentation `HashmapAug`'s Y, with the rule that combines two of them. */
 export type Augmentation = {
-  /** Writes what stands over two branches whose augmentations are at the slices. */
+  /** Writes the augmentation over two branches whose augmentations are at the slices. */
   readonly join: (writer: BitWriter, left: CellSlice, right: CellSlice, store: CellStore) => void;
 };
 
-/** A dictionary in a store and what it takes to change it. */
+/** Dictionary in a store, with the rules to change it. */
 export type HashmapShape = { readonly bits: number; readonly augmentation?: Augmentation };
 
 /**
- * The root of the dictionary after the changes, which may be in any order and name each key once; undefined when it is empty.
- * All changes are made at once, so that no cell of a dictionary in between is left in the store.
- * Throws DecodeError as `lookupHashmap`, and `bad_cell` for a leaf that has no room.
+ * Returns the root of the dictionary after the changes; undefined when it is empty. Changes may be in any order and name each key once. All are made
+ * at once, so that no intermediate cells are left in the store. Throws DecodeError like `lookupHashmap`, and `bad_cell` for a leaf without room.
  */
 export function updateHashmap(
   store: CellStore,
@@ -36,7 +35,7 @@ export function updateHashmap(
   return edge === undefined ? undefined : close(update, edge, 0);
 }
 
-/** The entries whose keys begin with the first `prefixBits` bits of `prefix`: the root of a dictionary of them alone. */
+/** Returns the root of a dictionary with the entries whose keys begin with the first `prefixBits` bits of `prefix`. */
 export function cutHashmap(
   store: CellStore,
   root: number | undefined,
@@ -58,7 +57,7 @@ export function cutHashmap(
   }
 }
 
-/** Two dictionaries as one; every key of the left must be before every key of the right. */
+/** Joins two dictionaries; every key of the left must be before every key of the right. */
 export function joinHashmaps(
   store: CellStore,
   left: number | undefined,
@@ -74,7 +73,7 @@ export function joinHashmaps(
   return close(update, join(one, other, one.path, end)!, 0);
 }
 
-/** A slice at the augmentation over a whole `HashmapAug` of keys of `bits` bits. */
+/** Returns a slice at the augmentation over a whole `HashmapAug` of keys of `bits` bits. */
 export function openExtra(store: CellStore, root: number, bits: number): CellSlice {
   const slice = new CellSlice(store, root);
   const label = readLabel(slice, bits);
@@ -93,7 +92,7 @@ type Update = {
   readonly changes: readonly HashmapChange[];
 };
 
-/** A part of the dictionary: all keys below begin with the first `end` bits of `path`; what is there stands behind the label. */
+/** Part of the dictionary. All its keys begin with the first `end` bits of `path`; its body follows the label. */
 type Edge = {
   readonly path: Uint8Array;
   readonly end: number;
@@ -112,7 +111,7 @@ function openEdge({ store, bits }: Update, cell: number, from: number, prefix: U
   return { path, end: from + label.length, body: { kind: 'kept', cell, from, rest: slice } };
 }
 
-/** What `edge`, whose keys share their first `at` bits with the changes `low..high - 1`, becomes by them. */
+/** Applies the changes `low..high - 1` to `edge`. They share the first `at` bits of its keys. */
 function change(update: Update, edge: Edge, at: number, low: number, high: number): Edge | undefined {
   if (low === high) return edge;
   const { changes, bits } = update;
@@ -148,7 +147,7 @@ function childOf(update: Update, { body, end }: Edge, side: number, path: Uint8A
   return openEdge(update, update.store.ref(cell, side), end + 1, path);
 }
 
-/** A new part of the dictionary, of the values among the changes. */
+/** Makes a new part of the dictionary from the values among the changes. */
 function plant(update: Update, low: number, high: number, at: number): Edge | undefined {
   const { changes, bits } = update;
   let [first, last] = [low, high - 1];
@@ -186,7 +185,7 @@ function close(update: Update, { path, end, body }: Edge, from: number): number 
   return writer.finish(store);
 }
 
-/** The shortest form of `HmLabel`, as the node chooses it. */
+/** Writes the shortest form of `HmLabel`, chosen like the node. */
 function writeLabel(writer: BitWriter, path: Uint8Array, from: number, end: number, rest: number): void {
   const length = end - from;
   const lengthBits = 32 - Math.clz32(rest);
@@ -208,7 +207,7 @@ function isSame(path: Uint8Array, from: number, end: number): boolean {
   return true;
 }
 
-/** The first bit from `from` on in which the keys differ, at most `end`. */
+/** Returns the first bit from `from` on in which the keys differ, at most `end`. */
 function sharedBits(one: Uint8Array, other: Uint8Array, from: number, end: number): number {
   let at = from;
   while (at < end) {
@@ -219,7 +218,7 @@ function sharedBits(one: Uint8Array, other: Uint8Array, from: number, end: numbe
   return at;
 }
 
-/** The first of the changes whose key has a 1 at the bit. */
+/** Returns the first change whose key has a 1 at the bit. */
 function split(changes: readonly HashmapChange[], low: number, high: number, bit: number): number {
   let [from, to] = [low, high];
   while (from < to) {

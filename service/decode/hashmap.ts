@@ -4,15 +4,15 @@ import { DecodeError } from './errors.ts';
 import { ownBytes } from './own-bytes.ts';
 
 /**
- * Dictionaries: `Hashmap n X` and, with `readExtra`, `HashmapAug n X Y`. Keys are buffers of n bits, high bit first, zero bits
- * behind the last; `uintKey` and `keyUint` turn numbers into them and back.
+ * Dictionaries: `Hashmap n X` and, with `readExtra`, `HashmapAug n X Y`. Keys are buffers of n bits, high bit first, with zero bits after the last.
+ * `uintKey` and `keyUint` convert numbers to keys and back.
  *
- * A pruned cell on the way throws DecodeError `pruned_branch`: a proof that hides the place proves nothing about it.
+ * A pruned cell on the path throws DecodeError `pruned_branch`: a proof that hides the position proves nothing about it.
  */
 export type HashmapOptions = {
-  /** Reads (or skips) the augmentation that stands before a leaf's value. */
+  /** Reads (or skips) the augmentation before a leaf's value. */
   readonly readExtra?: (slice: CellSlice) => void;
-  /** Pass over what is pruned, as if it were not there: in the new side of a Merkle update it is what did not change. */
+  /** Skips pruned branches as if they were absent. In the new side of a Merkle update they are the unchanged part. */
   readonly skipPruned?: boolean;
 };
 
@@ -26,8 +26,8 @@ export type WalkOptions = HashmapOptions & {
 };
 
 /**
- * Where a dictionary starts: its root's index, a slice at a `Hashmap` inside another cell, or nothing when it is empty. A slice's budget
- * pays for the walk from it.
+ * Root of a dictionary: its cell's index, a slice at a `Hashmap` inside another cell, or undefined when it is empty. A slice's budget pays for the
+ * walk from it.
  */
 export type HashmapRoot<Slice extends CellSlice = CellSlice> = number | Slice | undefined;
 
@@ -36,8 +36,8 @@ function rootSlice<Slice extends CellSlice>(table: CellTable, root: number | Sli
 }
 
 /**
- * Nodes that one walk visits at most. Cells can be shared, so that a bag of 300 cells may spell a dictionary of 2^256 entries;
- * no block and no answer of a lite server comes near a million.
+ * Most nodes of one walk. Cells can be shared, so a bag of 300 cells may spell a dictionary of 2^256 entries. Blocks and answers of lite servers have
+ * far fewer than a million.
  */
 const WALK_NODES_MAX = 1_000_000;
 
@@ -66,8 +66,8 @@ export function keyUint(key: Uint8Array, bits: number): number {
 }
 
 /**
- * The value under a key, as a slice at its first bit; undefined when the dictionary has no such key.
- * Throws DecodeError `pruned_branch`, `bad_hashmap`, `cell_underflow`.
+ * Returns the value under a key, as a slice at its first bit; undefined when the dictionary has no such key. Throws DecodeError `pruned_branch`,
+ * `bad_hashmap`, `cell_underflow`.
  */
 export function lookupHashmap<Slice extends CellSlice = CellSlice>(
   table: CellTable,
@@ -98,9 +98,9 @@ export function lookupHashmap<Slice extends CellSlice = CellSlice>(
 }
 
 /**
- * Visits the entries in the order of their keys, until `visit` returns false.
+ * Visits the entries in the order of their keys, until `visit` returns false. Throws like `lookupHashmap`, and `too_big` after a million nodes or
+ * when the budget of the root's slice is spent.
  * @returns false when `visit` ended the walk
- * Throws as `lookupHashmap`, and `too_big` after a million nodes or when the budget of the root's slice is spent.
  */
 export function walkHashmap<Slice extends CellSlice = CellSlice>(
   table: CellTable,
@@ -119,12 +119,12 @@ type Walk<Slice extends CellSlice> = {
   readonly bits: number;
   readonly visit: (key: Buffer, value: Slice) => boolean | void;
   readonly options: WalkOptions;
-  /** Bits of the way down to the current node; the rest is of no meaning. */
+  /** Bits of the path to the current node; later bits are undefined. */
   readonly key: Buffer;
   nodes: number;
 };
 
-/** Recursion is bounded by the key: each step down uses at least one of its bits. `bounded`: still on the way to `from`. */
+/** Walks a node. Recursion is bounded by the key, because each step down uses at least one of its bits. `bounded`: still on the path to `from`. */
 function walkNode<Slice extends CellSlice>(walk: Walk<Slice>, slice: Slice, start: number, bounded: boolean): boolean {
   if (++walk.nodes > WALK_NODES_MAX) {
     throw new DecodeError('too_big', 'The dictionary has too many entries.', {
@@ -140,7 +140,7 @@ function walkNode<Slice extends CellSlice>(walk: Walk<Slice>, slice: Slice, star
     const value = bitOf(key, bit);
     const wanted = bitOf(options.from!, bit);
     if (value === wanted) continue;
-    // The whole branch is before or behind the first key wanted.
+    // The whole branch is before or after the first wanted key.
     if (value < wanted !== (options.reverse ?? false)) return true;
     onPath = false;
   }
@@ -167,7 +167,7 @@ function walkNode<Slice extends CellSlice>(walk: Walk<Slice>, slice: Slice, star
   return true;
 }
 
-/** A label whose bits follow at the slice's position, or are all `same`. */
+/** Label whose bits follow at the slice's position, or are all `same`. */
 export type Label = { readonly length: number; readonly same: 0 | 1 | undefined };
 
 /** `HmLabel ~l n`: hml_short$0 (unary length), hml_long$10, hml_same$11. Leaves the slice at the label's bits. */
@@ -209,7 +209,7 @@ export function copyLabel(slice: CellSlice, label: Label, key: Buffer, start: nu
   }
 }
 
-/** A bit of a key. */
+/** Returns a bit of a key. */
 export function bitOf(key: Uint8Array, at: number): 0 | 1 {
   return (key[at >> 3]! & (128 >> (at & 7))) === 0 ? 0 : 1;
 }

@@ -3,7 +3,7 @@ import type { CellTable } from './cell-table.ts';
 import type { CellStore } from './cell-store.ts';
 import { DecodeError } from './errors.ts';
 
-/** A tree of which only a part is shown: cells that are not opened become pruned branches. */
+/** Tree of which only a part is shown. Cells that are not opened become pruned branches. */
 export type PartialTree = {
   readonly source: CellTable;
   readonly root: number;
@@ -11,9 +11,9 @@ export type PartialTree = {
 };
 
 /**
- * A Merkle proof in `target` of a tree that stands elsewhere: what is not opened is pruned, but, as in the reference node, no
- * cell without references. Returns the proof's cell.
- * @param replaced cells of the tree in whose place others stand, which are in `target`
+ * Adds a Merkle proof to `target` of a tree in another table, and returns the proof's cell. Cells that are not opened are pruned. Like in the
+ * reference node, a cell without references is never pruned.
+ * @param replaced replacements, which are in `target`, of cells of the tree
  */
 export function addMerkleProof(target: CellStore, tree: PartialTree, replaced?: ReadonlyMap<number, number>): number {
   const below = addPruned(target, tree, replaced);
@@ -24,7 +24,7 @@ export function addMerkleProof(target: CellStore, tree: PartialTree, replaced?: 
   return target.add({ kind: 'merkleProof', data, bitLength: 280, refs: [below] });
 }
 
-/** A Merkle update in `target` from one partial tree to another. Whoever applies it must find in the first what the second prunes. */
+/** Adds a Merkle update to `target` from one partial tree to another. The first tree must have the cells that the second one prunes. */
 function addMerkleUpdate(target: CellStore, from: PartialTree, to: PartialTree): number {
   const sides = [addPruned(target, from), addPruned(target, to)];
   const data = Buffer.alloc(69);
@@ -39,11 +39,10 @@ function addMerkleUpdate(target: CellStore, from: PartialTree, to: PartialTree):
 const none: ReadonlySet<number> = new Set();
 
 /**
- * The Merkle update from one state to the next, both in `states`: shows what is new, and of the old state the ways to what is
- * kept.
+ * Adds the Merkle update from one state to the next, both in `states`. It shows new cells, and in the old state the paths to the reused cells.
  * @param firstNew cells from this index on did not exist when the old state was the newest
- * @param shown `anew`: older cells that are shown too, where they stand: the reference node prunes what it took over from the old state as
- * it was, not what it wrote again and found to be the same. `ways`: cells of the old state that are shown beside the ways
+ * @param shown `anew`: older cells that are shown too, in their positions. The reference node prunes parts that it took over unchanged from the old
+ *   state. It does not prune parts that it wrote again with the same content. `ways`: cells of the old state that are shown besides the paths.
  */
 export function addStateUpdate(
   target: CellStore,
@@ -57,12 +56,12 @@ export function addStateUpdate(
   const isNew = (cell: number): boolean => cell >= firstNew || anew.has(cell);
   walk(states, newRoot, (cell) => {
     if (isNew(cell)) return true;
-    // A cell without references is never pruned: nobody has to look for it.
+    // A cell without references is never pruned, so no path to it is needed.
     if (states.refCount(cell) > 0) kept.add(cell);
     return false;
   });
   const { ways, found } = findWays(states, oldRoot, kept);
-  // A new state may by chance have a part that only states long past had: it is shown whole.
+  // A new state may by chance have a part that only much older states had. Such a part is shown whole.
   const shown = new Set<number>();
   for (const cell of kept) {
     if (found.has(cell)) continue;
@@ -86,7 +85,7 @@ function walk(table: CellTable, root: number, enter: (cell: number) => boolean):
   }
 }
 
-/** Which of the cells wanted are below the root, and the cells on the ways to them. Recursion is as deep as the tree, which is bounded. */
+/** Finds the wanted cells below the root, and the cells on the paths to them. Recursion is as deep as the tree, which is bounded. */
 function findWays(
   table: CellTable,
   root: number,
@@ -114,11 +113,11 @@ function findWays(
   return { ways, found };
 }
 
-/** Merkle cells stand in each other at most this deep: a hash has three levels above the lowest. */
+/** Most nested Merkle cells: a hash has three levels above the lowest. */
 const NESTING_MAX = 2;
 
 function addPruned(target: CellStore, tree: PartialTree, replaced?: ReadonlyMap<number, number>): number {
-  // One memo for each nesting of Merkle cells: the level of a pruned branch depends on it.
+  // Each nesting of Merkle cells has a memo, because the level of a pruned branch depends on it.
   const done = [new Map(replaced), new Map<number, number>(), new Map<number, number>()];
   return addBelow(target, tree, tree.root, 0, done);
 }
@@ -156,7 +155,7 @@ function addBelow(
   return added;
 }
 
-/** A pruned branch keeps the hashes and depths that its cell has, and stands for them on one level more. */
+/** Adds a pruned branch. It has the hashes and depths of its cell, and stands for them on one more level. */
 export function addPrunedBranch(target: CellStore, source: CellTable, cell: number, nesting: number): number {
   const mask = source.levelMask(cell);
   const levels = [0, 1, 2, 3].filter((level) => level === 0 || (mask & (1 << (level - 1))) !== 0);

@@ -2,7 +2,7 @@ import type { CellTable } from './cell-table.ts';
 import type { CellStore } from './cell-store.ts';
 import { DecodeError } from './errors.ts';
 
-/** The two sides of a Merkle update: hashes are of level 0, roots are cells of the same table. */
+/** Two sides of a Merkle update: hashes are of level 0, roots are cells of the same table. */
 export type MerkleUpdate = {
   readonly oldHash: Buffer;
   readonly newHash: Buffer;
@@ -11,22 +11,21 @@ export type MerkleUpdate = {
 };
 
 /**
- * Index of the cell that a Merkle proof stands for. The hash and depth stored in the proof are compared with the recomputed
- * ones; the caller compares `hash(result, 0)` with the hash it trusts.
- * Throws DecodeError `bad_cell` when the cell is no Merkle proof, `hash_mismatch` when it is a wrong one.
+ * Returns the index of the cell that a Merkle proof stands for. The stored hash and depth are compared with the recomputed ones. The caller compares
+ * `hash(result, 0)` with the trusted hash. Throws DecodeError `bad_cell` when the cell is no Merkle proof, `hash_mismatch` when it is a wrong one.
  */
 export function merkleProofRoot(table: CellTable, cell: number): number {
   if (table.kind(cell) !== 'merkleProof') {
     throw new DecodeError('bad_cell', 'The cell is no Merkle proof.', { cell, type: 'MerkleProof' });
   }
-  // Computing the hash compares what the proof stores.
+  // Computing the hash checks the values stored in the proof.
   table.hash(cell);
   return table.ref(cell, 0);
 }
 
 /**
- * The sides of a Merkle update; its stored hashes and depths are compared with the recomputed ones.
- * Throws DecodeError `pruned_branch` when the update itself is pruned, else as `merkleProofRoot`.
+ * Returns the sides of a Merkle update. Its stored hashes and depths are compared with the recomputed ones. Throws DecodeError `pruned_branch` when
+ * the update itself is pruned, else like `merkleProofRoot`.
  */
 export function readMerkleUpdate(table: CellTable, cell: number): MerkleUpdate {
   const kind = table.kind(cell);
@@ -41,10 +40,10 @@ export function readMerkleUpdate(table: CellTable, cell: number): MerkleUpdate {
 }
 
 /**
- * Builds the new side of a Merkle update in the store; cells that the update prunes are taken from the store by their hash.
- * @param oldRoot when given, must be the root that the update starts from (`hash_mismatch` otherwise)
+ * Builds the new side of a Merkle update in the store. Pruned cells of the update are found in the store by their hash. Throws DecodeError
+ * `missing_cell` when the store lacks a pruned cell.
+ * @param oldRoot when given, must be the root from which the update starts (`hash_mismatch` otherwise)
  * @returns the new root's index; its representation hash is the update's new hash
- * Throws DecodeError `missing_cell` when the store lacks a pruned cell.
  */
 export function applyMerkleUpdate(store: CellStore, table: CellTable, update: number, oldRoot?: number): number {
   const { oldHash, newHash, newRoot } = readMerkleUpdate(table, update);
@@ -61,12 +60,12 @@ export function applyMerkleUpdate(store: CellStore, table: CellTable, update: nu
   return root;
 }
 
-/** A cell below `nesting` further Merkle cells: pruned branches above that level belong to the update. */
+/** Cell below `nesting` further Merkle cells. Pruned branches above that level belong to the update. */
 type Nested = { readonly cell: number; readonly nesting: number };
 
 /** Copies a tree into the store, resolving its pruned branches there. */
 function graft(store: CellStore, table: CellTable, root: number): number {
-  // By hash there is nothing to remember: a finished cell is found in the store.
+  // No memo is needed: a finished cell is found in the store by its hash.
   const target = ({ cell, nesting }: Nested): number | undefined => store.findSame(table, cell, nesting);
   const stack: Nested[] = [{ cell: root, nesting: 0 }];
   while (stack.length > 0) {

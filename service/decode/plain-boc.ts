@@ -2,12 +2,12 @@ import { BOC_MAGIC } from './boc.ts';
 import type { CellTable } from './cell-table.ts';
 
 /**
- * Makes a writer of many small bags over one table: a root with all below it, no checksum, no index. Ten times as fast as `writeBoc`, because
- * cells are told apart by their index, not by their hash: a table that holds equal cells twice gives bags that do.
- * The order of the cells is not the node's.
+ * Creates a writer of many small bags over one table: a root with all cells below it, no checksum, no index. It is ten times as fast as `writeBoc`,
+ * because cells are distinguished by index, not by hash. A table with equal cells twice gives bags with equal cells twice. The order of the cells is
+ * not the node's.
  */
 export function createPlainBocWriter(table: CellTable): (root: number) => Buffer {
-  /** Number of the bag in which a cell was met last, and its place from the end there. */
+  /** Number of the last bag with the cell, and the cell's position from the end there. */
   const metIn = new Uint32Array(table.size);
   const places = new Uint32Array(table.size);
   /** Cells of this bag, children before parents. */
@@ -17,7 +17,7 @@ export function createPlainBocWriter(table: CellTable): (root: number) => Buffer
   let dataBytes = 0;
   let refs = 0;
 
-  /** Recursion is as deep as the cells, of which `parseBoc` allows 1024. */
+  /** Visits cells. Recursion is as deep as the cells, and `parseBoc` allows 1024. */
   function visit(cell: number): void {
     metIn[cell] = bag;
     const children = table.refCount(cell);
@@ -59,7 +59,7 @@ export function createPlainBocWriter(table: CellTable): (root: number) => Buffer
     out[at++] = refBytes;
     out[at++] = offsetBytes;
     at = writeUint(out, at, count, refBytes);
-    // One root, no absent cells.
+    // The bag has one root and no absent cells.
     at = writeUint(out, at, 1, refBytes);
     at = writeUint(out, at, 0, refBytes);
     at = writeUint(out, at, dataBytes, offsetBytes);
@@ -69,7 +69,7 @@ export function createPlainBocWriter(table: CellTable): (root: number) => Buffer
   };
 }
 
-/** Short data byte by byte: a call of `copy` costs more. */
+/** Copies short data byte by byte, because a call of `copy` costs more. */
 function copyData(table: CellTable, cell: number, out: Buffer, start: number): number {
   const { bytes } = table;
   const offset = table.dataOffset(cell);

@@ -1,14 +1,14 @@
 import { DecodeError } from './errors.ts';
 
-/** Bounds of one read of data that a contract or a caller made. */
+/** Limits of one read of data that a contract or a caller made. */
 export type ReadLimits = {
   /** References opened, fields read, entries visited and cells written. */
   readonly steps: number;
   /** Bytes copied out of cells. */
   readonly bytes: number;
-  /** Bytes of JSON that the values take. */
+  /** Bytes of JSON of the values. */
   readonly output: number;
-  /** References that one value may be deep, where its reader calls itself. */
+  /** Depth in references of one value, if its reader is recursive. */
   readonly depth: number;
 };
 
@@ -19,15 +19,15 @@ export type ReadLimits = {
 export const READ_LIMITS: ReadLimits = { steps: 12_000, bytes: 1 << 20, output: 3 << 19, depth: 300 };
 
 /**
- * The cost that reading data of a contract may still have. Cells can be shared, so that a bag of 200 bytes can spell a tree without end:
- * each reader takes from the budget before it works, and fails with DecodeError `too_big` when nothing is left.
+ * Remaining cost that reading data of a contract may have. Cells can be shared, so a bag of 200 bytes can spell an endless tree. Each reader takes
+ * from the budget before it works, and fails with DecodeError `too_big` when nothing is left.
  */
 export class ReadBudget {
   readonly limits: ReadLimits;
   #steps: number;
   #bytes: number;
   #output: number;
-  /** Current depth; whoever catches an error inside `inside` resets it. */
+  /** Current depth. Code that catches an error inside `inside` resets it. */
   depth = 0;
 
   constructor(limits: Partial<ReadLimits> = {}) {
@@ -47,7 +47,7 @@ export class ReadBudget {
     return this.limits.output - this.#output;
   }
 
-  /** True when a failure is that the budget is spent: another try is of no use. */
+  /** True when the failure is a spent budget, so that another try is useless. */
   get isSpent(): boolean {
     return this.#steps < 0 || this.#bytes < 0 || this.#output < 0;
   }

@@ -1,9 +1,9 @@
 /**
- * Shard arithmetic (lite server sheet 4.2). A shard is an unsigned 64-bit number: prefix bits, a 1, zeros; the 1 is its lowest
- * set bit. Every function takes and gives unsigned bigints.
+ * Shard arithmetic (service/liteserver/README.md#shards). A shard is an unsigned 64-bit number: prefix bits, a 1, zeros; the 1 is its lowest set bit.
+ * Every function takes and returns unsigned bigints.
  */
 
-/** The deepest split that the chain allows. */
+/** Deepest split that the chain allows. */
 export const SHARD_PREFIX_BITS_MAX = 60;
 
 /** The lowest set bit. */
@@ -11,50 +11,50 @@ function low(shard: bigint): bigint {
   return shard & -shard;
 }
 
-/** How many prefix bits a shard has: 0 for the whole workchain. */
+/** Returns the number of prefix bits of a shard: 0 for the whole workchain. */
 export function shardPrefixBits(shard: bigint): number {
   return 64 - low(shard).toString(2).length;
 }
 
-/** `ShardIdent`'s prefix and its length as a shard. */
+/** Returns `ShardIdent`'s prefix and its length as a shard. */
 export function shardFromPrefix(prefix: bigint, bits: number): bigint {
   const end = 1n << BigInt(63 - bits);
   return BigInt.asUintN(64, (prefix & ~(2n * end - 1n)) | end);
 }
 
-/** The shard that this one is a half of; the whole workchain has none and must not be given. */
+/** Returns the shard of which this one is a half. The whole workchain has no parent and must not be given. */
 export function shardParent(shard: bigint): bigint {
   const bit = low(shard);
   return (shard ^ bit) | (bit << 1n);
 }
 
-/** The halves of a shard, the one with the lower prefix first. */
+/** Returns the halves of a shard, the half with the lower prefix first. */
 export function shardChildren(shard: bigint): readonly [left: bigint, right: bigint] {
   const half = low(shard) >> 1n;
   return [shard - half, shard + half];
 }
 
-/** Whether a 64-bit account prefix belongs to the shard. */
+/** Reports whether a 64-bit account prefix belongs to the shard. */
 export function shardContainsPrefix(shard: bigint, prefix: bigint): boolean {
   return BigInt.asUintN(64, (shard ^ prefix) & -(low(shard) << 1n)) === 0n;
 }
 
-/** Whether an account id (32 bytes) belongs to the shard. */
+/** Reports whether an account id (32 bytes) belongs to the shard. */
 export function shardContains(shard: bigint, accountId: Buffer): boolean {
   return shardContainsPrefix(shard, accountId.readBigUInt64BE(0));
 }
 
-/** Whether `ancestor` covers all of `shard`; a shard is its own ancestor. */
+/** Reports whether `ancestor` covers all of `shard`; a shard is its own ancestor. */
 export function shardIsAncestor(ancestor: bigint, shard: bigint): boolean {
   return low(ancestor) >= low(shard) && shardContainsPrefix(ancestor, shard);
 }
 
-/** Whether two shards have accounts in common. */
+/** Reports whether two shards have accounts in common. */
 export function shardsIntersect(one: bigint, other: bigint): boolean {
   return shardIsAncestor(one, other) || shardIsAncestor(other, one);
 }
 
-/** A shard from the signed 64-bit form that TL and the HTTP APIs use. */
+/** Returns a shard from the signed 64-bit form of TL and the HTTP APIs. */
 export function shardFromSigned(shard: bigint): bigint {
   return BigInt.asUintN(64, shard);
 }

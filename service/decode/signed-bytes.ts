@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { BlockId } from './block-id.ts';
 
-// Constructor ids as they stand on the wire, low byte first.
+// Constructor ids as on the wire, low byte first.
 const PUB_ED25519 = Buffer.from('c6b41348', 'hex');
 const TON_BLOCK_ID = Buffer.from('706e0bc5', 'hex');
 const DATA_TO_SIGN = Buffer.from('f83de3a8', 'hex');
 const FINALIZE_VOTE = Buffer.from('05e1a740', 'hex');
 const CANDIDATE_ID = Buffer.from('3fcd91b6', 'hex');
 
-/** `consensus.candidateHashDataOrdinary` and `…Empty`: how a candidate begins, before the id of its block. */
+/** `consensus.candidateHashDataOrdinary` and `…Empty`: the beginning of a candidate, before the id of its block. */
 export const CANDIDATE_ORDINARY = Buffer.from('dcbcf9e8', 'hex');
 export const CANDIDATE_EMPTY = Buffer.from('33d9b472', 'hex');
 
@@ -17,12 +17,15 @@ export function nodeIdShort(publicKey: Buffer): Buffer {
   return createHash('sha256').update(PUB_ED25519).update(publicKey).digest();
 }
 
-/** What is signed under a block in an ordinary set: `ton.blockId`. */
+/** Returns the signed bytes of a block in an ordinary set: `ton.blockId`. */
 export function ordinarySignedBytes({ rootHash, fileHash }: BlockId): Buffer {
   return Buffer.concat([TON_BLOCK_ID, rootHash, fileHash]);
 }
 
-/** What is signed in a simplex set: `consensus.dataToSign` of the vote for a candidate in a slot of a session (lite server sheet 8.10). */
+/**
+ * Returns the signed bytes in a simplex set: `consensus.dataToSign` of the vote for a candidate in a slot of a session
+ * (service/proof/README.md#signatures).
+ */
 export function simplexSignedBytes(sessionId: Buffer, slot: number, candidate: Buffer): Buffer {
   const vote = Buffer.concat([FINALIZE_VOTE, candidateId(slot, candidate)]);
   // TL `bytes`: a length byte, the vote's 44 bytes, padding to a multiple of four.

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { FULL_SHARD, MASTERCHAIN } from './block-id.ts';
 import { crc32c } from './crc32c.ts';
 
-/** One validator as configuration parameters 34 and 35 list it (`validator#53`, `validator_addr#73`). */
+/** Validator in configuration parameters 34 and 35 (`validator#53`, `validator_addr#73`). */
 export type Validator = {
   /** Ed25519, 32 bytes. */
   readonly publicKey: Buffer;
@@ -12,9 +12,9 @@ export type Validator = {
 };
 
 /**
- * The validators of one masterchain session: the first `main` of the list, shuffled by the session's catchain seqno when the
- * configuration says so (lite server sheet 8.10, `ValidatorSetPRNG` of the node).
- * @param main how many at the head of `list` validate the masterchain, at most its length
+ * Returns the validators of one masterchain session: the first `main` of the list. If the configuration says so, they are shuffled by the session's
+ * catchain seqno (service/proof/README.md#validator-set, `ValidatorSetPRNG` of the node).
+ * @param main number of validators at the head of `list` that validate the masterchain, at most its length
  * @param catchainSeqno unsigned 32 bits
  */
 export function masterchainValidators<V extends Validator>(
@@ -36,7 +36,7 @@ export function masterchainValidators<V extends Validator>(
 }
 
 /**
- * The validators of one session of a shard: `count` of the list, drawn by weight, each with a weight of 1 in the session
+ * Returns the validators of one session of a shard: `count` of the list, drawn by weight. Each has a weight of 1 in the session
  * (`compute_validator_set` of the node).
  */
 export function shardValidators(
@@ -54,7 +54,7 @@ export function shardValidators(
   }
   const chosen: number[] = [];
   for (let place = 0; place < Math.min(count, list.length); place++) {
-    // A point among the weights that are left: it moves behind each one taken that begins before it.
+    // A point among the remaining weights. It moves past each taken validator that begins before it.
     let point = random(total);
     for (const taken of chosen.toSorted((one, other) => one - other)) {
       if (point >= starts[taken]!) point += list[taken]!.weight;
@@ -66,10 +66,10 @@ export function shardValidators(
   return chosen.map((index) => ({ ...list[index]!, weight: 1n }));
 }
 
-/** What the node puts in front of a session's validators before it hashes them. */
+/** Prefix that the node adds to a session's validators before hashing them. */
 const SET_HASH_MAGIC = 0x901660ed;
 
-/** `gen_validator_list_hash_short` of a session's validators: CRC-32C, unsigned 32 bits (lite server sheet 8.10). */
+/** Returns `gen_validator_list_hash_short` of a session's validators: CRC-32C, unsigned 32 bits (service/proof/README.md#validator-set). */
 export function validatorSetHash(catchainSeqno: number, validators: readonly Validator[]): number {
   const bytes = Buffer.alloc(12 + validators.length * 72);
   bytes.writeUInt32LE(SET_HASH_MAGIC, 0);
@@ -86,7 +86,7 @@ export function validatorSetHash(catchainSeqno: number, validators: readonly Val
 
 const SEED_BYTES = 32;
 
-/** Numbers in [0, n): the high 64 bits of `draw * n`, draws being the words of SHA-512 over a counting seed. */
+/** Returns numbers in [0, n): the high 64 bits of `draw * n`. Draws are the words of SHA-512 over a counting seed. */
 function createSetRandom(workchain: number, shard: bigint, catchainSeqno: number): (n: bigint) => bigint {
   const description = Buffer.alloc(SEED_BYTES + 16);
   description.writeBigUInt64BE(shard, SEED_BYTES);

@@ -3,17 +3,17 @@ import { formatRawAddress } from '../address.ts';
 import { readInternalAddress, readMessageAddress } from '../tlb/message-address.ts';
 import type { InternalAddress, MessageAddress } from '../tlb/message-address.ts';
 
-/** Any address as v3 shows it: `workchain:HEX`, or one of `addr_none`, `addr_extern`, `addr_var` (v3 sheet 2). */
+/** Reads any address in the form of v3: `workchain:HEX`, or one of `addr_none`, `addr_extern`, `addr_var` (service/v3/README.md#values). */
 export function readAddressText(slice: CellSlice): string {
   return addressText(readMessageAddress(slice));
 }
 
-/** As `readAddressText`, an account's only. Throws DecodeError `bad_tag`. */
+/** Reads an account's address like `readAddressText`. Throws DecodeError `bad_tag`. */
 export function readAccountText(slice: CellSlice): string {
   return addressText(readInternalAddress(slice));
 }
 
-/** As `readAddressText`, of one that was read. */
+/** Formats a parsed address like `readAddressText`. */
 export function addressText(address: MessageAddress | undefined): string {
   if (address === undefined) return 'addr_none';
   if (address.kind === 'external') return 'addr_extern';
@@ -21,7 +21,7 @@ export function addressText(address: MessageAddress | undefined): string {
   return formatRawAddress({ workchain: address.workchain, id: rewritten(address) }, 'upper');
 }
 
-/** An anycast address stands for the one whose first bits are its prefix. */
+/** Returns the id of an anycast address: its first bits are replaced by the prefix. */
 function rewritten({ id, anycast }: InternalAddress): Buffer {
   if (anycast === undefined) return id;
   const copy = Buffer.from(id);

@@ -5,16 +5,16 @@ import { openContractCell, writeBagText } from '../contract-data.ts';
 import { ReadBudget } from '../read-budget.ts';
 
 /**
- * A value of a decoded body: numbers of any size as decimal text, bits as upper-case hex, an address as `workchain:HEX` or
- * `addr_none`, `addr_extern`, `addr_var`, a cell of unknown content as a base64 BoC, a dictionary as an object by key.
+ * Value of a decoded body. Numbers of any size are decimal text, bits upper-case hex. An address is `workchain:HEX` or `addr_none`, `addr_extern`,
+ * `addr_var`. A cell of unknown content is a base64 BoC, a dictionary an object by key.
  */
 export type DecodedValue = string | boolean | null | DecodedObject;
 export type DecodedObject = { [name: string]: DecodedValue };
 
-/** A decoded body; `@type` names the constructor. */
+/** Decoded body; `@type` names the constructor. */
 export type DecodedBody = { '@type': string } & DecodedObject;
 
-/** A field's cell, or the rest of one, whose content is looked at when the constructor around it has been read whole. */
+/** Cell of a field, or the rest of a cell. Its content is decoded after the constructor around it has been read whole. */
 export class RawCell {
   readonly slice: ContractSlice;
 
@@ -23,7 +23,7 @@ export class RawCell {
   }
 }
 
-/** A cell that no slice can open: a library or a Merkle cell. */
+/** Cell that no slice can open: a library or a Merkle cell. */
 export class ExoticCell {
   readonly table: CellTable;
   readonly cell: number;
@@ -37,27 +37,27 @@ export class ExoticCell {
 export type ReadValue = string | boolean | null | RawCell | ExoticCell | ReadObject;
 export type ReadObject = { [name: string]: ReadValue };
 
-/** The budget of one body, and where in the value that is being read cells stand. */
+/** Budget of one body, and the positions of cells in the value that is being read. */
 export class BodyBudget extends ReadBudget {
   cells: CellPlace[] = [];
-  /** Whether a cell was not looked into because it lies too deep. */
+  /** True when a cell was not decoded because it is too deep. */
   isCut = false;
 }
 
-/** A field, or an entry of a dictionary, that is a cell. */
+/** Field, or entry of a dictionary, that is a cell. */
 export type CellPlace = { of: ReadObject; readonly name: string };
 
-/** JSON of a field besides its name and value. */
+/** Bytes of JSON of a field besides its name and value. */
 const FIELD_BYTES = 6;
 
-/** Sets a field, and notes it where it is a cell. Throws DecodeError `too_big`. */
+/** Sets a field, and records it if it is a cell. Throws DecodeError `too_big`. */
 export function setValue(of: ReadObject, name: string, value: ReadValue, budget: BodyBudget): void {
   budget.write(FIELD_BYTES + name.length + (typeof value === 'string' ? value.length : 0));
   of[name] = value;
   if (value instanceof RawCell || value instanceof ExoticCell) budget.cells.push({ of, name });
 }
 
-/** The rest of a slice as a value; the slice is then at its end. */
+/** Returns the rest of a slice as a value; the slice is then at its end. */
 export function takeRest(slice: ContractSlice): RawCell {
   const rest = new RawCell(slice.clone());
   slice.skip(slice.remainingBits);
@@ -65,7 +65,7 @@ export function takeRest(slice: ContractSlice): RawCell {
   return rest;
 }
 
-/** The next reference's cell as a value. */
+/** Returns the next reference's cell as a value. */
 export function takeRef(slice: ContractSlice): RawCell | ExoticCell {
   const { table, budget } = slice;
   const cell = slice.ref();
@@ -73,7 +73,7 @@ export function takeRef(slice: ContractSlice): RawCell | ExoticCell {
   return isOrdinary ? new RawCell(openContractCell({ table, cell }, budget)) : new ExoticCell(table, cell);
 }
 
-/** The cell as base64 of a BoC, by default with CRC-32C. Throws DecodeError `too_big`. */
+/** Returns the cell as base64 of a BoC, by default with CRC-32C. Throws DecodeError `too_big`. */
 export function bocText(raw: RawCell | ExoticCell, budget: ReadBudget, options?: BocOptions): string {
   return writeBagText(raw instanceof ExoticCell ? raw : raw.slice, budget, options);
 }

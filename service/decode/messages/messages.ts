@@ -10,7 +10,7 @@ import type { Constructor } from './scheme-line.ts';
 import schemes from './schemes.json' with { type: 'json' };
 import { countedBody, unnamedBodies } from './wallets.ts';
 
-/** Cells inside cells that are looked into (v3 sheet 13). */
+/** Most nested cells that are decoded (service/v3/README.md#decoding). */
 const NESTED_MAX = 10;
 
 type Candidate = { readonly name: string; readonly read: Read; readonly skipBits: number };
@@ -30,7 +30,7 @@ for (const source of schemes.groups.flatMap((group) => group.constructors).map(r
   }
 }
 
-/** A constructor's own tag, or the tags of the type that its first bits are of. */
+/** Returns a constructor's own tag, or the tags of the type of its first bits. */
 function firstBits(source: Constructor): readonly string[] {
   if (source.tag !== '') return [source.tag];
   for (const field of source.fields) {
@@ -44,19 +44,21 @@ function firstBits(source: Constructor): readonly string[] {
   return [];
 }
 
-/** What a body's first 32 bits are called, e.g. `jetton_transfer`; undefined when no scheme has them. */
+/** Returns the name of a body's first 32 bits, e.g. `jetton_transfer`; undefined when no scheme has them. */
 export function decodedOpcode(opcode: number): string | undefined {
   return names.get(opcode >>> 0);
 }
 
-/** JSON of decoded bodies of one table: at least this, and so many times the table's bytes. A flag of one bit becomes 15 letters; honest bodies stay below eight times. */
+/**
+ * Least bytes of JSON for the decoded bodies of one table. The bound is this, and so many times the table's bytes. A flag of one bit becomes 15
+ * letters; honest bodies stay below eight times.
+ */
 const OUTPUT_LEAST = 64 * 1024;
 const OUTPUT_FACTOR = 32;
 
 /**
- * A message's body by what it says: the first constructor of the schemes that has its first 32 bits and that it fits, else a
- * wallet's order without an operation; cells in it likewise, ten deep. The slice stays where it is.
- * Bounded: a body that takes more than its budget is not decoded.
+ * Decodes a message's body. The first constructor that fits and has its first 32 bits is chosen. Without one, the body is tried as a wallet's order
+ * without an operation. Nested cells are decoded likewise, ten deep. The slice does not move. A body that exceeds its budget is not decoded.
  * @param budget by default the limits of one read, and 64 KiB of JSON with 32 times the bytes of the body's table
  * @returns undefined when nothing fits
  */
@@ -64,7 +66,7 @@ export function decodeBody(body: CellSlice, budget?: BodyBudget): DecodedBody | 
   return createBodyDecoder()(body, budget);
 }
 
-/** `decodeBody` for bodies of one table. What it returns must not change: a message that was decoded within an order before is not decoded again. */
+/** `decodeBody` for bodies of one table. Its results must not change, because a message that was decoded within an order is not decoded again. */
 export type BodyDecoder = typeof decodeBody;
 
 export function createBodyDecoder(): BodyDecoder {
@@ -74,14 +76,14 @@ export function createBodyDecoder(): BodyDecoder {
     const content = known.size > 0 && body.remainingRefs > 0 ? contentOf(body) : '';
     if (known.has(content)) return known.get(content);
     const { stackTraceLimit } = Error;
-    // Most errors in here say that one of several constructors does not fit: their stacks, which nobody sees, took a fifth of the time.
+    // Most errors here mean that one of several constructors does not fit. Their stacks, which have no reader, took a fifth of the time.
     Error.stackTraceLimit = 0;
     try {
       return decodeSlice(body.within(budget), { known, nested: 0 }, budget);
     } catch (error) {
       if (error instanceof DecodeError) return undefined;
       Error.stackTraceLimit = stackTraceLimit;
-      // A defect of ours: read again, it is thrown with its stack.
+      // This error is a defect. The second read throws it with its stack.
       const again = new BodyBudget(budget.limits);
       return decodeSlice(body.within(again), { known, nested: 0 }, again);
     } finally {
@@ -95,13 +97,16 @@ function outputOf({ table }: CellSlice): number {
   return Math.min(READ_LIMITS.output, OUTPUT_LEAST + OUTPUT_FACTOR * table.bytes.length);
 }
 
-/** What cells right within bodies say, as they would by themselves, by their content; undefined where nothing fits. One without references is decoded as fast as it is found. */
+/**
+ * Cache of decoded cells directly within bodies, by their content; undefined where nothing fits. A cell without references is decoded as fast as it
+ * is found.
+ */
 type KnownCells = Map<string, DecodedBody | undefined>;
 
-/** @param nested cells around this one */
+/** @param nested number of cells around this one */
 type Within = { readonly known: KnownCells; readonly nested: number };
 
-/** Bits and references that a slice has left: the same text for the same content of one table. */
+/** Identifies the bits and references left in a slice: equal text for equal content of one table. */
 function contentOf(slice: CellSlice): string {
   const rest = slice.clone();
   let text = `${rest.remainingBits}`;
@@ -115,7 +120,7 @@ function decodeSlice(body: ContractSlice, within: Within, budget: BodyBudget): D
   budget.cells = [];
   const found = readNamed(body, budget) ?? readUnnamed(body, budget);
   const decoded = found === undefined ? undefined : comment(found);
-  // What the cells of the value say takes their place in it.
+  // The decoded cells replace the cells in the value.
   for (const { of, name } of budget.cells) of[name] = lookInto(of[name]!, within, budget);
   budget.cells = around;
   return decoded as DecodedBody | undefined;
@@ -144,7 +149,7 @@ function readUnnamed(body: ContractSlice, budget: BodyBudget): ReadObject | unde
   return undefined;
 }
 
-/** Reads a copy; undefined when it does not fit. Throws DecodeError `too_big` when the budget is used up. */
+/** Reads a copy; undefined when it does not fit. Throws DecodeError `too_big` when the budget is spent. */
 function attempt(
   body: ContractSlice,
   skipBits: number,
@@ -166,16 +171,16 @@ function attempt(
   return undefined;
 }
 
-/** A text comment says its type twice, for older clients (v3 sheet 13). */
+/** Adds the second type of a text comment, for older clients (service/v3/README.md#decoding). */
 function comment(value: ReadObject): ReadObject {
   if (value['@type'] !== 'text_comment') return value;
   return { '@type': 'text_comment', type: 'text_comment', comment: value['text']! };
 }
 
-/** What a cell of a value that was read whole says, or its bag. */
+/** Decodes a cell of a value that was read whole, or returns its bag. */
 function lookInto(value: ReadValue, { known, nested }: Within, budget: BodyBudget): ReadValue {
   if (value instanceof ExoticCell) return bocText(value, budget);
-  // A field that was set twice was looked into already.
+  // A field that was set twice is decoded already.
   if (!(value instanceof RawCell)) return value;
   if (nested >= NESTED_MAX) {
     budget.isCut = true;

@@ -8,7 +8,7 @@ import { ExoticCell, RawCell, setValue, takeRef, takeRest } from './decoded.ts';
 import type { BodyBudget, ReadObject, ReadValue } from './decoded.ts';
 import type { Constructor, Field, Parameter, Term } from './scheme-line.ts';
 
-/** Reads one value at the slice's position. Throws DecodeError for what is none. */
+/** Reads one value at the slice's position. Throws DecodeError for a malformed value. */
 export type Read = (slice: ContractSlice, scope: Scope, budget: BodyBudget) => ReadValue;
 
 /** Numbers read so far and arguments of the type, by name. */
@@ -40,12 +40,12 @@ function failed(slice: ContractSlice, type: string): DecodeError {
   return new DecodeError('bad_tag', `The cell is no ${type}.`, { cell: slice.cell, type });
 }
 
-/** True when nothing is left to read. */
+/** Reports whether nothing is left to read. */
 export function isEmpty(slice: ContractSlice): boolean {
   return slice.remainingBits === 0 && slice.remainingRefs === 0;
 }
 
-/** Number of a fixed width as text. */
+/** Reads a number of a fixed width as text. */
 function uintText(slice: ContractSlice, bits: number): string {
   return bits <= 32 ? String(slice.uint(bits)) : slice.uintBig(bits).toString();
 }
@@ -60,7 +60,7 @@ const readExternal: Read = (slice) => {
   return address === undefined ? 'addr_none' : 'addr_extern';
 };
 
-/** A text over a chain of cells. Bytes that are no UTF-8 become the replacement character. */
+/** Reads a text over a chain of cells. Bytes that are no UTF-8 become the replacement character. */
 const readSnakeText: Read = (slice, _scope, budget) => {
   const bytes = readSnake(slice, { isStrict: true });
   if (bytes === undefined) {
@@ -84,7 +84,7 @@ const PLAIN: Readonly<Record<string, Read>> = {
   Text: (slice, _scope, budget) => takeText(budget, readChunkedText(slice).toString('utf8')),
 };
 
-/** Compiles readers of types once; what a scheme does not define throws Error here, not while reading. */
+/** Compiles readers of types once. Undefined types throw Error here, not while reading. */
 export function createReaders(constructors: readonly Constructor[]): Readers {
   const byType = Map.groupBy(constructors, (entry) => entry.type);
   const choices = new Map<string, readonly Choice[]>();
@@ -95,9 +95,9 @@ export function createReaders(constructors: readonly Constructor[]): Readers {
     const own = byType.get(name);
     if (own === undefined) throw new Error(`The schemes define no ${name}.`);
     const made: Choice[] = [];
-    // Before its constructors are compiled: a type may hold itself.
+    // The type is registered before its constructors are compiled, because a type may contain itself.
     choices.set(name, made);
-    // A constructor without a tag is what nothing else is.
+    // A constructor without a tag is tried last.
     for (const source of own.toSorted((a, b) => b.tag.length - a.tag.length)) {
       const { tag, parameters } = source;
       made.push({
@@ -128,7 +128,7 @@ export function createReaders(constructors: readonly Constructor[]): Readers {
 
   function constructorReader(source: Constructor): Read {
     const [only, more] = source.fields;
-    // A constructor without a name around one value is that value.
+    // A constructor without a name around one value stands for that value.
     if (source.name === '_' && only?.kind === 'value' && more === undefined) return termReader(only.term);
     const read = fieldsReader(source.fields);
     const title = source.name === '_' ? source.type : source.name;
@@ -144,13 +144,13 @@ export function createReaders(constructors: readonly Constructor[]): Readers {
     const steps = fields.map((field) => (field.kind === 'check' ? checkReader(field) : valueReader(field, wanted)));
     const tells = fields.some((field) => isTold(field, wanted));
     return (slice: ContractSlice, scope: Scope, budget: BodyBudget, target: ReadObject): void => {
-      // Most constructors tell their fields nothing that the type around did not.
+      // Most constructors add no name to the scope.
       const inner = tells ? { ...scope } : scope;
       for (const step of steps) step(slice, inner, budget, target);
     };
   }
 
-  /** @param wanted names that fields beside it ask for */
+  /** @param wanted names that other fields refer to */
   function valueReader(field: Field & { kind: 'value' }, wanted: ReadonlySet<string>) {
     const { name } = field;
     const read = termReader(field.term);
@@ -205,7 +205,7 @@ export function createReaders(constructors: readonly Constructor[]): Readers {
     if (byType.has(name)) return typeReader(name, args.map(argument));
     const special = specialReader(name, args);
     if (special !== undefined) return special;
-    // What is left is a parameter of the type around.
+    // The other case is a parameter of the type around.
     return (slice, scope, budget) => {
       const bound = scope[name];
       if (typeof bound !== 'function') throw failed(slice, name);
@@ -256,7 +256,7 @@ export function createReaders(constructors: readonly Constructor[]): Readers {
       };
       return budget.inside(() => {
         walkDictionary(kind === 'HashmapE' ? slice.refSlice() : slice, bits, visit);
-        // The dictionary is all that is left of a cell where it stands by itself.
+        // A dictionary that is a value of its own is all that is left of its cell.
         if (kind === 'Hashmap') takeRest(slice);
         return entries;
       });
@@ -283,13 +283,13 @@ export function createReaders(constructors: readonly Constructor[]): Readers {
   };
 }
 
-/** Whether a field is a number that others ask for by its name. */
+/** Reports whether a field is a number that others refer to by its name. */
 function isTold(field: Field, wanted: ReadonlySet<string>): boolean {
   if (field.kind === 'check' || field.name === undefined || !wanted.has(field.name)) return false;
   return field.term.kind === 'apply' && /^(##|#|uint\d+)$/.test(field.term.name);
 }
 
-/** Names that a field may ask for: those of types among them, which tell nothing. */
+/** Returns names that a field may refer to. Names of types are among them, but no field has those. */
 function namesWanted(field: Field): readonly string[] {
   return field.kind === 'check' ? [field.name] : namesIn(field.term);
 }
@@ -338,7 +338,7 @@ function numberOf(term: Term): (scope: Scope) => number {
   return (scope) => left(scope) * right(scope);
 }
 
-/** The constructor's parameters from the type's arguments; undefined when they are not of this constructor. */
+/** Binds the constructor's parameters to the type's arguments; undefined when the arguments belong to another constructor. */
 function bind(parameters: readonly Parameter[], values: readonly (number | Read)[]): Scope | undefined {
   if (parameters.length === 0) return NO_SCOPE;
   const scope: OpenScope = {};
@@ -360,7 +360,7 @@ function hasTag(slice: ContractSlice, { tagBits, tag }: Choice): boolean {
   return tagBits === 0 || (slice.remainingBits >= tagBits && slice.uintAhead(0, tagBits) === tag);
 }
 
-/** A value without a name: its fields are those of the object around it. @param noted cells before it was read */
+/** Merges a value without a name: its fields belong to the object around it. @param noted cells before it was read */
 function merge(target: ReadObject, value: ReadValue, budget: BodyBudget, noted: number): void {
   if (typeof value !== 'object' || value === null || value instanceof RawCell || value instanceof ExoticCell) {
     setValue(target, 'value', value, budget);
@@ -373,7 +373,7 @@ function merge(target: ReadObject, value: ReadValue, budget: BodyBudget, noted: 
   }
 }
 
-/** Keys of up to 64 bits are numbers, longer ones hashes and addresses. */
+/** Formats a key. Keys of up to 64 bits are numbers, longer ones hashes and addresses. */
 function keyText(key: Buffer, bits: number): string {
   if (bits > 64) return key.toString('hex').toUpperCase();
   if (bits <= 32) return keyUint(key, bits).toString();

@@ -1,16 +1,16 @@
-/** One TL-B constructor as data: `name#tag {n:#} field:(Type arg) { field <= 3 } = Result n`, without the semicolon. */
+/** TL-B constructor as data: `name#tag {n:#} field:(Type arg) { field <= 3 } = Result n`, without the semicolon. */
 export type Constructor = {
   /** `_` when it has none. */
   readonly name: string;
-  /** Bits that stand before the fields, as text of 0 and 1. */
+  /** Bits before the fields, as text of 0 and 1. */
   readonly tag: string;
   readonly fields: readonly Field[];
-  /** The type it belongs to; empty for a constructor of a group. */
+  /** Type of the constructor; empty for a constructor of a group. */
   readonly type: string;
   readonly parameters: readonly Parameter[];
 };
 
-/** What a result type's argument must be: a number, a type, exactly a number, or a number above zero less one. */
+/** Parameter of a result type: a number, a type, a fixed number, or a number above zero less one. */
 export type Parameter =
   | { readonly kind: 'number' | 'type' | 'successor'; readonly name: string }
   | { readonly kind: 'exactly'; readonly value: number };
@@ -27,10 +27,10 @@ export type Term =
   | { readonly kind: 'product'; readonly left: Term; readonly right: Term }
   | { readonly kind: 'ref'; readonly of: Term }
   | { readonly kind: 'group'; readonly fields: readonly Field[] }
-  /** There only when the number `name`, or its bit, is not zero. */
+  /** Field that is present only when the number `name`, or its bit, is not zero. */
   | { readonly kind: 'when'; readonly name: string; readonly bit: number | undefined; readonly of: Term };
 
-/** Reads one line. Throws Error for what is no such line: the lines are ours, not a caller's. */
+/** Reads one line. Throws Error for a malformed line: the lines come from this project, not from a caller. */
 export function readConstructor(line: string): Constructor {
   const head = /^(\w+)(#_|\$_|#[0-9a-f]+|\$[01]+)?(?= |$)/.exec(line);
   if (head === null) throw new Error(`No constructor: ${line}`);
@@ -75,7 +75,7 @@ function createReader(tokens: readonly string[], line: string) {
     return token;
   }
 
-  /** Fields up to `end`, which is read too when it is there. Names of type parameters go into `types`. */
+  /** Reads fields up to `end`, which is read too if present. Names of type parameters go into `types`. */
   function fields(end: string, types: Set<string>): Field[] {
     const found: Field[] = [];
     while (at < tokens.length && tokens[at] !== end) {
@@ -123,7 +123,7 @@ function createReader(tokens: readonly string[], line: string) {
     return /^\d+$/.test(token) ? { kind: 'number', value: Number(token) } : { kind: 'apply', name: token, args: [] };
   }
 
-  /** `a * b`, `n + 1` (kept as an application of n) or `Type arg ...`. */
+  /** Reads `a * b`, `n + 1` (represented as an application of n) or `Type arg ...`. */
   function expression(types: Set<string>): Term {
     const first = atom(types);
     if (tokens[at] === '*') {

@@ -1,21 +1,21 @@
 import type { CellSlice } from '../cell-slice.ts';
 import type { CellTable } from '../cell-table.ts';
 
-/** A body that its first 32 bits do not name, or do not name enough: which type it may be, and with what counts. */
+/** Body whose first 32 bits do not name it sufficiently: its possible type, and the counts as arguments. */
 export type WalletBody = { readonly type: string; readonly args: readonly number[] };
 
-/** Bits of an Ed25519 signature, which such bodies begin with. */
+/** Bits of an Ed25519 signature, with which such bodies begin. */
 const SIGNATURE_BITS = 512;
 
-/** Operations whose lists of actions are counted before the body is read (v3 sheet 13). */
+/** Operations whose lists of actions are counted before the body is read (service/v3/README.md#decoding). */
 const W5_OPERATIONS: ReadonlySet<number> = new Set([0x73696e74, 0x7369676e, 0x6578746e]);
 const W5_EXTENSION = 0x6578746e;
 const HIGHLOAD_V3_INTERNAL = 0xae42e5a4;
 
-/** Longest list counted: a contract's own output has at most 255 actions. */
+/** Most counted actions; a contract's own output has at most 255. */
 const ACTIONS_MAX = 255;
 
-/** The body of a wallet v5, or a highload v3's message to itself, by its operation. */
+/** Returns the type of the body of a wallet v5, or of a highload v3's message to itself, by its operation. */
 export function countedBody(body: CellSlice, opcode: number): WalletBody | undefined {
   if (opcode === HIGHLOAD_V3_INTERNAL) {
     const list = body.remainingRefs > 0 ? body.clone().ref() : undefined;
@@ -24,7 +24,7 @@ export function countedBody(body: CellSlice, opcode: number): WalletBody | undef
   return W5_OPERATIONS.has(opcode) ? countW5(body, opcode) : undefined;
 }
 
-/** `out_actions:(Maybe ^(OutList m)) extended_actions:(Maybe (W5ExtendedActionList n))` behind the request's own numbers. */
+/** Counts `out_actions:(Maybe ^(OutList m)) extended_actions:(Maybe (W5ExtendedActionList n))` after the request's own numbers. */
 function countW5(body: CellSlice, opcode: number): WalletBody | undefined {
   const head = 32 + (opcode === W5_EXTENSION ? 64 : 96);
   if (body.remainingBits < head + 1) return undefined;
@@ -39,12 +39,12 @@ function countW5(body: CellSlice, opcode: number): WalletBody | undefined {
   return { type: 'W5MsgBody', args: [out, next === undefined ? 0 : countChain(slice.table, next, 0) + 1] };
 }
 
-/** Actions of a list: each holds the one before it in its first reference; the end is an empty cell. */
+/** Counts actions of a list. Each has the previous one in its first reference; the end is an empty cell. */
 function countOutList(table: CellTable, list: number): number {
   return countChain(table, list, 0);
 }
 
-/** Steps along first references until a cell without any. */
+/** Counts steps along first references until a cell without references. */
 function countChain(table: CellTable, start: number, from: number): number {
   let count = from;
   for (let cell = start; count < ACTIONS_MAX && table.refCount(cell) > 0; cell = table.ref(cell, 0)) count++;
@@ -52,8 +52,8 @@ function countChain(table: CellTable, start: number, from: number): number {
 }
 
 /**
- * The types that a signed body without an operation may be of, in the order they are tried (v3 sheet 13). Only those whose
- * size fits are listed.
+ * Returns the possible types of a signed body without an operation, in the order of trial (service/v3/README.md#decoding). Only types of a fitting
+ * size are listed.
  */
 export function unnamedBodies(body: CellSlice): WalletBody[] {
   const { remainingBits: bits, remainingRefs: refs, table } = body;

@@ -90,7 +90,7 @@ export function readBlockTransactions(table: CellTable, block: number): Transact
   return transactions;
 }
 
-/** What an account did in a block, to be written. */
+/** New block of an account, to be written. */
 export type NewAccountBlock = {
   readonly account: Buffer;
   /** At least one; cells of the store. */
@@ -103,7 +103,7 @@ export type NewAccountBlock = {
   readonly stateUpdate: number;
 };
 
-/** Root of `HashmapAug 256 AccountBlock CurrencyCollection`, whose augmentation is the fees; undefined when there is none. */
+/** Returns the root of `HashmapAug 256 AccountBlock CurrencyCollection`, whose augmentation is the fees; undefined for no blocks. */
 export function storeAccountBlocks(store: CellStore, blocks: readonly NewAccountBlock[]): number | undefined {
   const changes = blocks.map(({ account, transactions, stateUpdate }) => {
     const root = updateHashmap(
@@ -117,7 +117,7 @@ export function storeAccountBlocks(store: CellStore, blocks: readonly NewAccount
     )!;
     const write = (writer: BitWriter): void => {
       writeCurrencyCollection(writer, readCurrencyCollection(openExtra(store, root, 64)));
-      // `HashmapAug` without E: the dictionary's root cell stands in this one.
+      // `HashmapAug` without E: the dictionary's root cell is inlined in this one.
       writer.uint(5, 4).bytes(account).rest(new CellSlice(store, root)).ref(stateUpdate);
     };
     return { key: account, write };

@@ -1,12 +1,12 @@
 import type { CellSlice } from '../cell-slice.ts';
 
-/** By their tags: `acc_state_uninit$00`, `acc_state_frozen$01`, `acc_state_active$10`, `acc_state_nonexist$11`. */
+/** Statuses by their tags: `acc_state_uninit$00`, `acc_state_frozen$01`, `acc_state_active$10`, `acc_state_nonexist$11`. */
 export const ACCOUNT_STATUSES = ['uninit', 'frozen', 'active', 'nonexist'] as const;
 
-/** Whether and how an account exists, before or after a transaction. */
+/** Status of an account before or after a transaction. */
 export type AccountStatus = (typeof ACCOUNT_STATUSES)[number];
 
-/** Their tags, which the index has for them too. */
+/** Tags of the statuses, which the index uses too. */
 export const ACCOUNT_STATUS_TAGS = { uninit: 0, frozen: 1, active: 2, nonexist: 3 } as const satisfies Record<
   AccountStatus,
   number
@@ -17,7 +17,7 @@ export function readAccountStatus(slice: CellSlice): AccountStatus {
   return ACCOUNT_STATUSES[slice.uint(2)]!;
 }
 
-/** What not paying for storage did to an account. */
+/** Effect of unpaid storage on an account. */
 export type StatusChange = 'unchanged' | 'frozen' | 'deleted';
 
 /** `acst_unchanged$0`, `acst_frozen$10`, `acst_deleted$11` = AccStatusChange. */

@@ -14,7 +14,7 @@ import type { StateInit } from './state-init.ts';
 export type Account = {
   readonly address: InternalAddress;
   readonly storage: StorageInfo;
-  /** Above the lt of the last transaction and its outgoing messages. */
+  /** Lt above that of the last transaction and its outgoing messages. */
   readonly lastTransactionLt: bigint;
   readonly balance: CurrencyCollection;
   readonly state: AccountState;
@@ -25,11 +25,11 @@ export type AccountState =
   | { readonly kind: 'active'; readonly init: StateInit }
   | { readonly kind: 'frozen'; readonly stateHash: Buffer };
 
-/** What storage costs are reckoned from. */
+/** Data from which storage costs are computed. */
 export type StorageInfo = {
   readonly cells: number;
   readonly bits: number;
-  /** Hash of the dictionary of the account's cells, kept for large accounts since version 11. */
+  /** Hash of the dictionary of the account's cells, stored for large accounts since version 11. */
   readonly dictHash: Buffer | undefined;
   /** Unix seconds; 0 for special accounts. */
   readonly lastPaid: number;
@@ -54,10 +54,9 @@ export function readAccount(table: CellTable, cell: number): Account | undefined
 }
 
 /**
- * `storage_info$_ used:StorageUsed storage_extra:StorageExtraInfo last_paid:uint32 due_payment:(Maybe Grams)`,
- * `storage_used$_ cells:(VarUInteger 7) bits:(VarUInteger 7)`, `storage_extra_none$000`,
- * `storage_extra_info$001 dict_hash:uint256`. Before version 11 a third number stood in the place of the extra part; it was
- * always 0, whose three bits are those of `storage_extra_none`.
+ * `storage_info$_ used:StorageUsed storage_extra:StorageExtraInfo last_paid:uint32 due_payment:(Maybe Grams)`, `storage_used$_ cells:(VarUInteger 7)
+ * bits:(VarUInteger 7)`, `storage_extra_none$000`, `storage_extra_info$001 dict_hash:uint256`. Before version 11 a third number was in the place of
+ * the extra part. The number was always 0, whose three bits are those of `storage_extra_none`.
  */
 function readStorageInfo(slice: CellSlice): StorageInfo {
   const cells = slice.varUintNumber(7);
@@ -81,7 +80,7 @@ function readAccountState(slice: CellSlice): AccountState {
   return slice.bit() ? { kind: 'frozen', stateHash: slice.hash() } : { kind: 'uninit' };
 }
 
-/** An account to be written; its cells are in the store. What it takes to store it is reckoned. */
+/** Account to be written; its cells are in the store. Its storage use is computed. */
 export type NewAccount = Pick<Account, 'lastTransactionLt' | 'balance' | 'state'> & {
   readonly workchain: number;
   /** 32 bytes. */
@@ -90,7 +89,7 @@ export type NewAccount = Pick<Account, 'lastTransactionLt' | 'balance' | 'state'
   readonly duePayment: bigint | undefined;
 };
 
-/** Makes the cell of an account; every cell of `AccountStorage` counts once, as in the node. */
+/** Makes the cell of an account. Every cell of `AccountStorage` counts once, as in the node. */
 export function storeAccount(store: CellStore, account: NewAccount): number {
   const storage = writeCurrencyCollection(new BitWriter().int(account.lastTransactionLt, 64), account.balance);
   writeAccountState(storage, account.state);

@@ -3,7 +3,7 @@ import { BitWriter } from '../bit-writer.ts';
 import { CellSlice } from '../cell-slice.ts';
 import type { CellTable } from '../cell-table.ts';
 
-/** What a block did, as cells. */
+/** Content of a block, as cells. */
 export type BlockExtra = {
   readonly inMsgDescr: number;
   readonly outMsgDescr: number;

@@ -23,7 +23,7 @@ export type BlockInfo = {
   readonly wantMerge: boolean;
   readonly keyBlock: boolean;
   readonly vertSeqnoIncrement: boolean;
-  /** 8 bits; bit 0 says that `software` is there. */
+  /** 8 bits; bit 0 is set when `software` is present. */
   readonly flags: number;
   readonly seqno: number;
   readonly vertSeqno: number;
@@ -38,7 +38,7 @@ export type BlockInfo = {
   readonly prevKeyBlockSeqno: number;
   /** Version of the node that made the block, and its capability bits. */
   readonly software: GlobalVersion | undefined;
-  /** Cell of `BlkMasterInfo`: the masterchain block that a shard block knows of. */
+  /** Cell of `BlkMasterInfo`: the masterchain block that a shard block refers to. */
   readonly masterRef: number | undefined;
   /** Cell of `BlkPrevInfo`: see `previousBlocks`. */
   readonly prevRef: number;
@@ -102,8 +102,8 @@ function positiveSeqno(slice: CellSlice, cell: number): number {
 }
 
 /**
- * The one or two blocks before this one: `prev_blk_info$_ prev:ExtBlkRef`, or after a merge
- * `prev_blks_info$_ prev1:^ExtBlkRef prev2:^ExtBlkRef`. After a split the block before is the parent shard's.
+ * Returns the one or two previous blocks: `prev_blk_info$_ prev:ExtBlkRef`, or after a merge `prev_blks_info$_ prev1:^ExtBlkRef prev2:^ExtBlkRef`.
+ * After a split the previous block is the parent shard's.
  */
 export function previousBlocks(table: CellTable, info: BlockInfo): BlockId[] {
   const { workchain, shard } = info;

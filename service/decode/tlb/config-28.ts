@@ -2,9 +2,9 @@ import { CellSlice } from '../cell-slice.ts';
 import type { CellTable } from '../cell-table.ts';
 import { DecodeError } from '../errors.ts';
 
-/** Parameter 28: how validator groups are formed; lifetimes in seconds. */
+/** Parameter 28: formation of validator groups; lifetimes in seconds. */
 export type CatchainConfig = {
-  /** Mix the masterchain's validators for each session (lite server sheet 8.10). */
+  /** True to shuffle the masterchain's validators for each session (service/proof/README.md#validator-set). */
   readonly shuffleMasterchainValidators: boolean;
   readonly masterchainLifetimeSeconds: number;
   readonly shardLifetimeSeconds: number;

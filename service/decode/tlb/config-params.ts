@@ -12,8 +12,8 @@ export function readConfigParams(slice: CellSlice): ConfigParams {
 }
 
 /**
- * Cell of a configuration parameter (signed 32-bit number); undefined when it is not set.
- * Throws DecodeError `pruned_branch` when a proof hides the place.
+ * Cell of a configuration parameter (signed 32-bit number); undefined when it is not set. Throws DecodeError `pruned_branch` when a proof hides the
+ * position.
  */
 export function findConfigParam(table: CellTable, root: number, param: number): number | undefined {
   return lookupHashmap(table, root, 32, uintKey(param, 32))?.ref();

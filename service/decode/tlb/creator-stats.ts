@@ -1,7 +1,7 @@
 import type { BitWriter } from '../bit-writer.ts';
 import type { CellSlice } from '../cell-slice.ts';
 
-/** How many blocks a validator made, in all and lately: the two counts are in 2^-32 blocks and fade with 2048 and 65536 s. */
+/** Number of blocks that a validator made, in total and recently. The two recent counts are in 2^-32 blocks and fade with 2048 and 65536 s. */
 export type BlockCounter = {
   /** Unix seconds. */
   readonly lastUpdated: number;
@@ -10,10 +10,10 @@ export type BlockCounter = {
   readonly count65536: bigint;
 };
 
-/** Statistics of one validator; those of all together stand under the key 0. */
+/** Statistics of one validator. The key 0 has the statistics of all validators together. */
 export type CreatorStats = { readonly masterchain: BlockCounter; readonly shards: BlockCounter };
 
-/** No block yet. */
+/** Counter without blocks. */
 export const NO_BLOCKS: BlockCounter = { lastUpdated: 0, total: 0n, count2048: 0n, count65536: 0n };
 
 /** `creator_info#4 mc_blocks:Counters shard_blocks:Counters = CreatorStats`. */

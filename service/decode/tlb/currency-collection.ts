@@ -23,13 +23,13 @@ export function readCurrencyCollection(slice: CellSlice): CurrencyCollection {
   return { grams: slice.coins(), extra: slice.maybeRef() };
 }
 
-/** Moves over a `CurrencyCollection`. */
+/** Skips a `CurrencyCollection`. */
 export function skipCurrencyCollection(slice: CellSlice): void {
   slice.skipVarUint(16);
   slice.maybeRef();
 }
 
-/** Steps of one amount's dictionary, some 1,300 currencies: a message that a wallet is asked to send can spell any number. */
+/** Steps of one amount's dictionary, some 1,300 currencies. A message that a wallet is asked to send can spell any number. */
 const CURRENCY_STEPS = 4096;
 
 /**
@@ -49,17 +49,17 @@ export function listExtraCurrencies(
   return currencies;
 }
 
-/** The same as an object: see `currenciesById`. */
+/** Returns the currencies as an object: see `currenciesById`. */
 export function extraCurrenciesById(table: CellTable, root: number | undefined): Record<string, string> {
   return root === undefined ? {} : currenciesById(listExtraCurrencies(table, root));
 }
 
-/** Unsigned id -> amount in decimal digits (v3 sheet section 2). */
+/** Unsigned id -> amount in decimal digits (service/v3/README.md#values). */
 export function currenciesById(currencies: Iterable<ExtraCurrency>): Record<string, string> {
   return Object.fromEntries(Array.from(currencies, ({ id, amount }) => [`${id >>> 0}`, `${amount}`]));
 }
 
-/** Nothing. */
+/** Amount of nothing. */
 export const NO_CURRENCIES: CurrencyCollection = { grams: 0n, extra: undefined };
 
 /** The reverse of `readCurrencyCollection`; the dictionary must be in the store that the cell goes to. */
@@ -67,7 +67,7 @@ export function writeCurrencyCollection(writer: BitWriter, { grams, extra }: Cur
   return writer.coins(grams).maybeRef(extra);
 }
 
-/** The same amount with its dictionary in another store. */
+/** Returns the same amount with its dictionary in another store. */
 export function moveCurrencies(
   target: CellStore,
   source: CellTable,
@@ -76,12 +76,12 @@ export function moveCurrencies(
   return { grams, extra: extra === undefined ? undefined : target.import(source, extra) };
 }
 
-/** Nanotons alone. */
+/** Amount of nanotons alone. */
 export function onlyGrams(grams: bigint): CurrencyCollection {
   return { grams, extra: undefined };
 }
 
-/** The sum; dictionaries are in the store. */
+/** Returns the sum; dictionaries are in the store. */
 export function addCurrencies(
   store: CellStore,
   one: CurrencyCollection,
@@ -90,7 +90,7 @@ export function addCurrencies(
   return combine(store, one, other, 1n);
 }
 
-/** What is left of `one` without `other`; a currency of which less is there than is taken becomes negative and is refused by the writer. */
+/** Returns `one` without `other`. A currency with too small an amount becomes negative, which the writer refuses. */
 export function subtractCurrencies(
   store: CellStore,
   one: CurrencyCollection,
@@ -120,7 +120,7 @@ function combine(
   };
 }
 
-/** Makes the dictionary of extra currencies; those of which there is nothing are left out. */
+/** Makes the dictionary of extra currencies, without zero amounts. */
 export function storeExtraCurrencies(store: CellStore, currencies: readonly ExtraCurrency[]): number | undefined {
   const changes = currencies
     .filter(({ amount }) => amount !== 0n)
@@ -131,7 +131,7 @@ export function storeExtraCurrencies(store: CellStore, currencies: readonly Extr
   return updateHashmap(store, undefined, { bits: 32 }, changes);
 }
 
-/** `CurrencyCollection` over the branches of a dictionary: the sum. */
+/** Augmentation of `CurrencyCollection` over the branches of a dictionary: the sum. */
 export const currencyAugmentation: Augmentation = {
   join(writer, left, right, store) {
     writeCurrencyCollection(writer, addCurrencies(store, readCurrencyCollection(left), readCurrencyCollection(right)));

@@ -28,7 +28,7 @@ export function writeDepthBalanceInfo(writer: BitWriter, { splitDepth, balance }
   return writeCurrencyCollection(writer.uint(splitDepth, 5), balance);
 }
 
-/** Over two branches: the deeper prefix, the sum. */
+/** Augmentation over two branches: the deeper prefix, the sum. */
 export const depthBalanceAugmentation: Augmentation = {
   join(writer, left, right, store) {
     const [one, other] = [readDepthBalanceInfo(left), readDepthBalanceInfo(right)];

@@ -1,7 +1,7 @@
 import type { BitWriter } from '../bit-writer.ts';
 import type { CellSlice } from '../cell-slice.ts';
 
-/** A block named from elsewhere; its shard is known from the place. */
+/** Reference to a block from another place, which implies its shard. */
 export type ExtBlockRef = {
   readonly endLt: bigint;
   readonly seqno: number;

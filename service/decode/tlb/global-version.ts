@@ -2,7 +2,7 @@ import { CellSlice } from '../cell-slice.ts';
 import type { CellTable } from '../cell-table.ts';
 import { findConfigParam } from './config-params.ts';
 
-/** A version of the chain's rules, and capability bits: those in force, or those that a node's software knows. */
+/** Version of the chain's rules, and capability bits. They are the ones in force, or the ones that a node's software knows. */
 export type GlobalVersion = { readonly version: number; readonly capabilities: bigint };
 
 /** `capabilities#c4 version:uint32 capabilities:uint64 = GlobalVersion`. */
@@ -13,11 +13,11 @@ export function readGlobalVersion(slice: CellSlice): GlobalVersion {
 
 const PARAM = 8;
 
-/** The rules in force, `_ GlobalVersion = ConfigParam 8`; all zeros when it is not set. @param root of a configuration's dictionary */
+/** Returns the rules in force, `_ GlobalVersion = ConfigParam 8`; all zeros when it is not set. @param root of a configuration's dictionary */
 export function versionInForce(table: CellTable, root: number): GlobalVersion {
   const cell = findConfigParam(table, root, PARAM);
   return cell === undefined ? { version: 0, capabilities: 0n } : readGlobalVersion(new CellSlice(table, cell));
 }
 
-/** From this version of the rules on the bits of a message's `ihr_fee` are flags (indexing sheet 3). */
+/** First version of the rules in which the bits of a message's `ihr_fee` are flags (service/indexer/README.md#rows). */
 export const FLAGS_VERSION_MIN = 12;

@@ -15,18 +15,18 @@ import type { CurrencyCollection } from './currency-collection.ts';
 import { readMessage } from './message.ts';
 import { readMessageEnvelope } from './msg-envelope.ts';
 
-/** How a message came into a block; cells of messages, envelopes and transactions. */
+/** Entry of a message into a block; cells of messages, envelopes and transactions. */
 export type InMsg =
-  /** From outside. */
+  /** Message from outside. */
   | { readonly kind: 'external'; readonly message: number; readonly transaction: number }
-  /** From the same block (`immediate`), another block's queue (`final`), or the queue of deferred messages. */
+  /** Message from the same block (`immediate`), another block's queue (`final`), or the queue of deferred messages. */
   | {
       readonly kind: 'immediate' | 'final' | 'deferredFinal';
       readonly envelope: number;
       readonly transaction: number;
       readonly forwardFee: bigint;
     }
-  /** On to another shard. */
+  /** Message in transit to another shard. */
   | {
       readonly kind: 'transit';
       readonly envelope: number;
@@ -81,12 +81,12 @@ export function writeInMsg(writer: BitWriter, inMsg: InMsg): BitWriter {
   return writer.ref(inMsg.transaction).coins(inMsg.forwardFee);
 }
 
-/** A cell of `InMsg`, as `OutMsg` and `McBlockExtra` refer to it. */
+/** Makes a cell of `InMsg`, to which `OutMsg` and `McBlockExtra` refer. */
 export function storeInMsg(store: CellStore, inMsg: InMsg): number {
   return writeInMsg(new BitWriter(), inMsg).finish(store);
 }
 
-/** What a message brings: fees for this block's validators, and value from other blocks. */
+/** Import of a message: fees for this block's validators, and value from other blocks. */
 export type ImportFees = { readonly feesCollected: bigint; readonly valueImported: CurrencyCollection };
 
 const NO_IMPORT: ImportFees = { feesCollected: 0n, valueImported: NO_CURRENCIES };
@@ -101,7 +101,7 @@ export function writeImportFees(writer: BitWriter, { feesCollected, valueImporte
   return writeCurrencyCollection(writer.coins(feesCollected), valueImported);
 }
 
-/** What an `InMsg` brings, by the rules of global version 12 and later (no IHR fee); sums are made in the store. */
+/** Returns the import of an `InMsg`, by the rules of global version 12 and later (no IHR fee). Sums are made in the store. */
 export function importFeesOf(store: CellStore, inMsg: InMsg): ImportFees {
   if (inMsg.kind === 'external') return NO_IMPORT;
   if (inMsg.kind === 'immediate') return { feesCollected: inMsg.forwardFee, valueImported: NO_CURRENCIES };
@@ -110,7 +110,7 @@ export function importFeesOf(store: CellStore, inMsg: InMsg): ImportFees {
   return { feesCollected: inMsg.kind === 'transit' ? inMsg.transitFee : inMsg.forwardFee, valueImported };
 }
 
-/** What an envelope carries: the message's value and the forward fee that is left. */
+/** Returns the value of an envelope: the message's value and the remaining forward fee. */
 export function envelopeValue(store: CellStore, envelope: number): CurrencyCollection {
   const { message, forwardFeeRemaining } = readMessageEnvelope(new CellSlice(store, envelope));
   const { info } = readMessage(store, message);

@@ -7,7 +7,7 @@ import type { ConfigParams } from './config-params.ts';
 import { skipCurrencyCollection } from './currency-collection.ts';
 import { writeAllShardFees } from './shard-fees.ts';
 
-/** What only a masterchain block has. */
+/** Masterchain-only part of a block. */
 export type MasterchainBlockExtra = {
   readonly keyBlock: boolean;
   /** Root of the dictionary of shards: see shard-descr.ts. */
@@ -30,7 +30,7 @@ export function readMasterchainBlockExtra(table: CellTable, cell: number): Maste
   const keyBlock = slice.bit();
   const shardHashes = slice.maybeRef();
   const shardFees = slice.maybeRef();
-  // The dictionary's augmentation, fees and created funds, stands in this cell whether it is empty or not.
+  // The dictionary's augmentation, fees and created funds, is in this cell even if the dictionary is empty.
   skipCurrencyCollection(slice);
   skipCurrencyCollection(slice);
   return {
@@ -42,7 +42,7 @@ export function readMasterchainBlockExtra(table: CellTable, cell: number): Maste
   };
 }
 
-/** Roots and cells of what stands apart in `McBlockExtra`. */
+/** Roots and cells of the separate cell in `McBlockExtra`. */
 export type MasterchainBlockDetails = {
   /** Root of `HashmapE 16 CryptoSignaturePair`. */
   readonly prevBlockSignatures: number | undefined;

@@ -11,14 +11,14 @@ import { readExtBlockRef, writeExtBlockRef } from './ext-block-ref.ts';
 import type { ExtBlockRef } from './ext-block-ref.ts';
 import { readKeyMaxLt, writeOldMasterchainBlocks } from './old-masterchain-blocks.ts';
 
-/** What only a masterchain state has. */
+/** Masterchain-only part of a state. */
 export type MasterchainStateExtra = {
   /** Root of the dictionary of shards: see shard-descr.ts. */
   readonly shardHashes: number | undefined;
   readonly config: ConfigParams;
   /** Cell of validators, earlier blocks and statistics: see `readMasterchainStateDetails`. */
   readonly details: number;
-  /** All coins there are. */
+  /** Total of all coins. */
   readonly globalBalance: CurrencyCollection;
 };
 
@@ -34,9 +34,9 @@ export function readMasterchainStateExtra(table: CellTable, cell: number): Maste
   };
 }
 
-/** What stands apart in `McStateExtra`. */
+/** Content of the separate cell in `McStateExtra`. */
 export type MasterchainStateDetails = {
-  /** Bit 0 says that `blockCreateStats` is there. */
+  /** Flags; bit 0 is set when `blockCreateStats` is present. */
   readonly flags: number;
   readonly validatorListHashShort: number;
   readonly catchainSeqno: number;
@@ -96,7 +96,7 @@ export function storeMasterchainStateExtra(store: CellStore, extra: MasterchainS
   return writeCurrencyCollection(writer.ref(extra.details), extra.globalBalance).finish(store);
 }
 
-/** The reverse of `readMasterchainStateDetails`; statistics are written in the form without augmentation. */
+/** The reverse of `readMasterchainStateDetails`. Statistics are written in the form without augmentation. */
 export function storeMasterchainStateDetails(store: CellStore, details: MasterchainStateDetails): number {
   const { blockCreateStats, lastKeyBlock } = details;
   const writer = new BitWriter()

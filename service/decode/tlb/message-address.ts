@@ -2,10 +2,10 @@ import type { BitWriter } from '../bit-writer.ts';
 import type { CellSlice } from '../cell-slice.ts';
 import { DecodeError } from '../errors.ts';
 
-/** Rewrites the first bits of an address; `prefix` holds `depth` bits, high bit first. */
+/** Rewriting of the first bits of an address; `prefix` has `depth` bits, high bit first. */
 export type Anycast = { readonly depth: number; readonly prefix: Buffer };
 
-/** An account as messages name it; `addr_std` has 256-bit ids, `addr_var` any length up to 511. */
+/** Account in the form of messages. `addr_std` has 256-bit ids, `addr_var` any length up to 511. */
 export type InternalAddress = {
   readonly kind: 'internal';
   readonly workchain: number;
@@ -16,7 +16,7 @@ export type InternalAddress = {
   readonly variable: boolean;
 };
 
-/** Something outside the chain, in bits of no fixed meaning. */
+/** Address outside the chain, in bits of no fixed meaning. */
 export type ExternalAddress = { readonly kind: 'external'; readonly bits: Buffer; readonly bitLength: number };
 
 export type MessageAddress = InternalAddress | ExternalAddress;
@@ -42,7 +42,7 @@ export function readMessageAddress(slice: CellSlice): MessageAddress | undefined
   return { kind: 'internal', workchain: slice.int(32), id: slice.bits(bitLength), bitLength, anycast, variable: true };
 }
 
-/** Moves over a `MsgAddress`. */
+/** Skips a `MsgAddress`. */
 export function skipMessageAddress(slice: CellSlice): void {
   const tag = slice.uint(2);
   if (tag === 0) return;
@@ -73,14 +73,14 @@ function readAnycastDepth(slice: CellSlice): number {
   return depth;
 }
 
-/** `MsgAddressInt`: as `readMessageAddress`, but nothing else than an account. Throws DecodeError `bad_tag`. */
+/** Reads `MsgAddressInt` like `readMessageAddress`, but only an account. Throws DecodeError `bad_tag`. */
 export function readInternalAddress(slice: CellSlice): InternalAddress {
   const address = readMessageAddress(slice);
   if (address?.kind !== 'internal') throw noAccount(slice);
   return address;
 }
 
-/** As `skipMessageAddress`, over nothing else than an account. Throws DecodeError `bad_tag`. */
+/** Skips an account's address, like `skipMessageAddress`. Throws DecodeError `bad_tag`. */
 export function skipInternalAddress(slice: CellSlice): void {
   if (slice.peekUint(2) < 2) throw noAccount(slice);
   skipMessageAddress(slice);

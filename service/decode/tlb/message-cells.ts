@@ -5,16 +5,16 @@ import { storeBody } from './message.ts';
 import type { MessageBody, MessageInit } from './message.ts';
 import { writeStateInit } from './state-init.ts';
 
-/** A cell and the table that has it. */
+/** Cell and its table. */
 export type CellAt = { readonly table: CellTable; readonly cell: number };
 
-/** A message's body as a cell of its own, whichever way the message holds it. @param store takes a cell that has to be made */
+/** Returns a message's body as a cell of its own, whichever way the message stores it. @param store receives a cell that has to be made */
 export function bodyCell(store: CellStore, table: CellTable, body: MessageBody): CellAt {
   const isApart = body.skipBits === 0 && body.skipRefs === 0;
   return isApart ? { table, cell: body.cell } : { table: store, cell: storeBody(store, table, body) };
 }
 
-/** The state that a message deploys, as a cell of its own. @param store takes a cell that has to be made */
+/** Returns the state that a message deploys, as a cell of its own. @param store receives a cell that has to be made */
 export function initCell(store: CellStore, table: CellTable, init: MessageInit): CellAt {
   if (init.cell !== undefined) return { table, cell: init.cell };
   const { state } = init;

@@ -13,7 +13,7 @@ import type { StateInit } from './state-init.ts';
 
 /** A message between accounts, or from or to the outside. */
 export type Message = {
-  /** The message's own cell: its hash names it. */
+  /** Cell of the message; its hash identifies the message. */
   readonly cell: number;
   readonly info: MessageInfo;
   readonly init: MessageInit | undefined;
@@ -22,24 +22,24 @@ export type Message = {
 
 export type MessageInfo = InternalInfo | ExternalInInfo | ExternalOutInfo;
 
-/** From an account to an account. */
+/** Message from an account to an account. */
 export type InternalInfo = {
   readonly kind: 'internal';
   readonly ihrDisabled: boolean;
   readonly bounce: boolean;
   readonly bounced: boolean;
-  /** `addr_none` in messages that a contract is just composing. */
+  /** Source; undefined (`addr_none`) in messages that a contract is composing. */
   readonly source: InternalAddress | undefined;
   readonly destination: InternalAddress;
   readonly value: CurrencyCollection;
-  /** `ihr_fee` in nanotons before version 12; from then on flags of the message, in the same bits. */
+  /** `ihr_fee` in nanotons before version 12. From then on flags of the message, in the same bits. */
   readonly extraFlags: bigint;
   readonly forwardFee: bigint;
   readonly createdLt: bigint;
   readonly createdAt: number;
 };
 
-/** From outside to an account. */
+/** Message from outside to an account. */
 export type ExternalInInfo = {
   readonly kind: 'externalIn';
   readonly source: ExternalAddress | undefined;
@@ -47,7 +47,7 @@ export type ExternalInInfo = {
   readonly importFee: bigint;
 };
 
-/** From an account to outside: a log. */
+/** Message from an account to outside: a log. */
 export type ExternalOutInfo = {
   readonly kind: 'externalOut';
   readonly source: InternalAddress | undefined;
@@ -56,15 +56,12 @@ export type ExternalOutInfo = {
   readonly createdAt: number;
 };
 
-/** A state to deploy: in a cell of its own, which nobody keeps from being exotic, or inside the message's. */
+/** State to deploy: in a cell of its own, which may be exotic, or inside the message's. */
 export type MessageInit =
   | { readonly cell: number; readonly state: StateInit | undefined }
   | { readonly cell: undefined; readonly state: StateInit };
 
-/**
- * Where the body is: all of `cell`, or what follows `skipBits` and `skipRefs` in the message's own. See `openBody`,
- * `storeBody`.
- */
+/** Position of the body: all of `cell`, or the part of the message's own cell after `skipBits` and `skipRefs`. See `openBody`, `storeBody`. */
 export type MessageBody = { readonly cell: number; readonly skipBits: number; readonly skipRefs: number };
 
 /**
@@ -116,7 +113,7 @@ function readInfo(slice: CellSlice): MessageInfo {
   };
 }
 
-/** Who sent a message, without reading the rest: null for a message from outside. Throws DecodeError. */
+/** Returns the sender of a message, without reading the rest; null for a message from outside. Throws DecodeError. */
 export function readSender(table: CellTable, cell: number): InternalAddress | undefined | null {
   const slice = new CellSlice(table, cell);
   const isExternal = slice.bit();
@@ -126,7 +123,7 @@ export function readSender(table: CellTable, cell: number): InternalAddress | un
   return expectInternal(slice, readMessageAddress(slice));
 }
 
-/** Whom a message goes to, without reading the rest: null for one to the outside. Throws DecodeError. */
+/** Returns the receiver of a message, without reading the rest; null for a message to the outside. Throws DecodeError. */
 export function readReceiver(table: CellTable, cell: number): InternalAddress | null {
   const slice = new CellSlice(table, cell);
   const isExternal = slice.bit();
@@ -164,7 +161,7 @@ function readBody(slice: CellSlice): MessageBody {
   };
 }
 
-/** A reader at the body's first bit. Throws DecodeError `exotic_cell` when the body is a library or Merkle cell. */
+/** Returns a reader at the body's first bit. Throws DecodeError `exotic_cell` when the body is a library or Merkle cell. */
 export function openBody(table: CellTable, body: MessageBody): CellSlice {
   const slice = new CellSlice(table, body.cell);
   slice.skip(body.skipBits);
@@ -172,20 +169,20 @@ export function openBody(table: CellTable, body: MessageBody): CellSlice {
   return slice;
 }
 
-/** Hash and depth of the body as a cell of its own, whichever way the message holds it. Throws DecodeError `pruned_branch`. */
+/** Returns hash and depth of the body as a cell of its own, whichever way the message stores it. Throws DecodeError `pruned_branch`. */
 export function digestBody(table: CellTable, body: MessageBody): CellDigest {
   if (body.skipBits === 0 && body.skipRefs === 0) return digestCell(table, body.cell);
   return digestRest(openBody(table, body));
 }
 
-/** First 32 bits of the body, by custom the operation; undefined when it has fewer or is exotic. */
+/** Returns the first 32 bits of the body, by custom the operation; undefined when it has fewer or is exotic. */
 export function readOpcode(table: CellTable, body: MessageBody): number | undefined {
   if (table.kind(body.cell) !== 'ordinary') return undefined;
   const slice = openBody(table, body);
   return slice.remainingBits < 32 ? undefined : slice.uint(32);
 }
 
-/** Puts the body into the store as a cell of its own, whichever way the message holds it; returns its index there. */
+/** Puts the body into the store as a cell of its own, whichever way the message stores it. Returns its index there. */
 export function storeBody(store: CellStore, table: CellTable, body: MessageBody): number {
   if (body.skipBits === 0 && body.skipRefs === 0) return store.import(table, body.cell);
   const slice = openBody(table, body);

@@ -3,7 +3,7 @@ import type { CellSlice } from '../cell-slice.ts';
 import type { CellStore } from '../cell-store.ts';
 import { writeStandardAddress } from './message-address.ts';
 
-/** Who began the chain of messages that this one belongs to. */
+/** Account that began a chain of messages, and the message's depth in the chain. */
 export type MessageMetadata = {
   readonly mode: number;
   readonly depth: number;
@@ -11,12 +11,12 @@ export type MessageMetadata = {
   readonly initiatorLt: bigint;
 };
 
-/** A message on its way between shards. */
+/** Message on its way between shards. */
 export type MessageEnvelope = {
-  /** How many of the 96 bits of workchain and prefix are the destination's, where the message is and where it goes next. */
+  /** Number of the 96 bits of workchain and prefix that are the destination's: at the message's position, and at its next one. */
   readonly currentBits: number;
   readonly nextBits: number;
-  /** Nanotons that the shards on the way may still take. */
+  /** Nanotons that the shards on the path may still take. */
   readonly forwardFeeRemaining: bigint;
   /** The message's cell. */
   readonly message: number;
@@ -26,9 +26,9 @@ export type MessageEnvelope = {
 };
 
 /**
- * `msg_envelope#4 cur_addr:IntermediateAddress next_addr:IntermediateAddress fwd_fee_remaining:Grams msg:^(Message Any)`;
- * `msg_envelope_v2#5` has `emitted_lt:(Maybe uint64) metadata:(Maybe MsgMetadata)` behind. Addresses are
- * `interm_addr_regular$0 use_dest_bits:(#<= 96)`, the only kind that occurs. Throws DecodeError `bad_tag`.
+ * `msg_envelope#4 cur_addr:IntermediateAddress next_addr:IntermediateAddress fwd_fee_remaining:Grams msg:^(Message Any)`; `msg_envelope_v2#5` adds
+ * `emitted_lt:(Maybe uint64) metadata:(Maybe MsgMetadata)`. Addresses are `interm_addr_regular$0 use_dest_bits:(#<= 96)`, the only kind that occurs.
+ * Throws DecodeError `bad_tag`.
  */
 export function readMessageEnvelope(slice: CellSlice): MessageEnvelope {
   const isSecond = slice.peekUint(4) === 5;
@@ -58,7 +58,7 @@ function readMessageMetadata(slice: CellSlice): MessageMetadata {
   return { mode: 0, depth, initiator: { workchain, id }, initiatorLt: slice.int64() };
 }
 
-/** The reverse of `readMessageEnvelope`; of the second kind when there is something that only it can say. */
+/** The reverse of `readMessageEnvelope`. The second kind is written when it has fields that the first kind lacks. */
 export function storeMessageEnvelope(store: CellStore, envelope: MessageEnvelope): number {
   const { emittedLt, metadata } = envelope;
   const isSecond = emittedLt !== undefined || metadata !== undefined;

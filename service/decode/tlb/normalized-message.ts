@@ -5,8 +5,9 @@ import type { CellTable } from '../cell-table.ts';
 import { skipInternalAddress, skipMessageAddress } from './message-address.ts';
 
 /**
- * Hash of an external-in message without what its sender may choose freely (TEP-467): `ext_in_msg_info$10`, no source, the destination as it is,
- * no import fee, no init, the body in a reference. Two messages of the same normalized hash ask an account for the same.
+ * Returns the hash of an external-in message without the parts that its sender may choose freely (TEP-467). The normal form is `ext_in_msg_info$10`,
+ * no source, the unchanged destination, no import fee, no init, the body in a reference. Two messages with the same normalized hash are the same
+ * request to an account.
  * @param cell of the message
  * @param body digest of its body as a cell of its own
  */
@@ -18,7 +19,7 @@ export function normalizedMessageHash(table: CellTable, cell: number, body: Cell
   skipInternalAddress(slice);
   const bits = slice.position - start.position;
   const destination = start.bits(bits);
-  // Four bits before the destination, six behind it: 1000 and 000001.
+  // Four bits are before the destination, six after it: 1000 and 000001.
   const bitLength = 4 + bits + 6;
   const data = Buffer.alloc((bitLength + 7) >> 3);
   let carry = 0x80;

@@ -8,7 +8,7 @@ import type { WalkOptions } from '../hashmap.ts';
 import { readExtBlockRef, writeExtBlockRef } from './ext-block-ref.ts';
 import type { ExtBlockRef } from './ext-block-ref.ts';
 
-/** An earlier masterchain block as a later state names it. */
+/** Reference to an earlier masterchain block in a later state. */
 export type OldMasterchainBlock = ExtBlockRef & { readonly keyBlock: boolean };
 
 /** Augmentation of the dictionary: whether key blocks are below, and the highest `end_lt`. */
@@ -57,7 +57,7 @@ function writeKeyMaxLt(writer: BitWriter, { keyBlock, maxEndLt }: KeyMaxLt): Bit
   return writer.bit(keyBlock).int(maxEndLt, 64);
 }
 
-/** The dictionary with one block more; its root. */
+/** Adds one block to the dictionary and returns its root. */
 export function addOldMasterchainBlock(store: CellStore, root: number | undefined, block: OldMasterchainBlock): number {
   const write = (writer: BitWriter): void => {
     writeKeyMaxLt(writer, { keyBlock: block.keyBlock, maxEndLt: block.endLt });
@@ -73,7 +73,7 @@ export function addOldMasterchainBlock(store: CellStore, root: number | undefine
   return updateHashmap(store, root, { bits: 32, augmentation }, [{ key: uintKey(block.seqno, 32), write }])!;
 }
 
-/** `prev_blocks:OldMcBlocksInfo` by its root. */
+/** Writes `prev_blocks:OldMcBlocksInfo` from its root. */
 export function writeOldMasterchainBlocks(writer: BitWriter, store: CellStore, root: number | undefined): BitWriter {
   writer.maybeRef(root);
   const whole = root === undefined ? { keyBlock: false, maxEndLt: 0n } : readKeyMaxLt(openExtra(store, root, 32));

@@ -11,9 +11,9 @@ export type OutMsgQueueInfo = {
   readonly queue: number | undefined;
   /** Root of `Hashmap 96 ProcessedUpto`. */
   readonly processed: number | undefined;
-  /** Root of the dispatch queue: accounts whose messages wait their turn. */
+  /** Root of the dispatch queue: accounts whose messages wait for their turn. */
   readonly dispatch: number | undefined;
-  /** Length of the queue; undefined in states of before it was counted. */
+  /** Length of the queue; undefined in states older than the count. */
   readonly size: bigint | undefined;
 };
 
@@ -47,13 +47,13 @@ export function storeOutMsgQueueInfo(store: CellStore, info: OutMsgQueueInfo): n
   return writer.finish(store);
 }
 
-/** A root with the augmentation over it: the least lt below, 0 when there is nothing. */
+/** Writes a root with the augmentation over it: the least lt below, 0 for an empty queue. */
 function writeLeastLt(writer: BitWriter, store: CellStore, root: number | undefined, bits: number): BitWriter {
   const least = root === undefined ? 0n : openExtra(store, root, bits).uint64();
   return writer.maybeRef(root).int(least, 64);
 }
 
-/** `uint64` over the branches of a queue: the least. */
+/** Augmentation `uint64` over the branches of a queue: the least. */
 export const leastLtAugmentation: Augmentation = {
   join(writer, left, right) {
     const [one, other] = [left.uint64(), right.uint64()];
@@ -61,7 +61,7 @@ export const leastLtAugmentation: Augmentation = {
   },
 };
 
-/** A message in the queue: `_ enqueued_lt:uint64 out_msg:^MsgEnvelope = EnqueuedMsg`. */
+/** Message in the queue: `_ enqueued_lt:uint64 out_msg:^MsgEnvelope = EnqueuedMsg`. */
 export type EnqueuedMessage = { readonly enqueuedLt: bigint; readonly envelope: number };
 
 /** Reads an `EnqueuedMsg`. */

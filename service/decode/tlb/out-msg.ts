@@ -6,19 +6,19 @@ import { NO_CURRENCIES } from './currency-collection.ts';
 import type { CurrencyCollection } from './currency-collection.ts';
 import { envelopeValue } from './in-msg.ts';
 
-/** How a message left a block, or its queue; cells of messages, envelopes, transactions and `InMsg`. */
+/** Exit of a message from a block, or from its queue; cells of messages, envelopes, transactions and `InMsg`. */
 export type OutMsg =
-  /** To outside. */
+  /** Message to outside. */
   | { readonly kind: 'external'; readonly message: number; readonly transaction: number }
-  /** To an account of the same block, which took it at once. */
+  /** Message to an account of the same block, which received it at once. */
   | { readonly kind: 'immediate'; readonly envelope: number; readonly transaction: number; readonly reimport: number }
-  /** Into the queue, or into that of deferred messages. */
+  /** Message to the queue, or to the queue of deferred messages. */
   | { readonly kind: 'new' | 'deferred'; readonly envelope: number; readonly transaction: number }
-  /** On its way to another shard; `requeued` from this shard's own queue. */
+  /** Message in transit to another shard; `requeued` from this shard's own queue. */
   | { readonly kind: 'transit' | 'requeued' | 'deferredTransit'; readonly envelope: number; readonly imported: number }
-  /** Out of this shard's own queue into an account of it. */
+  /** Message from this shard's own queue to an account of the shard. */
   | { readonly kind: 'dequeuedImmediately'; readonly envelope: number; readonly reimport: number }
-  /** Out of the queue after another shard took it in its block that ended at `importLt`. */
+  /** Message removed from the queue after another shard took it in its block that ended at `importLt`. */
   | { readonly kind: 'dequeued'; readonly envelope: number; readonly importLt: bigint }
   | {
       readonly kind: 'dequeuedShort';
@@ -96,7 +96,10 @@ export function writeOutMsg(writer: BitWriter, outMsg: OutMsg): BitWriter {
   return writer.ref('imported' in outMsg ? outMsg.imported : outMsg.transaction);
 }
 
-/** What leaves the block with the message: nothing with one for outside, one that stays or one that was counted when it was queued. */
+/**
+ * Returns the value that leaves the block with the message. Nothing leaves with a message to outside, or one that stays. A message counted at its
+ * queueing counts as nothing too.
+ */
 export function exportedValueOf(store: CellStore, outMsg: OutMsg): CurrencyCollection {
   switch (outMsg.kind) {
     case 'external':

@@ -4,12 +4,12 @@ import type { CellTable } from '../cell-table.ts';
 import { updateHashmap } from '../hashmap-writer.ts';
 import { walkHashmap } from '../hashmap.ts';
 
-/** How far a shard has taken in the messages that other shards' queues held at a masterchain block. */
+/** Progress of a shard in processing other shards' queues as of a masterchain block. */
 export type ProcessedUpto = {
-  /** Unsigned 64 bits: the shard for whose accounts this holds, the state's own or an older one that covered it. */
+  /** Unsigned 64 bits: the shard of the accounts concerned, which is the state's own shard or an older one that covered it. */
   readonly shard: bigint;
   readonly masterchainSeqno: number;
-  /** The last message taken: of equal lt, those of greater hash are not. */
+  /** Last processed message. Messages of equal lt and greater hash are not processed. */
   readonly lt: bigint;
   readonly hash: Buffer;
 };

@@ -10,7 +10,7 @@ import { readAccount } from './account.ts';
 import { NO_CURRENCIES } from './currency-collection.ts';
 import { depthBalanceAugmentation, readDepthBalanceInfo, writeDepthBalanceInfo } from './depth-balance-info.ts';
 
-/** An entry of a shard state's accounts. */
+/** Entry of a shard state's accounts. */
 export type ShardAccount = {
   /** Cell of `Account`. */
   readonly account: number;
@@ -24,8 +24,8 @@ function readShardAccount(slice: CellSlice): ShardAccount {
 }
 
 /**
- * An account in `accounts:^ShardAccounts`, `HashmapAugE 256 ShardAccount DepthBalanceInfo`; undefined when the shard has none.
- * Throws DecodeError `pruned_branch` when a proof hides the place.
+ * Finds an account in `accounts:^ShardAccounts`, `HashmapAugE 256 ShardAccount DepthBalanceInfo`; undefined when the shard lacks it. Throws
+ * DecodeError `pruned_branch` when a proof hides the position.
  * @param accounts cell of `ShardAccounts`
  * @param id 32 bytes
  */
@@ -54,12 +54,12 @@ export function walkShardAccounts(
   });
 }
 
-/** An account to be put into a shard state, or taken out of it. */
+/** Account to be put into a shard state, or removed from it. */
 export type ShardAccountChange = { readonly id: Buffer; readonly account: ShardAccount | undefined };
 
 /**
- * The root of a shard's accounts after the changes; cells are the store's. An account's part in the augmentation is read from
- * the account.
+ * Returns the root of a shard's accounts after the changes; cells are the store's. An account's part of the augmentation is computed from the
+ * account.
  */
 export function updateShardAccounts(
   store: CellStore,

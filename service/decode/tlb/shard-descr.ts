@@ -11,10 +11,10 @@ import { DecodeError } from '../errors.ts';
 import { keyUint, lookupHashmap, uintKey, walkHashmap } from '../hashmap.ts';
 import { SHARD_PREFIX_BITS_MAX, shardChildren, shardContainsPrefix } from '../shard.ts';
 
-/** The newest block of a shard that a masterchain block knows, and the shard's plans. */
+/** Newest block of a shard that a masterchain block refers to, and the shard's plans. */
 export type ShardDescr = {
   readonly block: BlockId;
-  /** Masterchain block that took the shard block in first. */
+  /** Masterchain block that first included the shard block. */
   readonly regMasterchainSeqno: number;
   readonly startLt: bigint;
   readonly endLt: bigint;
@@ -30,23 +30,22 @@ export type ShardDescr = {
   readonly splitMergeAt: FutureSplitMerge | undefined;
 };
 
-/** When a split or merge is due: unix seconds and a length in seconds. */
+/** Time of a planned split or merge: unix seconds and a length in seconds. */
 export type FutureSplitMerge = {
   readonly kind: 'split' | 'merge';
   readonly utime: number;
   readonly intervalSeconds: number;
 };
 
-/** More shards than a workchain can have (`max_split` is a byte, real networks allow 4): bounds a walk over shared cells. */
+/** Most shards, above those of any workchain (`max_split` is a byte, real networks allow 4). It bounds a walk over shared cells. */
 const SHARDS_MAX = 4096;
 
 /**
- * `shard_descr#b seq_no:uint32 reg_mc_seqno:uint32 start_lt:uint64 end_lt:uint64 root_hash:bits256 file_hash:bits256
- * before_split:Bool before_merge:Bool want_split:Bool want_merge:Bool nx_cc_updated:Bool flags:(## 3) { flags = 0 }
- * next_catchain_seqno:uint32 next_validator_shard:uint64 min_ref_mc_seqno:uint32 gen_utime:uint32
- * split_merge_at:FutureSplitMerge fees_collected:CurrencyCollection funds_created:CurrencyCollection`;
- * `shard_descr_new#a` has the last two in a reference. The two amounts are not read.
- * @param slice at the descriptor, behind the tree's leaf bit
+ * `shard_descr#b seq_no:uint32 reg_mc_seqno:uint32 start_lt:uint64 end_lt:uint64 root_hash:bits256 file_hash:bits256 before_split:Bool
+ * before_merge:Bool want_split:Bool want_merge:Bool nx_cc_updated:Bool flags:(## 3) { flags = 0 } next_catchain_seqno:uint32
+ * next_validator_shard:uint64 min_ref_mc_seqno:uint32 gen_utime:uint32 split_merge_at:FutureSplitMerge fees_collected:CurrencyCollection
+ * funds_created:CurrencyCollection`. `shard_descr_new#a` has the last two in a reference. The two amounts are not read.
+ * @param slice at the descriptor, after the tree's leaf bit
  */
 export function readShardDescr(slice: CellSlice, workchain: number, shard: bigint): ShardDescr {
   const tag = slice.uint(4);
@@ -93,9 +92,8 @@ function readFutureSplitMerge(slice: CellSlice): FutureSplitMerge | undefined {
 }
 
 /**
- * The shard whose prefix covers `prefix` (an account's first 64 bits, or a shard) in `shard_hashes`,
- * `HashmapE 32 ^(BinTree ShardDescr)`; undefined when the workchain is not listed. The leaf may be an ancestor of a shard
- * given as `prefix`, or one of its children: compare `block.shard`.
+ * Finds the shard whose prefix covers `prefix` (an account's first 64 bits, or a shard) in `shard_hashes`, `HashmapE 32 ^(BinTree ShardDescr)`.
+ * Undefined when the workchain is not listed. If `prefix` is a shard, the leaf may be its ancestor or one of its children: compare `block.shard`.
  */
 export function findShard(
   table: CellTable,
@@ -149,13 +147,13 @@ function checkDepth(slice: CellSlice, bits: number): void {
   });
 }
 
-/** What a shard's new blocks brought to the masterchain. */
+/** Funds that a shard's new blocks brought to the masterchain. */
 export type ShardFunds = { readonly feesCollected: CurrencyCollection; readonly fundsCreated: CurrencyCollection };
 
-/** A shard as a masterchain block lists it, with all its parts. */
+/** Shard in a masterchain block's list, with all its parts. */
 export type ListedShard = ShardDescr & ShardFunds;
 
-/** As `listShards`, with the amounts. */
+/** Lists shards like `listShards`, with the amounts. */
 export function listShardsWithFunds(table: CellTable, shardHashes: number | undefined): ListedShard[] {
   const funds: ShardFunds[] = [];
   walkHashmap(table, shardHashes, 32, (_, tree) => collectFunds(tree.refSlice(), funds));
@@ -175,8 +173,8 @@ function collectFunds(slice: CellSlice, funds: ShardFunds[]): void {
 }
 
 /**
- * The reverse of `listShardsWithFunds`: the root of `ShardHashes`. The shards of a workchain must fill it and stand in the order
- * of their prefixes. Leaves are of the newer kind, with the amounts in a cell of their own.
+ * The reverse of `listShardsWithFunds`: makes the root of `ShardHashes`. The shards of a workchain must fill it and be in the order of their
+ * prefixes. Leaves are of the newer kind, with the amounts in a cell of their own.
  */
 export function storeShardHashes(store: CellStore, shards: readonly ListedShard[]): number | undefined {
   const trees = [...Map.groupBy(shards, ({ block }) => block.workchain)];
@@ -193,7 +191,7 @@ function storeTree(store: CellStore, shards: Iterator<ListedShard>, place: bigin
   return storeBranch(store, shards, value, place);
 }
 
-/** `first` is the leftmost shard of the branch. */
+/** Writes a branch; `first` is its leftmost shard. */
 function storeBranch(store: CellStore, shards: Iterator<ListedShard>, first: ListedShard, place: bigint): number {
   if (first.block.shard === place) return storeShardDescr(store, first);
   const [left, right] = shardChildren(place);

@@ -14,7 +14,7 @@ import {
 import type { CurrencyCollection } from './currency-collection.ts';
 import type { ShardIdent } from './shard-ident.ts';
 
-/** What the masterchain takes in from shards' new blocks; `create` is the part that those blocks made. */
+/** Fees that the masterchain receives from shards' new blocks. `create` is the part that those blocks created. */
 export type ShardFees = { readonly fees: CurrencyCollection; readonly create: CurrencyCollection };
 
 /** `_ fees:CurrencyCollection create:CurrencyCollection = ShardFeeCreated`. */
@@ -57,13 +57,13 @@ export function listShardFees(table: CellTable, root: number | undefined): (Shar
   return entries;
 }
 
-/** What all entries come to. */
+/** Returns the sum of all entries. */
 export function totalShardFees(store: CellStore, root: number | undefined): ShardFees {
   if (root === undefined) return { fees: NO_CURRENCIES, create: NO_CURRENCIES };
   return readShardFees(openExtra(store, root, KEY_BITS));
 }
 
-/** `shard_fees:ShardFees` by its root. */
+/** Writes `shard_fees:ShardFees` from its root. */
 export function writeAllShardFees(writer: BitWriter, store: CellStore, root: number | undefined): BitWriter {
   return writeShardFees(writer.maybeRef(root), totalShardFees(store, root));
 }

@@ -52,7 +52,7 @@ export function readShardState(table: CellTable, cell: number): ShardState {
   };
 }
 
-/** What stands apart in a shard state. */
+/** Content of the separate cell of a shard state. */
 export type ShardStateDetails = {
   readonly overloadHistory: bigint;
   readonly underloadHistory: bigint;
@@ -88,7 +88,7 @@ export function readSplitState(table: CellTable, cell: number): { left: number; 
   return { left: slice.ref(), right: slice.ref() };
 }
 
-/** Joins two states in the store: what the Merkle update of a block after a merge starts from. */
+/** Joins two states in the store. The Merkle update of a block after a merge starts from the result. */
 export function addSplitState(store: CellStore, left: number, right: number): number {
   const data = Buffer.alloc(4);
   data.writeUInt32BE(SPLIT_STATE_TAG);

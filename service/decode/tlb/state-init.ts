@@ -1,11 +1,11 @@
 import type { BitWriter } from '../bit-writer.ts';
 import type { CellSlice } from '../cell-slice.ts';
 
-/** What a contract starts from: cells of code and data, and rarer parts. */
+/** Initial state of a contract: cells of code and data, and rarer parts. */
 export type StateInit = {
-  /** 0..31 bits of the address that are the same for all shards of the contract (`split_depth` before version 10). */
+  /** 0..31 address bits that are equal for all shards of the contract (`split_depth` before version 10). */
   readonly fixedPrefixLength: number | undefined;
-  /** Special accounts of the masterchain run at the start (tick) or end (tock) of each block. */
+  /** Flags of special accounts of the masterchain, which run at the start (tick) or end (tock) of each block. */
   readonly special: { readonly tick: boolean; readonly tock: boolean } | undefined;
   readonly code: number | undefined;
   readonly data: number | undefined;

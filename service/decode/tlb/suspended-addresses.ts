@@ -17,7 +17,7 @@ export function readSuspendedAddresses(table: CellTable, cell: number): Suspende
   return { addresses: slice.maybeRef(), suspendedUntil: slice.uint(32) };
 }
 
-/** Whether the list names the account, whatever the time. */
+/** Reports whether the list has the account, whatever the time. */
 export function listsAddress(
   table: CellTable,
   list: SuspendedAddresses,

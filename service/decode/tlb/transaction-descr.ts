@@ -18,7 +18,7 @@ import type {
   StoragePhase,
 } from './transaction-phases.ts';
 
-/** How a transaction went, by what caused it. */
+/** Description of a transaction, by its cause. */
 export type TransactionDescr =
   | OrdinaryDescr
   | StorageDescr
@@ -28,7 +28,7 @@ export type TransactionDescr =
   | MergePrepareDescr
   | MergeInstallDescr;
 
-/** Caused by a message. */
+/** Description of a transaction caused by a message. */
 export type OrdinaryDescr = {
   readonly kind: 'ordinary';
   readonly creditFirst: boolean;
@@ -41,10 +41,10 @@ export type OrdinaryDescr = {
   readonly destroyed: boolean;
 };
 
-/** Collects storage fees only. */
+/** Description of a transaction that collects storage fees only. */
 export type StorageDescr = { readonly kind: 'storage'; readonly storage: StoragePhase };
 
-/** Caused by the start or the end of a masterchain block. */
+/** Description of a transaction caused by the start or the end of a masterchain block. */
 export type TickTockDescr = {
   readonly kind: 'tickTock';
   readonly isTock: boolean;
@@ -55,7 +55,7 @@ export type TickTockDescr = {
   readonly destroyed: boolean;
 };
 
-/** Before an account's shard is split. */
+/** Description of a transaction before an account's shard is split. */
 export type SplitPrepareDescr = {
   readonly kind: 'splitPrepare';
   readonly splitInfo: SplitMergeInfo;
@@ -66,7 +66,7 @@ export type SplitPrepareDescr = {
   readonly destroyed: boolean;
 };
 
-/** In the new half of a split account; `prepareTransaction` is a cell. */
+/** Description of a transaction in the new half of a split account; `prepareTransaction` is a cell. */
 export type SplitInstallDescr = {
   readonly kind: 'splitInstall';
   readonly splitInfo: SplitMergeInfo;
@@ -74,7 +74,7 @@ export type SplitInstallDescr = {
   readonly installed: boolean;
 };
 
-/** In the half that is about to go. */
+/** Description of a transaction in the half that a merge removes. */
 export type MergePrepareDescr = {
   readonly kind: 'mergePrepare';
   readonly splitInfo: SplitMergeInfo;
@@ -82,7 +82,7 @@ export type MergePrepareDescr = {
   readonly aborted: boolean;
 };
 
-/** In the half that stays; `prepareTransaction` is a cell. */
+/** Description of a transaction in the half that a merge leaves; `prepareTransaction` is a cell. */
 export type MergeInstallDescr = {
   readonly kind: 'mergeInstall';
   readonly splitInfo: SplitMergeInfo;
@@ -95,7 +95,7 @@ export type MergeInstallDescr = {
   readonly destroyed: boolean;
 };
 
-/** `TransactionDescr` of block.tlb, one reader for each constructor. Throws DecodeError `bad_tag` for another. */
+/** `TransactionDescr` of block.tlb, with a reader for each constructor. Throws DecodeError `bad_tag` for another. */
 export function readTransactionDescr(table: CellTable, cell: number): TransactionDescr {
   const slice = new CellSlice(table, cell);
   const tag = slice.uint(4);

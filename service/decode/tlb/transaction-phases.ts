@@ -95,7 +95,7 @@ function readSkipReason(slice: CellSlice): ComputeSkipReason {
   return 'suspended';
 }
 
-/** Cells and bits that a message takes. */
+/** Cells and bits of a message. */
 export type StorageUsed = { readonly cells: number; readonly bits: number };
 
 /** `storage_used$_ cells:(VarUInteger 7) bits:(VarUInteger 7)`. */
@@ -103,7 +103,7 @@ function readStorageUsed(slice: CellSlice): StorageUsed {
   return { cells: slice.varUintNumber(7), bits: slice.varUintNumber(7) };
 }
 
-/** Doing what the contract asked for: sending messages, changing code, reserving money. */
+/** Execution of the contract's requests: sending messages, changing code, reserving money. */
 export type ActionPhase = {
   readonly success: boolean;
   readonly valid: boolean;
@@ -174,7 +174,7 @@ export function readBouncePhase(slice: CellSlice): BouncePhase {
   return { kind: 'noFunds', messageSize: readStorageUsed(slice), requiredForwardFees: slice.coins() };
 }
 
-/** Where an account stands when its shard is split or merged; ids are 32 bytes. */
+/** Position of an account when its shard is split or merged; ids are 32 bytes. */
 export type SplitMergeInfo = {
   readonly shardPrefixBits: number;
   readonly splitDepth: number;

@@ -14,9 +14,9 @@ import type { InternalAddress } from './message-address.ts';
 import { readTransactionDescr } from './transaction-descr.ts';
 import type { TransactionDescr } from './transaction-descr.ts';
 
-/** One change of one account, with all it took in and sent out. */
+/** Change of one account, with its incoming and outgoing messages. */
 export type Transaction = {
-  /** The transaction's own cell: its hash names it. */
+  /** Cell of the transaction; its hash identifies the transaction. */
   readonly cell: number;
   /** Account id, 32 bytes; the workchain is the block's. */
   readonly account: Buffer;
@@ -29,7 +29,7 @@ export type Transaction = {
   readonly originalStatus: AccountStatus;
   readonly endStatus: AccountStatus;
   readonly inMessage: Message | undefined;
-  /** In the order they were sent. */
+  /** Outgoing messages in the order in which they were sent. */
   readonly outMessages: readonly Message[];
   readonly totalFees: CurrencyCollection;
   /** Hashes of the account's state. */
@@ -75,16 +75,16 @@ export function readTransaction(table: CellTable, cell: number): Transaction {
   };
 }
 
-/** What is told of a transaction without reading its messages whole. */
+/** Part of a transaction that is available without reading its messages whole. */
 export type TransactionOutline = Pick<
   Transaction,
   'account' | 'outMessageCount' | 'originalStatus' | 'endStatus' | 'stateUpdate'
 > & {
-  /** Who sent the message that it took, unless that came from outside, and whom those that it sent go to, but for those to the outside; undefined for nobody. */
+  /** Sender of the received message and receivers of the sent messages, without addresses outside the chain. Undefined for a missing address. */
   readonly parties: readonly (InternalAddress | undefined)[];
 };
 
-/** The outline of what `readTransaction` reads, without its checks of the rest. Throws DecodeError. */
+/** Reads the outline of a transaction, like `readTransaction` without its checks of the rest. Throws DecodeError. */
 export function readTransactionOutline(table: CellTable, cell: number): TransactionOutline {
   const slice = new CellSlice(table, cell);
   slice.expectTag(4, 7, 'Transaction');
@@ -118,11 +118,11 @@ function readOutMessages(table: CellTable, messages: CellSlice, count: number): 
   return out;
 }
 
-/** In the order they were sent. Throws DecodeError `bad_value` when they are not so many. */
+/** Visits outgoing messages in the order in which they were sent. Throws DecodeError `bad_value` when their number is not `count`. */
 function eachOutMessage(table: CellTable, messages: CellSlice, count: number, visit: (cell: number) => void): void {
   let found = 0;
   walkHashmap(table, messages.maybeRef(), 15, (_, value) => {
-    // A dictionary over shared cells may spell far more than the transaction says.
+    // A dictionary over shared cells may spell far more messages than the transaction counts.
     if (++found > count) throw wrongCount(messages.cell, count);
     visit(value.ref());
   });

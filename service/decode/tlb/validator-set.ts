@@ -11,15 +11,15 @@ export type ValidatorSet = {
   /** Unix seconds. */
   readonly utimeSince: number;
   readonly utimeUntil: number;
-  /** How many there are, and how many of the first validate the masterchain. */
+  /** Number of validators, and number of the first ones that validate the masterchain. */
   readonly total: number;
   readonly main: number;
-  /** Sum of all weights; checked where the set states it. */
+  /** Sum of all weights; checked if the set states it. */
   readonly totalWeight: bigint;
   readonly list: readonly ValidatorDescr[];
 };
 
-/** One validator. */
+/** Validator of a set. */
 export type ValidatorDescr = {
   /** Ed25519, 32 bytes. */
   readonly publicKey: Buffer;
@@ -29,9 +29,9 @@ export type ValidatorDescr = {
 };
 
 /**
- * `validators#11 utime_since:uint32 utime_until:uint32 total:(## 16) main:(## 16) { main <= total } { main >= 1 }
- * list:(Hashmap 16 ValidatorDescr)`; `validators_ext#12` has `total_weight:uint64 list:(HashmapE 16 ValidatorDescr)` at its end.
- * The list must be numbered 0..total-1 and its weights must sum up. Throws DecodeError `bad_tag`, `bad_value`.
+ * `validators#11 utime_since:uint32 utime_until:uint32 total:(## 16) main:(## 16) { main <= total } { main >= 1 } list:(Hashmap 16 ValidatorDescr)`.
+ * `validators_ext#12` ends with `total_weight:uint64 list:(HashmapE 16 ValidatorDescr)`. The list must be numbered 0..total-1 and its weights must
+ * sum up. Throws DecodeError `bad_tag`, `bad_value`.
  */
 export function readValidatorSet(table: CellTable, cell: number): ValidatorSet {
   const slice = new CellSlice(table, cell);
@@ -90,7 +90,7 @@ function readValidatorDescr(slice: CellSlice): ValidatorDescr {
   };
 }
 
-/** Makes a cell of `validators_ext#12`; the totals are reckoned from the list. */
+/** Makes a cell of `validators_ext#12`; the totals are computed from the list. */
 export function storeValidatorSet(
   store: CellStore,
   { utimeSince, utimeUntil, main, list }: Pick<ValidatorSet, 'utimeSince' | 'utimeUntil' | 'main' | 'list'>,

@@ -6,14 +6,14 @@ import { DecodeError } from '../errors.ts';
 import { readCurrencyCollection, writeCurrencyCollection } from './currency-collection.ts';
 import type { CurrencyCollection } from './currency-collection.ts';
 
-/** Where a block's money came from and went. */
+/** Flow of money through a block. */
 export type ValueFlow = {
   readonly fromPrevBlock: CurrencyCollection;
   readonly toNextBlock: CurrencyCollection;
   readonly imported: CurrencyCollection;
   readonly exported: CurrencyCollection;
   readonly feesCollected: CurrencyCollection;
-  /** Only in the second version. */
+  /** Burned amount, only in the second version. */
   readonly burned: CurrencyCollection | undefined;
   readonly feesImported: CurrencyCollection;
   readonly recovered: CurrencyCollection;
@@ -25,8 +25,8 @@ const TAG = 0xb8e48dfb;
 const TAG_WITH_BURNED = 0x3ebf98b7;
 
 /**
- * `value_flow#b8e48dfb ^[ from_prev_blk to_next_blk imported exported ] fees_collected ^[ fees_imported recovered created
- * minted ]`, all `CurrencyCollection`; `value_flow_v2#3ebf98b7` has `burned` behind `fees_collected`.
+ * `value_flow#b8e48dfb ^[ from_prev_blk to_next_blk imported exported ] fees_collected ^[ fees_imported recovered created minted ]`, all
+ * `CurrencyCollection`. `value_flow_v2#3ebf98b7` has `burned` after `fees_collected`.
  */
 export function readValueFlow(table: CellTable, cell: number): ValueFlow {
   const slice = new CellSlice(table, cell);
@@ -52,7 +52,7 @@ export function readValueFlow(table: CellTable, cell: number): ValueFlow {
   };
 }
 
-/** The reverse of `readValueFlow`; the second version when `burned` is there. */
+/** The reverse of `readValueFlow`; the second version when `burned` is present. */
 export function storeValueFlow(store: CellStore, flow: ValueFlow): number {
   const gather = (parts: readonly CurrencyCollection[]): number => {
     const writer = new BitWriter();

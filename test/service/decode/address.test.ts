@@ -10,7 +10,7 @@ const account = fc.record({
 const style = fc.record({ bounceable: fc.boolean(), testOnly: fc.boolean(), urlSafe: fc.boolean() });
 
 describe('addresses', () => {
-  it('are spelled as @ton/core spells them, and read back', () => {
+  it('addresses are spelled as @ton/core spells them, and read back', () => {
     fc.assert(
       fc.property(account, style, (value, spelling) => {
         const core = new Address(value.workchain, value.id);
@@ -34,7 +34,7 @@ describe('addresses', () => {
     );
   });
 
-  it('with one character changed are refused', () => {
+  it('an address with one character changed is refused', () => {
     fc.assert(
       fc.property(account, fc.nat(47), fc.nat(62), (value, at, by) => {
         const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
@@ -46,7 +46,7 @@ describe('addresses', () => {
     );
   });
 
-  it('may mix both alphabets', () => {
+  it('an address may mix both alphabets', () => {
     const id = Buffer.alloc(32, 0xfb);
     const standard = formatFriendlyAddress({ workchain: 0, id }, { urlSafe: false });
     const mixed = standard.replace('+', '-');
@@ -59,7 +59,7 @@ describe('addresses', () => {
     ['the lowest workchain', `-2147483648:${hex}`, -2147483648],
     ['the highest workchain', `2147483647:${hex}`, 2147483647],
     ['upper case', `-1:${hex.toUpperCase()}`, -1],
-  ])('of raw form: %s', (_, text, workchain) => {
+  ])('a raw address is read: %s', (_, text, workchain) => {
     expect(parseAddress(text)).toEqual({
       workchain,
       id: Buffer.from(hex, 'hex'),
@@ -81,7 +81,7 @@ describe('addresses', () => {
     ['a line end', `0:${hex}\n`],
     ['padding', `${formatFriendlyAddress({ workchain: 0, id: Buffer.alloc(32) }).slice(0, 47)}=`],
     ['another tag', Buffer.concat([Buffer.from([0x12]), Buffer.alloc(35)]).toString('base64')],
-  ])('refuse %s', (_, text) => {
+  ])('the address %s is refused', (_, text) => {
     expect(parseAddress(text)).toBeUndefined();
   });
 });

@@ -10,7 +10,7 @@ import { cellTree } from './cells.ts';
 import { answerBags, recordedFiles, tapeBlocks, tonlibBags } from './recorded.ts';
 import type { RecordedBag } from './recorded.ts';
 
-/** The options that a bag's own header shows. */
+/** Returns the options shown by a bag's own header. */
 function optionsOf(bytes: Buffer): BocOptions {
   const flags = bytes[4]!;
   const cacheBits = (flags & 0x20) !== 0;
@@ -18,7 +18,7 @@ function optionsOf(bytes: Buffer): BocOptions {
     index: (flags & 0x80) !== 0,
     crc32c: (flags & 0x40) !== 0,
     cacheBits,
-    // The node stores hashes in block files alone, which are also the only ones with cache bits.
+    // The node stores hashes in block files only. They are also the only files with cache bits.
     hashes: cacheBits,
   };
 }
@@ -34,7 +34,7 @@ function namesOfDifferent(bags: readonly RecordedBag[]): string[] {
 
 const leaf = (bits: number): Cell => beginCell().storeUint(bits, 8).endCell();
 
-/** Two cells whose hashes have the same first 32 bits: among some 80,000 there are two. */
+/** Returns two cells whose hashes have the same first 32 bits. Among some 80,000 cells there are two. */
 function alike(): readonly [Cell, Cell] {
   const seen = new Map<number, Cell>();
   for (let value = 0; ; value++) {
@@ -47,7 +47,7 @@ function alike(): readonly [Cell, Cell] {
 }
 
 describe('writeBoc', () => {
-  it('is read back by @ton/core, and by ourselves with every choice of parts', () => {
+  it('a written bag is read back by @ton/core, and by this reader with every choice of parts', () => {
     fc.assert(
       fc.property(
         cellTree,
@@ -67,7 +67,7 @@ describe('writeBoc', () => {
     );
   });
 
-  it('writes what is left of a cell as @ton/core makes a cell of it, and leaves the slice where it is', () => {
+  it('the rest of a cell is written as @ton/core makes a cell of it, and the slice does not move', () => {
     fc.assert(
       fc.property(cellTree, fc.nat(1023), fc.nat(4), (cell, bits, refs) => {
         const [skippedBits, skippedRefs] = [bits % (cell.bits.length + 1), refs % (cell.refs.length + 1)];
@@ -87,7 +87,7 @@ describe('writeBoc', () => {
     );
   });
 
-  it('writes a bag larger than what it keeps, and small ones after it as before', () => {
+  it('a bag larger than the reusable one is written, and small ones after it as before', () => {
     const cells = Array.from({ length: 3 * 4 ** 7 }, (_, at) => beginCell().storeUint(at, 32).endCell());
     let level = cells;
     while (level.length > 1) {
@@ -101,7 +101,7 @@ describe('writeBoc', () => {
     expect(writeBocText(small!, small!.roots)).toBe(before);
   });
 
-  it('writes cells apart whose hashes begin alike', () => {
+  it('cells whose hashes begin alike are written separately', () => {
     const [one, other] = alike();
     const boc = parseBoc(beginCell().storeRef(one).storeRef(other).endCell().toBoc());
     const again = parseBoc(writeBoc(boc, boc.roots));
@@ -112,14 +112,14 @@ describe('writeBoc', () => {
     ]);
   });
 
-  it('writes a cell once, however often it stands in the table', () => {
-    // Two equal leaves, side by side.
+  it('a cell is written once, however often it is in the table', () => {
+    // Two equal leaves, next to each other.
     const boc = parseBoc(Buffer.from('b5ee9c72010103010008000200010200000000', 'hex'));
     expect(boc.size).toBe(3);
     expect(parseBoc(writeBoc(boc, boc.roots)).size).toBe(2);
   });
 
-  it('writes what is below a reference before the next reference, when asked to', () => {
+  it('cells below a reference are written before the next reference if depth-first order is chosen', () => {
     const left = beginCell().storeUint(1, 8).storeRef(leaf(2)).endCell();
     const boc = parseBoc(beginCell().storeRef(left).storeRef(leaf(3)).endCell().toBoc());
     const written = parseBoc(writeBoc(boc, boc.roots, { depthFirst: true }));
@@ -127,7 +127,7 @@ describe('writeBoc', () => {
     expect(bytes).toEqual([1, 2, 3]);
   });
 
-  it('makes a hash that is stored wrong be noticed', () => {
+  it('a wrong stored hash is detected', () => {
     const tree = parseBoc(manyCells().toBoc());
     const bytes = writeBoc(tree, tree.roots, { hashes: true });
     const stored = Buffer.from(bytes);
@@ -143,7 +143,7 @@ describe('writeBoc', () => {
   });
 });
 
-/** More cells than one part of a bag may have. */
+/** Returns more cells than one part of a bag may have. */
 function manyCells(): Cell {
   let cells = Array.from({ length: 256 }, (_, at) => Cell.fromHex(`b5ee9c72010101010006000008${hex32(at)}`));
   while (cells.length > 1) {
@@ -164,12 +164,12 @@ const files = recordedFiles();
 describe.skipIf(skipLoudly(blocks.length === 0, { what: 'recorded tapes', why: 'no fixtures' }))(
   'recorded networks',
   () => {
-    it('have block files that are written again byte for byte', () => {
+    it('recorded block files are written again byte for byte', () => {
       const different = blocks.filter(({ bytes }) => !rewritten(bytes, BLOCK_FILE_OPTIONS).equals(bytes));
       expect(different.map(({ name }) => name)).toEqual([]);
     });
 
-    it('have lite-server answers whose bags are written again byte for byte', () => {
+    it('bags in recorded lite-server answers are written again byte for byte', () => {
       expect(answers.length).toBeGreaterThan(0);
       expect(namesOfDifferent(answers)).toEqual([]);
     });
@@ -179,14 +179,14 @@ describe.skipIf(skipLoudly(blocks.length === 0, { what: 'recorded tapes', why: '
 describe.skipIf(skipLoudly(tonlib.length === 0, { what: 'recorded tonlib answers', why: 'no fixtures' }))(
   'tonlib',
   () => {
-    it('gives bags that are written again byte for byte', () => {
+    it('bags of tonlib are written again byte for byte', () => {
       expect(namesOfDifferent(tonlib)).toEqual([]);
     });
   },
 );
 
 describe.skipIf(skipLoudly(files.length === 0, { what: 'recorded files', why: 'no fixtures' }))('files', () => {
-  it.each(files)('$name holds the same cells when written and read again', ({ bytes }) => {
+  it.each(files)('$name has the same cells when written and read again', ({ bytes }) => {
     const boc = parseBoc(bytes);
     const again = parseBoc(writeBoc(boc, boc.roots, { crc32c: true }));
     expect(again.roots.map((root) => again.hash(root))).toEqual(boc.roots.map((root) => boc.hash(root)));

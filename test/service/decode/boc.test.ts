@@ -10,7 +10,7 @@ import { skipLoudly } from '#test/support/skips.ts';
 import { cellTree } from './cells.ts';
 import { answerBags, recordedFiles, tapeBlocks, tonlibBags } from './recorded.ts';
 
-/** Code of the DecodeError that `work` throws; anything else thrown is passed on. */
+/** Returns the code of the DecodeError that `work` throws. Any other error is thrown on. */
 function refusal(work: () => unknown): string | undefined {
   try {
     work();
@@ -32,7 +32,7 @@ function sameAsCore(boc: Boc, index: number, cell: Cell): void {
   cell.refs.forEach((child, position) => sameAsCore(boc, boc.ref(index, position), child));
 }
 
-/** A bag of ordinary cells of which each refers to the next. */
+/** Returns a bag of ordinary cells of which each refers to the next. */
 function chain(length: number): Buffer {
   // Two bytes for a cell number, three for an offset.
   const head = Buffer.from('b5ee9c7202030000000100000000000000', 'hex');
@@ -44,7 +44,7 @@ function chain(length: number): Buffer {
 }
 
 describe('parseBoc', () => {
-  it('reads what @ton/core writes, with and without index and CRC', () => {
+  it('bags of @ton/core are read, with and without index and CRC', () => {
     fc.assert(
       fc.property(cellTree, fc.boolean(), fc.boolean(), (cell, idx, crc32) => {
         const boc = parseBoc(cell.toBoc({ idx, crc32 }));
@@ -55,10 +55,10 @@ describe('parseBoc', () => {
     );
   });
 
-  it('reads the two older forms, whose root is the first cell', () => {
+  it('the two older forms, whose root is the first cell, are read', () => {
     const cell = beginCell().storeUint(5, 8).storeRef(beginCell().storeUint(7, 13).endCell()).endCell();
     const generic = cell.toBoc({ idx: true, crc32: false });
-    // The generic header lists one root, in a byte behind the counts; the older ones do not.
+    // The generic header lists one root, in a byte after the counts; the older ones do not.
     const old = (magic: string): Buffer =>
       Buffer.concat([
         Buffer.from(magic, 'hex'),
@@ -77,7 +77,7 @@ describe('parseBoc', () => {
     expect(refusal(() => parseBoc(Buffer.concat([checked, Buffer.alloc(4)])))).toBe('crc_mismatch');
   });
 
-  it('reads several roots, also one twice', () => {
+  it('several roots are read, also one twice', () => {
     const boc = parseBoc(beginCell().storeUint(5, 8).storeRef(beginCell().endCell()).endCell().toBoc());
     const [root] = boc.roots as [number];
     const many = parseBoc(writeBoc(boc, [boc.ref(root, 0), root]));
@@ -109,18 +109,18 @@ describe('parseBoc', () => {
     ['an exotic cell of an unknown type', 'b5ee9c7201010101000300080205', 'bad_cell'],
     ['a level that nothing explains', 'b5ee9c72010101010002002000', 'bad_cell'],
     ['four million cells in 20 bytes', 'b5ee9c72040800400000000000010000000000000000000000020000000000', 'too_big'],
-  ])('of %s: refuses or reads it', (_, hex, code) => {
+  ])('a bag of %s is refused or read', (_, hex, code) => {
     expect(refusal(() => parseBoc(Buffer.from(hex, 'hex')))).toBe(code);
   });
 
-  it('refuses a wrong index', () => {
+  it('a wrong index is refused', () => {
     const cell = beginCell().storeUint(5, 8).storeRef(beginCell().storeUint(7, 13).endCell()).endCell();
     const bytes = cell.toBoc({ idx: true, crc32: false });
     bytes[11]! ^= 1;
     expect(refusal(() => parseBoc(bytes))).toBe('bad_boc');
   });
 
-  it('bounds bytes, cells, roots and depth', () => {
+  it('bytes, cells, roots and depth are bounded', () => {
     const deepest = parseBoc(chain(1025));
     expect(deepest.depth(0)).toBe(1024);
     expect(deepest.hash(0)).toHaveLength(32);
@@ -132,7 +132,7 @@ describe('parseBoc', () => {
     expect(refusal(() => parseBoc(two, { rootsMax: 1 }))).toBe('too_big');
   });
 
-  it('hashes a hostile web of shared cells in no time', () => {
+  it('a hostile web of shared cells is hashed in no time', () => {
     // 200 cells, each with four references to the next: 4^200 paths.
     const count = 200;
     const cells = Array.from({ length: count }, (_, at) =>
@@ -152,7 +152,7 @@ const blocks = tapeBlocks();
 const bags = [...answerBags(), ...tonlibBags()];
 
 describe.skipIf(skipLoudly(files.length === 0, { what: 'recorded bags', why: 'no fixtures' }))('recorded files', () => {
-  it.each(files)('$name: root as @ton/core sees it', ({ bytes }) => {
+  it.each(files)('$name has the root that @ton/core reads', ({ bytes }) => {
     const boc = parseBoc(bytes);
     const cells = Cell.fromBoc(bytes);
     expect(boc.roots).toHaveLength(cells.length);
@@ -168,7 +168,7 @@ describe.skipIf(skipLoudly(files.length === 0, { what: 'recorded bags', why: 'no
 describe.skipIf(skipLoudly(blocks.length === 0, { what: 'recorded tapes', why: 'no fixtures' }))(
   'recorded networks',
   () => {
-    it('have blocks whose roots hash as their ids say, though the files store hashes', () => {
+    it('recorded blocks have the root hashes of their ids, though the files store hashes', () => {
       const wrong = blocks.filter(({ bytes, rootHash }) => {
         const boc = parseBoc(bytes);
         return !boc.hash(boc.roots[0]!).equals(rootHash);
@@ -176,13 +176,13 @@ describe.skipIf(skipLoudly(blocks.length === 0, { what: 'recorded tapes', why: '
       expect(wrong.map(({ name }) => name)).toEqual([]);
     });
 
-    it('have answers full of bags, which @ton/core sees the same', () => {
+    it('recorded answers are full of bags, which @ton/core reads the same', () => {
       expect(bags.length).toBeGreaterThan(0);
       const step = Math.ceil(bags.length / 400);
       const parsed = bags
         .filter((_, at) => at % step === 0)
         .map(({ bytes }) => ({ bytes, boc: parseBoc(bytes, { rootLevelMax: 3 }) }))
-        // @ton/core takes a pruned cell's level for its number of hashes and cannot read the masks with gaps.
+        // @ton/core uses a pruned cell's level as its number of hashes and cannot read masks with gaps.
         .filter(({ boc }) => !hasPrunedGap(boc));
       expect(parsed.length).toBeGreaterThan(0);
       for (const { boc, bytes } of parsed) {
@@ -199,7 +199,7 @@ function hasPrunedGap(boc: Boc): boolean {
 }
 
 describe('a reader of bags', () => {
-  it('reads one after another as if each were the first, bad ones between them', () => {
+  it('a reader reads bags one after another as if each were the first, bad ones between them', () => {
     const readBag = createBagReader();
     fc.assert(
       fc.property(cellTree, fc.boolean(), fc.nat(20), (cell, crc32, cut) => {
@@ -214,7 +214,7 @@ describe('a reader of bags', () => {
     );
   });
 
-  it('makes room for larger ones', () => {
+  it('a reader makes room for larger bags', () => {
     const readBag = createBagReader();
     for (const cells of [3, 200, 5, 900]) {
       const boc = readBag(chain(cells));

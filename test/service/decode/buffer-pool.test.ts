@@ -8,7 +8,7 @@ describe('pages of the buffer pool', () => {
     Buffer.poolSize = poolSize;
   });
 
-  it('are so small that one short buffer that lives on keeps 1 KiB alive, not 64', () => {
+  it('one short buffer that lives on keeps 1 KiB alive, not 64', () => {
     tuneBufferPool();
     const texts = [
       Buffer.from('ab'.repeat(100), 'hex'),

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { parseBoc } from '#service/decode/boc.ts';
 import { CellSlice } from '#service/decode/cell-slice.ts';
 
-/** One field: how @ton/core writes it, how we read it, and what should come out. */
+/** Field: how @ton/core writes it, how it is read, and the expected value. */
 type Field = {
   readonly write: (builder: Builder) => Builder;
   readonly read: (slice: CellSlice) => unknown;
@@ -87,7 +87,7 @@ function sliceOf(builder: Builder): CellSlice {
 }
 
 describe('CellSlice', () => {
-  it('reads what @ton/core writes, at any bit', () => {
+  it('a slice reads fields of @ton/core at any bit', () => {
     fc.assert(
       fc.property(fc.array(field, { maxLength: 12 }), (all) => {
         const builder = beginCell();
@@ -106,7 +106,7 @@ describe('CellSlice', () => {
     );
   });
 
-  it('gives the rest of a cell as bits, zeros behind the last', () => {
+  it('the rest of a cell is returned as bits, with zeros after the last', () => {
     const slice = sliceOf(beginCell().storeUint(0b101, 3).storeUint(0x3ff, 10).storeUint(0b01, 2));
     slice.skip(3);
     expect(slice.peekUint(4)).toBe(15);
@@ -114,7 +114,7 @@ describe('CellSlice', () => {
     expect(slice.bits(0)).toEqual(Buffer.alloc(0));
   });
 
-  it('never reads over the end', () => {
+  it('a slice never reads over the end', () => {
     const reads: ((slice: CellSlice) => unknown)[] = [
       (slice) => slice.uint(8),
       (slice) => slice.uint64(),
@@ -135,7 +135,7 @@ describe('CellSlice', () => {
     }
   });
 
-  it('reads references in order, a copy apart from it', () => {
+  it('references are read in order, and a copy moves separately', () => {
     const builder = beginCell().storeBit(true);
     for (const value of [1, 2, 3]) builder.storeRef(beginCell().storeUint(value, 8).endCell());
     const slice = sliceOf(builder);
@@ -147,7 +147,7 @@ describe('CellSlice', () => {
     expect(copy.remainingRefs).toBe(1);
   });
 
-  it('names the type when a tag is wrong', () => {
+  it('a wrong tag is reported with its type', () => {
     expect(() => sliceOf(beginCell().storeUint(5, 8)).expectTag(8, 6, 'Thing')).toThrow(
       expect.objectContaining({ code: 'bad_tag', data: expect.objectContaining({ type: 'Thing', found: 5 }) }),
     );

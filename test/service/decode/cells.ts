@@ -7,7 +7,7 @@ export const bitText = fc
   .array(fc.boolean(), { maxLength: 1023, size: 'max' })
   .map((bits) => bits.map((bit) => (bit ? '1' : '0')).join(''));
 
-/** Trees of ordinary cells with shared branches: each cell takes its references from the ones before it. */
+/** Trees of ordinary cells with shared branches. Each cell takes its references from earlier cells. */
 export const cellTree: fc.Arbitrary<Cell> = fc
   .array(fc.record({ bits: bitText, refs: fc.array(fc.nat(), { maxLength: 4 }) }), { minLength: 1, maxLength: 24 })
   .map((plans) => {

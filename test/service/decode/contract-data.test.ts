@@ -20,7 +20,7 @@ function root(cell: Cell) {
   return { table, cell: table.roots[0]! };
 }
 
-/** The value, or undefined for data that are refused. */
+/** Returns the value, or undefined for data that are refused. */
 function refused<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -31,7 +31,7 @@ function refused<T>(read: () => T): T | undefined {
 }
 
 describe('a budget', () => {
-  it('ends a walk over 2^256 entries in 300 cells', () => {
+  it('a budget ends a walk over 2^256 entries in 300 cells', () => {
     const budget = new ReadBudget();
     const cell = root(sharedDictionary(256, 256, beginCell()));
     let entries = 0;
@@ -40,7 +40,7 @@ describe('a budget', () => {
     expect(entries).toBeLessThan(READ_LIMITS.steps);
   });
 
-  it('ends a text of more bytes than one read may copy', () => {
+  it('a budget ends a text of more bytes than one read may copy', () => {
     const budget = new ReadBudget({ bytes: 100 });
     const text = beginCell()
       .storeBuffer(Buffer.alloc(60))
@@ -49,7 +49,7 @@ describe('a budget', () => {
     expect(() => readSnake(openContractCell(root(text), budget))).toThrow(DecodeError);
   });
 
-  it('ends a bag before it is written', () => {
+  it('a budget ends a bag before it is written', () => {
     let chain = beginCell().endCell();
     for (let at = 0; at < 50; at++) chain = beginCell().storeUint(at, 32).storeRef(chain).endCell();
     expect(() => writeBag(root(chain), new ReadBudget({ steps: 40 }))).toThrow(DecodeError);
@@ -62,7 +62,7 @@ function shown(content: TokenContent): unknown {
   return content.kind === 'onchain' ? [...content.attributes] : content.uri;
 }
 
-/** A content whose 16 values are one dictionary of 2^levels chunks of one byte that are no text. */
+/** Returns a content whose 16 values are one dictionary of 2^levels chunks of one byte that are no text. */
 function poisoned(levels: number): Cell {
   const chunks = countedDictionary(32, levels, beginCell().storeRef(beginCell().storeUint(0xff, 8)));
   const value = beginCell().storeUint(1, 8).storeBit(true).storeRef(chunks);
@@ -71,7 +71,7 @@ function poisoned(levels: number): Cell {
 }
 
 describe('a token content', () => {
-  it.each([16, 24, 32])('whose values share a dictionary of 2^%i chunks costs one budget', (levels) => {
+  it.each([16, 24, 32])('a token content whose values share a dictionary of 2^%i chunks costs one budget', (levels) => {
     const budget = new ReadBudget();
     readTokenContent(root(poisoned(levels)), budget);
     expect(budget.stepsTaken).toBeGreaterThan(READ_LIMITS.steps / 2);
@@ -83,7 +83,7 @@ describe('a token content', () => {
 });
 
 describe('an order of a multisig', () => {
-  it('of 256 steps that share two dictionaries of 256 addresses is cut with a reason in each step beyond', () => {
+  it('a multisig order of 256 steps that share two dictionaries of 256 addresses is cut, with a reason in each further step', () => {
     const address = beginCell().storeUint(4, 3).storeInt(0, 8).storeBuffer(Buffer.alloc(32, 1));
     const members = sharedDictionary(8, 8, address);
     const step = beginCell()

@@ -1,7 +1,7 @@
 import { Cell, Dictionary } from '@ton/core';
 import type { Slice } from '@ton/core';
 
-/** Cells of all transactions of a block, by account and lt, found with @ton/core: it has no reader for blocks, these are the steps. */
+/** Returns the cells of all transactions of a block, by account and lt, found with @ton/core. It has no reader for blocks, so these are the steps. */
 export function coreTransactionCells(bytes: Buffer): Cell[] {
   const block = Cell.fromBoc(bytes)[0]!;
   const accountBlocks = block.refs[3]!.refs[2]!.beginParse();

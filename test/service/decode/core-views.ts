@@ -12,7 +12,7 @@ import type {
   TransactionStoragePhase,
 } from '@ton/core';
 
-// What @ton/core reads, as plain values that can be compared: hashes as hex, addresses as raw text, cells by their hash.
+// Values of @ton/core in a comparable plain form: hashes as hex, addresses as raw text, cells by their hash.
 
 const hex = (value: bigint): string => value.toString(16).padStart(64, '0');
 
@@ -114,7 +114,7 @@ const kinds = {
   'merge-install': 'mergeInstall',
 } as const;
 
-/** Every field that any constructor has; the ones it lacks are undefined. */
+/** Returns every field that any constructor has; missing fields are undefined. */
 export function coreDescr(descr: TransactionDescription): object {
   const all = descr as TransactionDescription & Partial<Record<string, unknown>>;
   const split = 'splitInfo' in descr ? descr.splitInfo : undefined;

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { crc32c } from '#service/decode/crc32c.ts';
 
-/** The definition, bit by bit. */
+/** CRC-32C by its definition, bit by bit. */
 function plainCrc32c(bytes: Uint8Array): number {
   let crc = 0xffffffff;
   for (const byte of bytes) {
@@ -18,11 +18,11 @@ describe('crc32c', () => {
     ['the check value of the catalogues', Buffer.from('123456789'), 0xe3069283],
     ['32 zeros (RFC 3720 B.4)', Buffer.alloc(32), 0x8a9136aa],
     ['32 ones (RFC 3720 B.4)', Buffer.alloc(32, 0xff), 0x62a8ab43],
-  ])('of %s is known', (_, bytes, value) => {
+  ])('the CRC of %s is the known one', (_, bytes, value) => {
     expect(crc32c(bytes)).toBe(value);
   });
 
-  it('is the same wherever the bytes lie, whole or in part', () => {
+  it('the CRC is the same at any position of the bytes, whole or in part', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 80 }), fc.nat(7), fc.nat(20), fc.nat(20), (bytes, shift, from, cut) => {
         const shifted = new Uint8Array(new ArrayBuffer(bytes.length + shift), shift);

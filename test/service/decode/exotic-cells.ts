@@ -2,7 +2,7 @@ import { beginCell, type Cell } from '@ton/core';
 
 const leaf = beginCell().storeUint(0xabcdef, 24).endCell();
 
-/** `leaf` as a Merkle tree leaves it out: a cell of level 1. */
+/** `leaf` as a Merkle tree prunes it: a cell of level 1. */
 const prunedLeaf = beginCell()
   .storeUint(0x0101, 16)
   .storeBuffer(leaf.hash())
@@ -11,7 +11,7 @@ const prunedLeaf = beginCell()
 
 const tree = beginCell().storeUint(7, 32).storeRef(prunedLeaf).endCell();
 
-/** One cell of each exotic kind that may be the root of a bag. The Merkle cells have a pruned branch below. */
+/** A cell of each exotic kind that may be the root of a bag. The Merkle cells have a pruned branch below. */
 export const exoticCells = {
   library: beginCell().storeUint(2, 8).storeBuffer(leaf.hash()).endCell({ exotic: true }),
   merkleProof: beginCell()
@@ -37,7 +37,7 @@ export const exoticBags = (Object.keys(exoticCells) as ExoticKind[]).map(
   (kind) => [kind, exoticCells[kind].toBoc()] as const,
 );
 
-/** A chain of cells. @param depth references from its root to its leaf */
+/** Returns a chain of cells. @param depth references from its root to its leaf */
 export function chainOfCells(depth: number): Cell {
   let chain = leaf;
   for (let level = 0; level < depth; level++) chain = beginCell().storeRef(chain).endCell();

@@ -21,7 +21,7 @@ function library(): Cell {
   return beginCell().storeUint(2, 8).storeBuffer(leaf.hash()).endCell({ exotic: true });
 }
 
-/** A pruned branch with as many hashes as the mask has bits. */
+/** Returns a pruned branch with as many hashes as the mask has bits. */
 function pruned(mask: number, fill = 7): Cell {
   const count = mask.toString(2).replaceAll('0', '').length;
   const builder = beginCell().storeUint(1, 8).storeUint(mask, 8);
@@ -70,7 +70,7 @@ const shapes: [string, Cell, CellKind][] = [
 ];
 
 describe('exotic cells', () => {
-  it.each(shapes)('%s has the hashes, depths and levels that @ton/core gives it', (_, cell, kind) => {
+  it.each(shapes)('the exotic cell %s has the hashes, depths and levels of @ton/core', (_, cell, kind) => {
     const boc = parseBoc(cell.toBoc(), { rootLevelMax: 3 });
     const [root] = boc.roots as [number];
     expect(boc.kind(root)).toBe(kind);
@@ -92,8 +92,8 @@ describe('exotic cells', () => {
     ['level 3', 4],
     ['levels 1 and 3', 5],
     ['levels 2 and 3', 6],
-  ])('a pruned branch of %s, which @ton/core cannot read, hashes by its mask', (_, mask) => {
-    // The store's rules are the reader's; here the expected values stand in the cell itself.
+  ])('a pruned branch of %s, which @ton/core cannot read, has its hashes by its mask', (_, mask) => {
+    // The store's rules are the reader's; here the expected values are in the cell itself.
     const count = mask.toString(2).replaceAll('0', '').length;
     const data = Buffer.alloc(2 + 34 * count, 3);
     data.set([1, mask]);
@@ -118,7 +118,7 @@ describe('exotic cells', () => {
     ['a library that is cut', library(), 8],
     ['a proof that is cut', merkleProof(tree), 16],
     ['an update that is cut', merkleUpdate(leaf, tree), 16],
-  ])('%s is refused', (_, cell, bits) => {
+  ])('the exotic cell is refused: %s', (_, cell, bits) => {
     const short = cell.bits.substring(0, cell.bits.length - bits);
     const store = createCellStore();
     const refs = cell.refs.map((child) => {
@@ -132,7 +132,7 @@ describe('exotic cells', () => {
     expect(store.size).toBe(before);
   });
 
-  it('a Merkle cell that lies about its child is refused when it is hashed, or at once for the depth', () => {
+  it('a Merkle cell with a false child hash is refused when it is hashed, and with a false depth at once', () => {
     const bytes = merkleProof(tree).toBoc({ idx: false, crc32: false });
     const at = bytes.indexOf(tree.hash());
     const wrongHash = Buffer.from(bytes);
@@ -144,12 +144,12 @@ describe('exotic cells', () => {
     expect(() => parseBoc(wrongDepth)).toThrow(expect.objectContaining({ code: 'hash_mismatch' }));
   });
 
-  it('a root with pruned branches is refused unless it is asked for', () => {
+  it('a root with pruned branches is refused unless allowed', () => {
     expect(() => parseBoc(over(pruned(1)).toBoc())).toThrow(expect.objectContaining({ code: 'bad_boc' }));
     expect(parseBoc(over(pruned(1)).toBoc(), { rootLevelMax: 1 }).levelMask(0)).toBe(1);
   });
 
-  it('is not read as a value: pruned branches are an incomplete proof, others an exotic cell', () => {
+  it('an exotic cell is no value: pruned branches are an incomplete proof, others an exotic cell', () => {
     const boc = parseBoc(over(pruned(1), library()).toBoc(), { rootLevelMax: 1 });
     const slice = new CellSlice(boc, 0);
     expect(() => slice.refSlice()).toThrow(expect.objectContaining({ code: 'pruned_branch' }));

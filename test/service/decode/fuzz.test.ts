@@ -17,12 +17,12 @@ import { skipLoudly } from '#test/support/skips.ts';
 import { createRandom } from './random.ts';
 import { answerBags, tapeBlocks } from './recorded.ts';
 
-/** Two changed bits, or up to eight changes: bits, bytes, runs, cuts, insertions; headers are hit more often than their size would have it. */
+/** Makes two changed bits, or up to eight changes: bits, bytes, runs, cuts, insertions. Headers are hit more often than by their size. */
 function mutate(bytes: Buffer, random: (below: number) => number): Buffer {
   let out = Buffer.from(bytes);
   const gentle = random(2) === 0;
   if (gentle) {
-    // A bit or two of the cells: the bag is mostly whole, its values are not.
+    // A bit or two of the cells change: the bag is mostly whole, its values are not.
     for (let left = 1 + random(2); left > 0; left--) out[20 + random(out.length - 20)]! ^= 1 << random(8);
   }
   for (let left = gentle ? 0 : 1 + random(8); left > 0; left--) {
@@ -47,12 +47,12 @@ function mutate(bytes: Buffer, random: (below: number) => number): Buffer {
         out[at] = (out[at]! + (random(2) === 0 ? 1 : 255)) & 255;
     }
   }
-  // Half of them with a CRC that fits, so that what lies behind the check is reached.
+  // Half of them have a CRC that fits, so that the code after the check is reached.
   if (random(2) === 0 && out.length > 4) out.writeUInt32LE(crc32c(out, 0, out.length - 4), out.length - 4);
   return out;
 }
 
-/** Everything that reads cells, on every root: each may fail, but only with a DecodeError. */
+/** Every reader of cells, run on every root. Each may fail, but only with a DecodeError. */
 const readers: ((boc: Boc, cell: number) => unknown)[] = [
   (boc, cell) => boc.hash(cell),
   (boc, cell) => readBlockInfo(boc, readBlock(boc, cell).info),
@@ -66,7 +66,7 @@ const readers: ((boc: Boc, cell: number) => unknown)[] = [
   (boc, cell) => parseBoc(writeBoc(boc, [cell], { index: true, crc32c: true }), { rootLevelMax: 3 }),
 ];
 
-/** True when it went well; anything but a DecodeError fails the test. */
+/** Returns true when the work succeeds; any error but a DecodeError fails the test. */
 function attempt(work: () => unknown): boolean {
   try {
     work();
@@ -78,7 +78,7 @@ function attempt(work: () => unknown): boolean {
 }
 
 const MUTANTS = 100_000;
-/** No mutant of some kilobytes may take longer; the machine may be busy, so the bound is generous. */
+/** Most milliseconds for a mutant of some kilobytes. The bound is generous, because the machine may be busy. */
 const ONE_MUTANT_MS_MAX = 1000;
 
 const seeds = [...answerBags(), ...tapeBlocks()]
@@ -104,7 +104,7 @@ describe.skipIf(skipLoudly(seeds.length === 0, { what: 'mutated bags', why: 'no 
       }
       slowestMs = Math.max(slowestMs, performance.now() - started);
     }
-    // Both ways are taken: a fuzz test that never passes the header tests nothing.
+    // Both outcomes occur: a fuzz test that never passes the header tests nothing.
     expect(parsed).toBeGreaterThan(MUTANTS / 10);
     expect(parsed).toBeLessThan(MUTANTS);
     expect(slowestMs).toBeLessThan(ONE_MUTANT_MS_MAX);

@@ -17,7 +17,7 @@ function put(key: number, value: number | undefined): HashmapChange {
   return { key: uintKey(key, BITS), write: value === undefined ? undefined : write };
 }
 
-/** The hash of the root that @ton/core makes. */
+/** Returns the hash of the root that @ton/core makes. */
 function expectedRoot(values: ReadonlyMap<number, number>): string | undefined {
   const dictionary = Dictionary.empty(Dictionary.Keys.Uint(BITS), Dictionary.Values.Uint(32));
   for (const [key, value] of values) dictionary.set(key, value);
@@ -25,7 +25,7 @@ function expectedRoot(values: ReadonlyMap<number, number>): string | undefined {
 }
 
 describe('dictionaries that are written', () => {
-  it('are what @ton/core makes of the same entries, however they came to be', () => {
+  it('written dictionaries equal those of @ton/core for the same entries, in any order of changes', () => {
     fc.assert(
       fc.property(fc.array(entries, { maxLength: 4 }), fc.array(fc.boolean()), (rounds, deletes) => {
         const store = createCellStore();
@@ -47,7 +47,7 @@ describe('dictionaries that are written', () => {
     );
   });
 
-  it('lose what is taken out, down to nothing', () => {
+  it('removed entries leave a dictionary, down to an empty one', () => {
     const store = createCellStore();
     const all = [1, 2, 3, 77].map((key) => put(key, key));
     const root = updateHashmap(store, undefined, { bits: BITS }, all);
@@ -62,7 +62,7 @@ describe('dictionaries that are written', () => {
     expect(updateHashmap(store, undefined, { bits: BITS }, [put(5, undefined)])).toBeUndefined();
   });
 
-  it('keep over every branch what its entries add up to', () => {
+  it('every branch has the sum of its entries as augmentation', () => {
     const augmentation = {
       join: (writer: BitWriter, left: { uint(bits: number): number }, right: { uint(bits: number): number }) =>
         writer.uint(left.uint(32) + right.uint(32), 32),

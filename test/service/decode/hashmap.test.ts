@@ -46,7 +46,7 @@ function keysOf(cell: Cell, options?: WalkOptions): number[] {
 const ascending = (one: number, other: number): number => one - other;
 
 describe('dictionaries', () => {
-  it('are walked in the order of their keys, both ways, from any key on', () => {
+  it('a dictionary is walked in the order of its keys, in both directions, from any key on', () => {
     fc.assert(
       fc.property(entries, fc.nat(2 ** BITS - 1), fc.boolean(), (keys, start, exclusive) => {
         const cell = dictionaryCell(keys);
@@ -66,7 +66,7 @@ describe('dictionaries', () => {
     );
   });
 
-  it('find what is there and nothing else', () => {
+  it('lookup finds the existing entries and nothing else', () => {
     fc.assert(
       fc.property(entries, fc.nat(2 ** BITS - 1), (keys, other) => {
         const { boc, root } = open(dictionaryCell(keys));
@@ -79,14 +79,14 @@ describe('dictionaries', () => {
     );
   });
 
-  it('end a walk when the visitor says so', () => {
+  it('a walk ends when the visitor ends it', () => {
     const { boc, root } = open(dictionaryCell([1, 2, 3]));
     let visits = 0;
     expect(walkHashmap(boc, root, BITS, () => ++visits < 2)).toBe(false);
     expect(visits).toBe(2);
   });
 
-  it('in a proof tell what is absent from what is hidden', () => {
+  it('a dictionary in a proof distinguishes absent entries from hidden ones', () => {
     const store = createCellStore();
     const { boc, root } = open(dictionaryCell([5, 6, 400_000, 400_001]));
     const stored = store.import(boc, root!);
@@ -109,7 +109,7 @@ describe('dictionaries', () => {
     ['a label that is cut', '10', 'cell_underflow'],
     ['a fork without branches', '00', 'cell_underflow'],
     ['no label', '', 'cell_underflow'],
-  ])('with %s are refused', (_, text, code) => {
+  ])('a dictionary with %s is refused', (_, text, code) => {
     const builder = beginCell();
     for (const bit of text) builder.storeBit(bit === '1');
     const boc = parseBoc(builder.endCell().toBoc());
@@ -118,7 +118,7 @@ describe('dictionaries', () => {
     expect(() => walkHashmap(boc, 0, 4, () => {})).toThrow(refused);
   });
 
-  it('that spell 2^256 entries in 256 cells end by the bound', () => {
+  it('a dictionary that spells 2^256 entries in 256 cells ends by the bound', () => {
     let cell = beginCell().storeBit(false).storeBit(false).endCell();
     for (let bit = 0; bit < 256; bit++)
       cell = beginCell().storeBit(false).storeBit(false).storeRef(cell).storeRef(cell).endCell();
@@ -127,7 +127,7 @@ describe('dictionaries', () => {
     expect(lookupHashmap(boc, 0, 256, Buffer.alloc(32, 0x5a))).toBeDefined();
   });
 
-  it('have keys of any length', () => {
+  it('a dictionary may have keys of any length', () => {
     expect(uintKey(5, 3)).toEqual(Buffer.from([0b1010_0000]));
     expect(uintKey(-1, 32)).toEqual(Buffer.alloc(4, 0xff));
     expect(keyUint(uintKey(12_345, 15), 15)).toBe(12_345);

@@ -34,8 +34,8 @@ function buildMerkleProof(store: CellStore, root: number, opened: (cell: number)
   return addMerkleProof(store, { source: store, root, opened });
 }
 
-describe('Merkle proofs that are built', () => {
-  it('keeps what was visited and the root hash, whatever is pruned; @ton/core accepts it', () => {
+describe('built Merkle proofs', () => {
+  it('a built proof has the visited cells and the root hash, whatever is pruned, and @ton/core accepts it', () => {
     fc.assert(
       fc.property(cellTree, fc.infiniteStream(fc.boolean()), (cell, choices) => {
         const store = createCellStore();
@@ -53,7 +53,7 @@ describe('Merkle proofs that are built', () => {
     );
   });
 
-  it('prunes no leaf, and the root if it is not visited', () => {
+  it('a built proof prunes no leaf, and prunes the root if it is not visited', () => {
     const store = createCellStore();
     const leaf = beginCell().storeUint(1, 8).endCell();
     const branch = beginCell().storeUint(2, 8).storeRef(leaf).endCell();
@@ -73,7 +73,7 @@ describe('Merkle proofs that are built', () => {
     ).toBe('pruned');
   });
 
-  it('of a tree that holds a proof raises the levels of what it prunes', () => {
+  it('a built proof of a tree with a proof raises the levels of its pruned branches', () => {
     const store = createCellStore();
     const leaf = beginCell().storeUint(1, 8).endCell();
     const inner = imported(store, beginCell().storeRef(beginCell().storeRef(leaf).endCell()).endCell());
@@ -88,7 +88,7 @@ describe('Merkle proofs that are built', () => {
 });
 
 describe('Merkle cells', () => {
-  it('of another kind, or lying ones, are refused', () => {
+  it('cells of another kind, or with false hashes, are refused as Merkle cells', () => {
     const store = createCellStore();
     const plain = imported(store, beginCell().endCell());
     expect(() => merkleProofRoot(store, plain)).toThrow(expect.objectContaining({ code: 'bad_cell' }));
@@ -101,7 +101,7 @@ describe('Merkle cells', () => {
     );
   });
 
-  it('an update whose old state is not there is refused', () => {
+  it('an update whose old state is missing is refused', () => {
     const from = beginCell().storeUint(1, 8).endCell();
     const to = beginCell().storeUint(2, 8).endCell();
     const update = beginCell()
@@ -123,7 +123,7 @@ describe('Merkle cells', () => {
 });
 
 describe('the cell store', () => {
-  it('holds a cell once, finds it by hash, and refuses to grow beyond its bound', () => {
+  it('the store has a cell once, finds it by hash, and refuses to grow beyond its bound', () => {
     const store = createCellStore({ cellsMax: 3 });
     const cell = beginCell().storeUint(5, 7).storeRef(beginCell().storeUint(1, 1).endCell()).endCell();
     const first = imported(store, cell);
@@ -138,7 +138,7 @@ describe('the cell store', () => {
     expect(store.size).toBe(3);
   });
 
-  it('takes a cell like @ton/core does, whatever stands behind its last bit', () => {
+  it('the store accepts a cell like @ton/core, whatever follows its last bit', () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ minLength: 128, maxLength: 128 }),
@@ -164,7 +164,7 @@ describe('the cell store', () => {
       'an exotic kind with another type',
       { kind: 'library' as const, data: Buffer.alloc(33), bitLength: 264, refs: [] },
     ],
-  ])('refuses %s', (_, cell) => {
+  ])('the store refuses %s', (_, cell) => {
     const store = createCellStore();
     imported(store, beginCell().endCell());
     expect(() => store.add(cell)).toThrow(DecodeError);
@@ -177,7 +177,7 @@ const recordings = recordingDirs();
 describe.skipIf(skipLoudly(recordings.length === 0, { what: 'recorded networks', why: 'no fixtures' }))(
   'recorded networks',
   () => {
-    it.each(recordings)('the blocks in %s rebuild every state from the zerostates', (folder) => {
+    it.each(recordings)('the blocks in %s rebuild every state from the zero states', (folder) => {
       const store = createCellStore();
       const states = new Map<string, number>();
       for (const name of ['zerostate-masterchain.boc', 'zerostate-basechain.boc']) {
@@ -227,7 +227,7 @@ type Vectors = {
 describe('mainnet proofs', () => {
   const { proofs } = JSON.parse(readFileSync(proofVectorsFile, 'utf8')) as Vectors;
 
-  it('of a header shows its fields', () => {
+  it('a proof of a header shows its fields', () => {
     const boc = bag(proofs.getBlockHeader_mode0_header_proof);
     const root = merkleProofRoot(boc, boc.roots[0]!);
     expect(boc.hash(root, 0).toString('hex')).toBe(proofs.mc_block.root_hash);
@@ -244,7 +244,7 @@ describe('mainnet proofs', () => {
     expect(() => readMerkleUpdate(boc, block.stateUpdate)).toThrow(expect.objectContaining({ code: 'pruned_branch' }));
   });
 
-  it('of a shard lead from the masterchain block to the shard block', () => {
+  it('a proof of a shard leads from the masterchain block to the shard block', () => {
     const boc = bag(proofs.getShardInfo_shard_proof);
     const [header, state] = boc.roots.map((root) => merkleProofRoot(boc, root)) as [number, number];
     expect(boc.hash(header, 0).toString('hex')).toBe(proofs.mc_block.root_hash);
@@ -256,7 +256,7 @@ describe('mainnet proofs', () => {
     expect(shard.block.seqno).toBe(proofs.shard_block.seqno);
   });
 
-  it('of an account lead from the shard block to the account', () => {
+  it('a proof of an account leads from the shard block to the account', () => {
     const boc = bag(proofs.getAccountState_proof);
     const state = bag(proofs.getAccountState_state);
     const id = Buffer.from(proofs.account.slice(2), 'hex');

@@ -10,7 +10,7 @@ import type { TransactionDescr } from '#service/decode/tlb/transaction-descr.ts'
 import type { ActionPhase, BouncePhase, ComputePhase, StoragePhase } from '#service/decode/tlb/transaction-phases.ts';
 import type { Transaction } from '#service/decode/tlb/transaction.ts';
 
-// What our readers give, in the shape of core-views.ts.
+// Values of this project's readers, in the shape of core-views.ts.
 
 function currencies(table: CellTable, value: CurrencyCollection) {
   return { grams: value.grams, extra: listExtraCurrencies(table, value.extra).map(({ id, amount }) => [id, amount]) };

@@ -7,7 +7,7 @@ import { createCellStore } from '#service/decode/cell-store.ts';
 import { ownCopy } from '#service/decode/own-bytes.ts';
 import { TlReader } from '#service/liteserver/tl/reader.ts';
 
-/** Bytes that stay in memory for as long as the buffer does. */
+/** Returns the bytes that stay in memory as long as the buffer. */
 const heldBy = (bytes: Buffer): number => bytes.buffer.byteLength;
 
 describe('short bytes that may live long', () => {
@@ -15,24 +15,24 @@ describe('short bytes that may live long', () => {
   const boc = parseBoc(cell.toBoc());
   const root = boc.roots[0]!;
 
-  it('hold no more memory than they have bytes, as hashes of cells', () => {
+  it('hashes of cells take no more memory than their bytes', () => {
     const store = createCellStore();
     expect(heldBy(boc.hash(root))).toBe(32);
     expect(heldBy(store.hash(store.import(boc, root)))).toBe(32);
   });
 
-  it('hold no more memory than they have bytes, as fields of cells', () => {
+  it('fields of cells take no more memory than their bytes', () => {
     const slice = new CellSlice(boc, root);
     expect([heldBy(slice.hash()), heldBy(slice.bytes(20)), heldBy(slice.bits(77))]).toEqual([32, 20, 10]);
   });
 
-  it('do not keep the answer of a lite server that they come from', () => {
+  it('short fields do not reference the answer of a lite server that they come from', () => {
     const reader = new TlReader(Buffer.alloc(100_000));
     expect([heldBy(reader.raw(32)), heldBy(reader.raw(64))]).toEqual([32, 64]);
     expect(heldBy(reader.raw(1000))).toBe(100_000);
   });
 
-  it('are copies of any length where that is asked for', () => {
+  it('copies of any length are made on demand', () => {
     const long = Buffer.alloc(5000, 3);
     const copy = ownCopy(long.subarray(0, 500));
     expect([heldBy(copy), copy.equals(long.subarray(0, 500))]).toEqual([500, true]);

@@ -1,4 +1,4 @@
-/** A small generator with a seed (xorshift): the same run every time. @param seed not 0 */
+/** Small generator with a seed (xorshift): the same run every time. @param seed not 0 */
 export function createRandom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

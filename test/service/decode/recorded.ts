@@ -8,7 +8,7 @@ import { fixtureFiles } from '#test/support/fixtures.ts';
 /** A bag of cells that a real node wrote. */
 export type RecordedBag = { readonly name: string; readonly bytes: Buffer };
 
-/** A line of a recorded block tape. */
+/** Line of a recorded block tape. */
 export type TapeLine = {
   readonly workchain: number;
   readonly shard: string;
@@ -17,12 +17,12 @@ export type TapeLine = {
   readonly boc: string;
 };
 
-/** Single files: mainnet blocks, configurations, zerostates. */
+/** Returns single files: mainnet blocks, configurations, zero states. */
 export function recordedFiles(): RecordedBag[] {
   return fixtureFiles(/\.boc$/).map((file) => ({ name: basename(file), bytes: readFileSync(file) }));
 }
 
-/** Files of single blocks, by the tag of their root cell. */
+/** Returns files of single blocks, by the tag of their root cell. */
 export function recordedBlockFiles(): RecordedBag[] {
   return recordedFiles().filter(({ bytes }) => {
     const boc = parseBoc(bytes);
@@ -31,7 +31,7 @@ export function recordedBlockFiles(): RecordedBag[] {
   });
 }
 
-/** All lines of the JSON-lines files whose path matches, packed or not. */
+/** Returns all lines of the JSON-lines files whose path matches, packed or not. */
 export function readLines<T>(pattern: RegExp): T[] {
   return fixtureFiles(pattern).flatMap((file) => linesOf<T>(file));
 }
@@ -45,7 +45,7 @@ export function linesOf<T>(file: string): T[] {
     .map((line) => JSON.parse(line) as T);
 }
 
-/** The blocks of the recorded networks. */
+/** Returns the blocks of the recorded networks. */
 export function tapeBlocks(): (RecordedBag & { readonly rootHash: Buffer })[] {
   return readLines<TapeLine>(/blocks\.jsonl(\.gz)?$/).map((line) => ({
     name: `(${line.workchain},${line.shard},${line.seqno})`,
@@ -54,7 +54,7 @@ export function tapeBlocks(): (RecordedBag & { readonly rootHash: Buffer })[] {
   }));
 }
 
-/** Every bag in recorded lite-server answers and requests, found by its first bytes and its own length. */
+/** Returns every bag in recorded lite-server answers and requests, found by its first bytes and its own length. */
 export function answerBags(): RecordedBag[] {
   return readLines<{ query_name: string; note: string; response_hex: string }>(/queries\.jsonl(\.gz)?$/).flatMap(
     (line) =>
@@ -65,7 +65,7 @@ export function answerBags(): RecordedBag[] {
   );
 }
 
-/** TL `bytes` fields that start with the magic number: their length stands before it in one or four bytes. */
+/** Returns TL `bytes` fields that start with the magic number. Their length is before it in one or four bytes. */
 function bagsIn(answer: Buffer): Buffer[] {
   const bags: Buffer[] = [];
   for (let at = answer.indexOf('b5ee9c72', 0, 'hex'); at >= 0; at = answer.indexOf('b5ee9c72', at + 4, 'hex')) {
@@ -75,7 +75,7 @@ function bagsIn(answer: Buffer): Buffer[] {
   return bags;
 }
 
-/** Every base64 bag in the tonlib's answers. */
+/** Returns every base64 bag in tonlib's answers. */
 export function tonlibBags(): RecordedBag[] {
   const bags: RecordedBag[] = [];
   const collect = (name: string, value: unknown): void => {

@@ -18,14 +18,14 @@ const prefix = fc.bigInt(0n, (1n << 64n) - 1n);
 const bits = fc.nat(60);
 const shard = fc.tuple(prefix, bits).map(([value, length]) => shardFromPrefix(value, length));
 
-/** A shard as the text of its prefix bits: the slow and plain way. */
+/** Returns a shard as the text of its prefix bits: slow and plain. */
 function text(value: bigint): string {
   const all = value.toString(2).padStart(64, '0');
   return all.slice(0, all.lastIndexOf('1'));
 }
 
 describe('shards', () => {
-  it('are prefixes', () => {
+  it('a shard is a prefix', () => {
     fc.assert(
       fc.property(prefix, bits, (value, length) => {
         const made = shardFromPrefix(value, length);
@@ -37,7 +37,7 @@ describe('shards', () => {
     );
   });
 
-  it('split into halves whose parent they are', () => {
+  it('a shard splits into halves whose parent it is', () => {
     fc.assert(
       fc.property(shard, (value) => {
         const [left, right] = shardChildren(value);
@@ -48,7 +48,7 @@ describe('shards', () => {
     );
   });
 
-  it('contain, precede and meet each other as their prefixes do', () => {
+  it('shards contain, precede and meet each other like their prefixes', () => {
     const near = fc.tuple(fc.bigInt(0n, 255n), fc.nat(8), fc.bigInt(0n, 255n), fc.nat(8));
     fc.assert(
       fc.property(near, prefix, ([one, oneBits, other, otherBits], account) => {
@@ -65,7 +65,7 @@ describe('shards', () => {
     );
   });
 
-  it('of the whole workchain contain everything', () => {
+  it('the shard of the whole workchain contains everything', () => {
     expect(shardPrefixBits(FULL_SHARD)).toBe(0);
     expect(shardChildren(FULL_SHARD)).toEqual([0x4000000000000000n, 0xc000000000000000n]);
     expect(shardContains(FULL_SHARD, Buffer.alloc(32, 0xff))).toBe(true);

@@ -15,7 +15,7 @@ import type {
   TransactionStoragePhase,
 } from '@ton/core';
 
-/** A description of one of the four kinds that @ton/core does not write as block.tlb says, or at all. */
+/** Description of one of the four kinds that @ton/core does not write like block.tlb, or at all. */
 export type SplitOrMerge = { type: 'split-prepare' | 'split-install' | 'merge-prepare' | 'merge-install' } & {
   splitInfo: SplitMergeInfo;
   storagePhase?: TransactionStoragePhase;
@@ -27,7 +27,7 @@ export type SplitOrMerge = { type: 'split-prepare' | 'split-install' | 'merge-pr
   destroyed?: boolean;
 };
 
-/** The four kinds, field after field as block.tlb lists them. */
+/** Writes the four kinds, field after field like block.tlb. */
 export function writeSplitOrMerge(descr: SplitOrMerge, prepare: Cell): Cell {
   const kind = ['split-prepare', 'split-install', 'merge-prepare', 'merge-install'].indexOf(descr.type);
   const installs = descr.type === 'split-install' || descr.type === 'merge-install';

@@ -20,14 +20,14 @@ describe('The validators of a session', () => {
     why: 'no config proofs',
   });
 
-  it.skipIf(missing).each(configProofs)('are those that the main network took: %s', (file) => {
+  it.skipIf(missing).each(configProofs)('the validators of a session are those of the main network: %s', (file) => {
     const boc = parseBoc(readFileSync(file));
     const state = readShardState(boc, merkleProofRoot(boc, boc.roots[0]!));
     const { config, details } = readMasterchainStateExtra(boc, state.custom!);
     const { catchainSeqno, validatorListHashShort } = readMasterchainStateDetails(boc, details);
     const validators = readSessionValidators({ table: boc, config }, catchainSeqno);
     expect(validators.length).toBeGreaterThan(1);
-    // The state keeps the hash of the shuffled list without its seqno, a block header the hash with it.
+    // The state has the hash of the shuffled list without its seqno. A block header has the hash with it.
     expect(validatorSetHash(0, validators)).toBe(validatorListHashShort);
     expect(validatorSetHash(0, readSessionValidators({ table: boc, config }, catchainSeqno + 1))).not.toBe(
       validatorListHashShort,
@@ -40,11 +40,11 @@ describe('The validators of a session', () => {
     adnlAddress: undefined,
   }));
 
-  it('are the first of the list, in its order, without a shuffle', () => {
+  it('the validators of a session are the first of the list, in its order, without a shuffle', () => {
     expect(masterchainValidators(validators, 7, false, 5)).toEqual(validators.slice(0, 7));
   });
 
-  it('are the same ones in another order with a shuffle, for every seqno', () => {
+  it('the validators of a session are the same in another order with a shuffle, for every seqno', () => {
     const property = fc.property(
       fc.integer({ min: 0, max: 2 ** 32 - 1 }),
       fc.integer({ min: 1, max: 40 }),
@@ -57,7 +57,7 @@ describe('The validators of a session', () => {
     fc.assert(property, { seed: 11, numRuns: 200 });
   });
 
-  it('have a hash that depends on seqno, order, weight and address', () => {
+  it('the hash of the validators depends on seqno, order, weight and address', () => {
     const [first, second] = validators as [Validator, Validator];
     const hashes = [
       validatorSetHash(1, [first, second]),

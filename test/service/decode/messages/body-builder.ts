@@ -4,25 +4,24 @@ import { readConstructor } from '#service/decode/messages/scheme-line.ts';
 import type { Constructor, Field, Term } from '#service/decode/messages/scheme-line.ts';
 import schemes from '#service/decode/messages/schemes.json' with { type: 'json' };
 
-/** All constructors that a body may be of, in the order they are tried. */
+/** All constructors of a body, in the order of trial. */
 export const bodyConstructors: readonly Constructor[] = schemes.groups.flatMap((group) =>
   group.constructors.map(readConstructor),
 );
 
 const byType = Map.groupBy(schemes.types.map(readConstructor), (entry) => entry.type);
 
-/** Whole numbers from 0 below a bound, the same in every run of a seed. */
+/** Returns whole numbers from 0 below a bound, the same in every run of a seed. */
 export type Random = (below: number) => number;
 
 type Bound = number | { readonly term: Term; readonly scope: Scope };
 type Scope = Record<string, Bound>;
 
-/** A cell in a field: what is in it, and what the decoder has to show for it. */
+/** Cell in a field: its content, and its expected decoded form. */
 type Content = { readonly cell: Cell; readonly shown: unknown };
 
 /**
- * Writes random values by a scheme with `@ton/core` and tells what a decoder must show for them: an independent second
- * reading of the same schemes.
+ * Writes random values by a scheme with `@ton/core` and returns their expected decoded form. It is an independent second reading of the same schemes.
  */
 export function createBodyBuilder(random: Random) {
   const bits = (count: number): bigint => {
@@ -31,7 +30,7 @@ export function createBodyBuilder(random: Random) {
     return value;
   };
 
-  /** A body of the constructor, its tag first, and its decoded form. */
+  /** Returns a body of the constructor, its tag first, and its decoded form. */
   function body(source: Constructor): Content {
     const builder = beginCell();
     const shown = constructor(source, builder, {});
@@ -68,7 +67,7 @@ export function createBodyBuilder(random: Random) {
     }
   }
 
-  /** A number that the checks behind a field allow; undefined when there are none. */
+  /** Returns a number that the checks after a field allow; undefined when there are none. */
   function checked(field: Field, behind: readonly Field[]): number | undefined {
     const checks = behind.filter((entry) => entry.kind === 'check').filter((entry) => entry.name === field.name);
     if (checks.length === 0) return undefined;
@@ -184,7 +183,7 @@ export function createBodyBuilder(random: Random) {
   }
 
   function writeNumber(width: number, builder: Builder, wanted: number | undefined): string {
-    // Small: lengths must leave room for what they measure.
+    // Small numbers, because lengths must leave room for the measured part.
     const value = wanted === undefined ? bits(Math.min(width, 4)) : BigInt(wanted);
     builder.storeUint(value, width);
     return value.toString();
@@ -238,7 +237,7 @@ export function createBodyBuilder(random: Random) {
     return shown;
   }
 
-  /** A cell that a field refers to: empty, of no known content, or a body of its own. */
+  /** Returns a cell that a field refers to: empty, of unknown content, or a body of its own. */
   function content(): Content {
     const kind = random(4);
     if (kind === 0) return { cell: beginCell().endCell(), shown: { '@type': 'empty_cell' } };

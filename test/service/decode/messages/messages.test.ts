@@ -11,11 +11,11 @@ function decode(cell: Cell): unknown {
   return decodeBody(new CellSlice(boc, boc.roots[0]!));
 }
 
-/** Bodies made for one constructor: some values are too large for a cell and are made again. */
+/** Bodies made for one constructor. Some values are too large for a cell and are made again. */
 const BODIES_EACH = 20;
 const TRIES_EACH = 400;
 
-/** A body whose table fails as only a defect does. */
+/** Returns a body whose table fails like a defect. */
 function defective(): CellSlice {
   const boc = parseBoc(beginCell().storeUint(0, 64).endCell().toBoc());
   const body = new CellSlice(boc, boc.roots[0]!);
@@ -37,7 +37,7 @@ function stackOf(work: () => unknown): string | undefined {
 }
 
 describe('decodeBody', () => {
-  it('tells a defect with its stack, and leaves the stacks of others alone', () => {
+  it('a defect is thrown with its stack, and the stacks of other errors stay as they were', () => {
     const { stackTraceLimit } = Error;
     expect(stackOf(() => decodeBody(defective()))).toMatch(/a defect\n.*kindOfDefect/);
     expect(decode(beginCell().storeUint(0xffff_fffe, 32).endCell())).toBeUndefined();
@@ -45,7 +45,7 @@ describe('decodeBody', () => {
   });
 
   it.each(bodyConstructors.map((source, at) => ({ source, at, name: `${source.name} (${at})` })))(
-    'shows what was written as $name',
+    'a body written as $name is decoded',
     ({ source, at }) => {
       const random = createRandom(at + 1);
       const builder = createBodyBuilder(random);
@@ -87,7 +87,7 @@ describe('decodeBody', () => {
     });
   });
 
-  it('shows an empty cell as such', () => {
+  it('an empty cell is decoded as empty', () => {
     expect(decode(beginCell().endCell())).toEqual({ '@type': 'empty_cell' });
   });
 
@@ -96,11 +96,11 @@ describe('decodeBody', () => {
     ['references alone', beginCell().storeRef(beginCell().endCell()).endCell()],
     ['an operation that no scheme has', beginCell().storeUint(0xdeadbeef, 32).endCell()],
     ['a known operation with a field missing', beginCell().storeUint(0x0f8a7ea5, 32).storeUint(1, 64).endCell()],
-  ])('knows nothing of %s', (_case, cell) => {
+  ])('the unknown body is not decoded: %s', (_case, cell) => {
     expect(decode(cell)).toBeUndefined();
   });
 
-  it('reads a comment over many cells, and one that begins in a reference', () => {
+  it('a comment over many cells is read, and one that begins in a reference', () => {
     const text = 'Käse '.repeat(120);
     const chain = beginCell().storeUint(0, 32).storeStringTail(text).endCell();
     expect(decode(chain)).toEqual({ '@type': 'text_comment', type: 'text_comment', comment: text });
@@ -108,7 +108,7 @@ describe('decodeBody', () => {
     expect(decode(referred)).toEqual({ '@type': 'text_comment', type: 'text_comment', comment: text });
   });
 
-  it('keeps a cell of unknown content as a BoC, and looks into one of known content', () => {
+  it('a cell of unknown content stays a BoC, and one of known content is decoded', () => {
     const inner = beginCell().storeUint(0x12345678, 32).endCell();
     const notify = { '@type': 'jetton_notify', query_id: '1', amount: '5', sender: 'addr_none' };
     const boc = inner.toBoc({ idx: false, crc32: true }).toString('base64');
@@ -119,7 +119,7 @@ describe('decodeBody', () => {
     });
   });
 
-  it('looks ten cells deep and no deeper', () => {
+  it('nested cells are decoded ten deep and no deeper', () => {
     let cell = beginCell().storeUint(0xd53276db, 32).storeUint(0, 64).endCell();
     for (let level = 0; level < 14; level++) {
       cell = beginCell().storeUint(0xc0ffee36, 32).storeUint(level, 64).storeRef(cell).endCell();
@@ -131,15 +131,15 @@ describe('decodeBody', () => {
     expect(shown).toMatch(/^te6c/);
   });
 
-  it('gives up on cells that share others without end', () => {
-    // A dictionary of 2^32 keys in 33 cells: every fork has the same cell twice.
+  it('cells that share others without end are given up', () => {
+    // A dictionary of 2^32 keys in 33 cells. Every fork has the same cell twice.
     let node = beginCell().storeUint(0b00, 2).storeUint(5, 32).endCell();
     for (let level = 0; level < 32; level++) node = fork(node);
     const burn = beginCell().storeUint(0x73403c43, 32).storeUint(0, 64).storeBit(true).storeRef(node).storeBit(false);
     expect(decode(burn.endCell())).toBeUndefined();
   });
 
-  it('gives up on a cell that is repeated beyond the size of a message', () => {
+  it('a cell that is repeated beyond the size of a message is given up', () => {
     expect(Object.keys((settleRequest(3) as { conditionals_to_settle: object }).conditionals_to_settle)).toHaveLength(
       8,
     );
@@ -158,7 +158,7 @@ function notifyBody(payload: Cell): Cell {
     .endCell();
 }
 
-/** Two to the power of `forks` conditions that all hold the same 40 KB, decoded. */
+/** Decodes two to the power of `forks` conditions that all refer to the same 40 KB. */
 function settleRequest(forks: number): unknown {
   let heavy = beginCell().endCell();
   for (let level = 0; level < 400; level++) {
@@ -185,7 +185,7 @@ function fork(branch: Cell): Cell {
   return beginCell().storeUint(0b00, 2).storeRef(branch).storeRef(branch).endCell();
 }
 
-/** A jetton transfer with a payload in a cell. */
+/** Returns a jetton transfer with a payload in a cell. */
 const forwarded = (n: number): Builder =>
   beginCell()
     .storeUint(0xf8a7ea5, 32)
@@ -199,7 +199,7 @@ const forwarded = (n: number): Builder =>
     .storeRef(beginCell().storeUint(0, 32).storeStringTail(`payload ${n}`).endCell());
 
 describe('a decoder for bodies of one table', () => {
-  /** Eleven bodies in one another: by itself the last one is within reach, in an order it is not. */
+  /** Eleven nested bodies. The last one is within reach by itself, but not in an order. */
   const deep = Array.from({ length: 10 }).reduce<Cell>(
     (inner) => beginCell().storeUint(0xc0ffee36, 32).storeUint(0, 64).storeRef(inner).endCell(),
     beginCell().storeUint(0xd53276db, 32).storeUint(0, 64).endCell(),
@@ -211,7 +211,7 @@ describe('a decoder for bodies of one table', () => {
     beginCell().storeSlice(deep.beginParse()),
   ];
 
-  /** A signed order of a wallet v4 to send the bodies, each in its message or in a cell of its own. */
+  /** Returns a signed order of a wallet v4 to send the bodies, each in its message or in a cell of its own. */
   function order(isApart: boolean): Cell {
     const builder = beginCell().storeUint(0, 512).storeUint(1, 32).storeUint(2, 32).storeUint(3, 32).storeUint(0, 8);
     for (const body of bodies) {
@@ -229,7 +229,7 @@ describe('a decoder for bodies of one table', () => {
   it.each([
     ['in cells of their own', true],
     ['within their messages', false],
-  ])('tells bodies that it met within an order as they are told by themselves: %s', (_where, isApart) => {
+  ])('a body that was decoded within an order is decoded as by itself: %s', (_where, isApart) => {
     const boc = parseBoc(
       beginCell().storeRef(order(isApart)).storeRef(beginCell().storeRef(deep).endCell()).endCell().toBoc(),
     );
@@ -270,7 +270,7 @@ describe('decodedOpcode', () => {
     [0x0bf3f447, 'tonco_account_refund_me'],
     [0x0c0ffede, 'coffee_staking_lock_forward_payload'],
     [0xdeadbeef, undefined],
-  ])('%i is %s', (opcode, name) => {
+  ])('the opcode %i is %s', (opcode, name) => {
     expect(decodedOpcode(opcode)).toBe(name);
   });
 });

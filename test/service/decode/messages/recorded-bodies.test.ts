@@ -37,7 +37,7 @@ function decode(bytes: Buffer): ReturnType<typeof decodeBody> {
   return decodeBody(new CellSlice(boc, boc.roots[0]!));
 }
 
-/** Every value of a name anywhere in an object. */
+/** Returns every value of a name anywhere in an object. */
 function valuesOf(value: unknown, name: string): unknown[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, inner]) => [...(key === name ? [inner] : []), ...valuesOf(inner, name)]);
@@ -48,7 +48,7 @@ const addressText = (slice: ReturnType<Cell['beginParse']>): string => {
   return address === null ? 'addr_none' : `${address.workChain}:${address.hash.toString('hex').toUpperCase()}`;
 };
 
-/** The first fields of common bodies, read by `@ton/core`. */
+/** First fields of common bodies, read by `@ton/core`. */
 const peers: Record<number, (slice: ReturnType<Cell['beginParse']>) => object> = {
   0x0f8a7ea5: (slice) => ({
     '@type': 'jetton_transfer',
@@ -80,7 +80,7 @@ const peers: Record<number, (slice: ReturnType<Cell['beginParse']>) => object> =
   0xd53276db: (slice) => ({ '@type': 'excess', query_id: slice.loadUintBig(64).toString() }),
 };
 
-/** False for what is no BoC; whatever else goes wrong is thrown. */
+/** Returns false for bytes that are no BoC; any other error is thrown. */
 function isReadable(bytes: Buffer): boolean {
   try {
     return JSON.stringify(decode(bytes) ?? null) !== '';
@@ -98,7 +98,7 @@ function readByPeer(bytes: Buffer): object | undefined {
 describe.skipIf(
   skipLoudly(traces.length === 0, { what: 'bodies of recorded traces', why: 'the fixtures hold no traces' }),
 )('bodies of recorded traces', () => {
-  it.each(traces)('$name: are shown, and common ones as @ton/core reads them', ({ trace }) => {
+  it.each(traces)('the bodies of $name are decoded, and common ones as @ton/core reads them', ({ trace }) => {
     const read = bodiesOf(trace).flatMap((bytes) => {
       const peer = readByPeer(bytes);
       return peer === undefined ? [] : [{ shown: decode(bytes), peer }];
@@ -107,7 +107,7 @@ describe.skipIf(
     expect(() => JSON.stringify(bodiesOf(trace).map(decode))).not.toThrow();
   });
 
-  it('hold every comment that the actions of their traces tell', () => {
+  it('the bodies have every comment in the actions of their traces', () => {
     let seen = 0;
     for (const { name, trace } of traces) {
       const comments = bodiesOf(trace).flatMap((bytes) => valuesOf(decode(bytes), 'comment'));
@@ -120,20 +120,20 @@ describe.skipIf(
     expect(seen).toBeGreaterThan(0);
   });
 
-  it('are mostly known by name', () => {
+  it('most bodies have a known name', () => {
     const bodies = traces.flatMap(({ trace }) => bodiesOf(trace));
     const known = bodies.filter((bytes) => decode(bytes) !== undefined);
     expect(known.length).toBeGreaterThan(bodies.length * 0.8);
   });
 
-  it('changed anywhere never break the decoder', () => {
+  it('a body changed anywhere never breaks the decoder', () => {
     const random = createRandom(7);
     const bodies = traces.flatMap(({ trace }) => bodiesOf(trace));
     let read = 0;
     for (let round = 0; round < 20_000; round++) {
       const bytes = Buffer.from(bodies[random(bodies.length)]!);
       for (let left = 1 + random(3); left > 0; left--) bytes[11 + random(bytes.length - 11)]! ^= 1 << random(8);
-      // A checksum would hide the rest.
+      // A checksum would hide the other changes.
       bytes[4]! &= ~0x40;
       const bag = bytes.subarray(0, bytes.length - 4);
       if (isReadable(bag)) read++;
@@ -143,7 +143,7 @@ describe.skipIf(
 });
 
 describe('bodies of recorded blocks', () => {
-  it('decode, whatever they are', ({ skip }) => {
+  it('the bodies of recorded blocks are decoded, whatever they are', ({ skip }) => {
     let messages = 0;
     const names = new Map<string, number>();
     const blocks = [...recordedBlockFiles(), ...tapeBlocks()];

@@ -30,7 +30,7 @@ function transfers(count: number): MessageRelaxed[] {
 
 const sent = { seqno: 5, timeout: 1_790_000_000, secretKey, sendMode: SendMode.PAY_GAS_SEPARATELY };
 
-/** Every value of a name anywhere in an object, in the order it is shown. */
+/** Returns every value of a name anywhere in an object, in the order of the object. */
 function valuesOf(value: unknown, name: string): unknown[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, inner]) => [...(key === name ? [inner] : []), ...valuesOf(inner, name)]);
@@ -133,30 +133,33 @@ const signed: readonly [name: string, count: number, body: Cell][] = [
 ];
 
 describe('orders of wallets', () => {
-  it.each(signed)('of type %s with %i messages are shown with what each message says', (name, count, body) => {
-    const shown = decode(body) as { '@type': string };
-    expect(shown['@type']).toBe(name);
-    const comments = valuesOf(shown, 'comment');
-    expect(comments).toHaveLength(count);
-    expect(new Set(comments)).toEqual(new Set(Array.from({ length: count }, (_, at) => `number ${at}`)));
-    expect(new Set(valuesOf(shown, 'dest'))).toEqual(new Set(count === 0 ? [] : [`0:${'4'.repeat(64)}`]));
-  });
+  it.each(signed)(
+    'an order of type %s with %i messages is decoded with the content of each message',
+    (name, count, body) => {
+      const shown = decode(body) as { '@type': string };
+      expect(shown['@type']).toBe(name);
+      const comments = valuesOf(shown, 'comment');
+      expect(comments).toHaveLength(count);
+      expect(new Set(comments)).toEqual(new Set(Array.from({ length: count }, (_, at) => `number ${at}`)));
+      expect(new Set(valuesOf(shown, 'dest'))).toEqual(new Set(count === 0 ? [] : [`0:${'4'.repeat(64)}`]));
+    },
+  );
 
-  it('of a wallet v1 are like those of a v2', () => {
+  it('an order of a wallet v1 is decoded like an order of a v2', () => {
     const wallet = WalletContractV1R3.create({ workchain: 0, publicKey });
     const body = wallet.createTransfer({ ...sent, message: transfers(1)[0]! });
     // A v1 order has no time limit: with one message it is 8 bytes shorter than any known type.
     expect(decode(body)).toBeUndefined();
   });
 
-  it('are unknown as soon as a bit is left over', () => {
+  it('an order with a bit left over is unknown', () => {
     for (const [, , body] of signed.filter(([name]) => name.includes('signed_v'))) {
       const longer = beginCell().storeSlice(body.beginParse()).storeUint(1, 3).endCell();
       expect(decode(longer)).toBeUndefined();
     }
   });
 
-  it('of a v5 from its extension, with actions of its own', () => {
+  it('an order of a v5 from its extension is decoded, with actions of its own', () => {
     const more = beginCell().storeUint(2, 8).storeAddress(receiver).endCell();
     const body = beginCell()
       .storeUint(0x6578746e, 32)

@@ -18,7 +18,7 @@ function read(cell: Cell): Account | undefined {
   return readAccount(boc, boc.roots[0]!);
 }
 
-/** An account up to its state, as block.tlb lists it. */
+/** Returns an account up to its state, field by field like block.tlb. */
 function account(extra: (builder: Builder) => Builder, state: (builder: Builder) => Builder, due?: bigint): Cell {
   const builder = beginCell().storeBit(true).storeAddress(address).storeVarUint(22, 3).storeVarUint(5697, 3);
   extra(builder)
@@ -31,7 +31,7 @@ function account(extra: (builder: Builder) => Builder, state: (builder: Builder)
 const noExtra = (builder: Builder): Builder => builder.storeUint(0, 3);
 const uninit = (builder: Builder): Builder => builder.storeUint(0, 2);
 
-/** A state with every part: a prefix length, tock, code 1, data 2 and libraries 3. */
+/** Writes a state with every part: a prefix length, tock, code 1, data 2 and libraries 3. */
 function active(builder: Builder): Builder {
   return builder
     .storeBit(true)
@@ -49,11 +49,11 @@ function active(builder: Builder): Builder {
 }
 
 describe('readAccount', () => {
-  it('sees that there is none', () => {
+  it('an absent account is undefined', () => {
     expect(read(beginCell().storeBit(false).endCell())).toBeUndefined();
   });
 
-  it('reads what all kinds of state have in common', () => {
+  it('the common fields of all kinds of state are read', () => {
     expect(read(account(noExtra, uninit))).toMatchObject({
       address: { workchain: -1, id: address.hash },
       storage: { cells: 22, bits: 5697, dictHash: undefined, lastPaid: 1_700_000_000, duePayment: undefined },
@@ -64,7 +64,7 @@ describe('readAccount', () => {
     expect(read(account(noExtra, uninit, 77n))!.storage.duePayment).toBe(77n);
   });
 
-  it('reads the storage dictionary hash of newer states, and refuses other forms', () => {
+  it('the storage dictionary hash of newer states is read, and other forms are refused', () => {
     const hash = Buffer.alloc(32, 8);
     const found = read(account((builder) => builder.storeUint(1, 3).storeBuffer(hash), uninit));
     expect(found!.storage.dictHash).toEqual(hash);
@@ -73,7 +73,7 @@ describe('readAccount', () => {
     );
   });
 
-  it('reads frozen and active states with every part', () => {
+  it('frozen and active states are read with every part', () => {
     const hash = Buffer.alloc(32, 6);
     expect(read(account(noExtra, (builder) => builder.storeUint(0b01, 2).storeBuffer(hash)))!.state).toEqual({
       kind: 'frozen',
@@ -92,7 +92,7 @@ describe('readAccount', () => {
   });
 });
 
-/** Cells of accounts in recorded answers: ordinary roots that start as an account in the masterchain or basechain does. */
+/** Returns cells of accounts in recorded answers: ordinary roots that start like an account in the masterchain or basechain. */
 function recordedAccounts(): { table: CellTable; cell: number }[] {
   return answerBags().flatMap(({ name, bytes }) => {
     if (!name.startsWith('liteServer.getAccountState')) return [];
@@ -105,7 +105,7 @@ function recordedAccounts(): { table: CellTable; cell: number }[] {
 
 const recorded = recordedAccounts();
 
-/** What both readers give. */
+/** Returns the fields that both readers have. */
 function coreView(value: CoreAccount) {
   const { state } = value.storage;
   return {
@@ -142,7 +142,7 @@ function ourView(table: CellTable, value: Account): ReturnType<typeof coreView> 
 describe.skipIf(skipLoudly(recorded.length === 0, { what: 'recorded accounts', why: 'no fixtures' }))(
   'recorded accounts',
   () => {
-    it('are what @ton/core reads, pruned or whole', () => {
+    it('recorded accounts are read like by @ton/core, pruned or whole', () => {
       const views = recorded.map(({ table, cell }) => {
         const slice = Cell.fromBoc(writeBoc(table, [cell]))[0]!.beginParse();
         slice.skip(1);

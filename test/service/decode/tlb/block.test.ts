@@ -34,7 +34,7 @@ describe.skipIf(skipLoudly(tape.length === 0, { what: 'recorded tapes', why: 'no
   () => {
     const known = new Map(tape.map((line) => [line.root_hash, line]));
 
-    it('have headers that say what the tape says, and name the blocks before and above them', () => {
+    it('recorded headers match the tape, and name the blocks before and above them', () => {
       const wrong: string[] = [];
       let merges = 0;
       let splits = 0;
@@ -74,7 +74,7 @@ describe.skipIf(skipLoudly(tape.length === 0, { what: 'recorded tapes', why: 'no
       );
     }
 
-    it('have masterchain blocks whose shards are on the tape, each found by its own prefix', () => {
+    it('recorded masterchain blocks have shards that are on the tape, each found by its own prefix', () => {
       let shards = 0;
       let keyBlocks = 0;
       for (const line of tape.filter(({ workchain }) => workchain === MASTERCHAIN)) {
@@ -122,7 +122,7 @@ function importFees(slice: CellSlice): void {
   skipCurrencyCollection(slice);
 }
 
-/** Entries of `HashmapAugE 256 X Y` whose augmentation is given. */
+/** Counts entries of `HashmapAugE 256 X Y` with the given augmentation. */
 function countEntries(boc: Boc, cell: number, readExtra: (slice: CellSlice) => void): number {
   let count = 0;
   walkHashmap(boc, new CellSlice(boc, cell).maybeRef(), 256, () => void count++, { readExtra });
@@ -132,7 +132,7 @@ function countEntries(boc: Boc, cell: number, readExtra: (slice: CellSlice) => v
 describe.skipIf(skipLoudly(expectedFiles.length === 0, { what: 'blocks decoded in Go', why: 'no fixtures' }))(
   'blocks that another implementation decoded',
   () => {
-    it.each(expectedFiles)('%s: the same money and numbers of messages', (file) => {
+    it.each(expectedFiles)('block %s has the same money and numbers of messages', (file) => {
       const expected = JSON.parse(readFileSync(file, 'utf8')) as Expected;
       const boc = parseBoc(readFileSync(blockOf(file)));
       const block = readBlock(boc, boc.roots[0]!);

@@ -58,7 +58,7 @@ function read(cell: Cell) {
 }
 
 describe('readMessage', () => {
-  it('reads what @ton/core writes: all infos, both places of the state and of the body', () => {
+  it('messages of @ton/core are read: all infos, both positions of the state and of the body', () => {
     fc.assert(
       fc.property(message, fc.boolean(), (value, forceRef) => {
         const cell = beginCell().store(storeMessage(value, { forceRef })).endCell();
@@ -73,7 +73,7 @@ describe('readMessage', () => {
     );
   });
 
-  it('takes a library for a body without looking into it', () => {
+  it('a library as a body is not opened', () => {
     const library = beginCell().storeUint(2, 8).storeBuffer(Buffer.alloc(32, 5)).endCell({ exotic: true });
     const cell = beginCell()
       .storeUint(0b10_00, 4)
@@ -90,7 +90,7 @@ describe('readMessage', () => {
     expect(ourMessage(boc, ours).body).toBe(library.hash().toString('hex'));
   });
 
-  it('refuses an outside address where an account must be', () => {
+  it('an outside address in the place of an account is refused', () => {
     const cell = beginCell().storeUint(0b10_00, 4).storeUint(0b01, 2).storeUint(8, 9).storeUint(1, 8).endCell();
     expect(() => read(cell)).toThrow(expect.objectContaining({ code: 'bad_tag' }));
   });
@@ -139,7 +139,7 @@ describe('readMessageAddress', () => {
       `110000000101${'1'.repeat(32)}10110`,
       { kind: 'internal', workchain: -1, id: Buffer.from([0xb0]), bitLength: 5, anycast: undefined, variable: true },
     ],
-  ])('reads an address: %s', (_, bits, value) => {
+  ])('an address is read: %s', (_, bits, value) => {
     expect(readAddressOf(bits)).toEqual({ value, rest: 0 });
   });
 
@@ -147,7 +147,7 @@ describe('readMessageAddress', () => {
     ['no prefix', '10100000', 'bad_value'],
     ['31 bits of prefix', `10111111${ones}`, 'bad_value'],
     ['half an id', `10000000000${'1'.repeat(128)}`, 'cell_underflow'],
-  ])('refuses an address with %s', (_, bits, code) => {
+  ])('an address with %s is refused', (_, bits, code) => {
     expect(() => readAddressOf(bits)).toThrow(expect.objectContaining({ code }));
   });
 });

@@ -12,9 +12,9 @@ import {
   rewriteState,
 } from './rewriting.ts';
 
-// Every structure of every recorded block and state is read and written again: it must become the same cell.
+// Reads and writes every structure of every recorded block and state again: it must become the same cell.
 
-/** Dictionaries of states are rebuilt whole in every so many blocks only: they repeat. */
+/** Blocks between full rebuilds of the dictionaries of states, because they repeat. */
 const STATE_STEP = 25;
 const UPDATE_STEP = 7;
 
@@ -23,12 +23,12 @@ for (const folder of recordingDirs()) {
     const chain = await loadChain(folder);
     const blocks = blocksOf(chain);
 
-    it('are the same headers, value flows, extras and blocks', () => {
+    it('headers, value flows, extras and blocks are the same', () => {
       for (const block of blocks) rewriteBlock(chain, block);
       expect(blocks.length).toBeGreaterThan(chain.lastSeqno);
     });
 
-    it('are the same message descriptors with the same fees and values over them', () => {
+    it('message descriptors are the same, with the same fees and values over them', () => {
       const kinds = new Set<string>();
       for (const block of blocks) for (const kind of rewriteMessages(chain, block)) kinds.add(kind);
       expect([...kinds].toSorted()).toEqual(
@@ -36,23 +36,23 @@ for (const folder of recordingDirs()) {
       );
     });
 
-    it('are the same account blocks', () => {
+    it('account blocks are the same', () => {
       for (const block of blocks) rewriteAccountBlocks(chain, block);
       expect(blocks.length).toBeGreaterThan(chain.lastSeqno);
     });
 
-    it('are the same masterchain extras, shards and shard fees', () => {
+    it('masterchain extras, shards and shard fees are the same', () => {
       for (const block of blocks) if (block.id.workchain === MASTERCHAIN) rewriteMasterchainBlock(chain, block);
       expect(blocks.length).toBeGreaterThan(chain.lastSeqno);
     });
 
-    it('are the same states, queues and accounts', () => {
+    it('states, queues and accounts are the same', () => {
       const { states } = chain;
       blocks.forEach(({ state }, index) => rewriteState(states, state, index % STATE_STEP === 0));
       expect(blocks.length).toBeGreaterThan(chain.lastSeqno);
     });
 
-    it('are states that our updates lead to', () => {
+    it('the states are the results of computed updates', () => {
       blocks.forEach((block, index) => {
         if (index % UPDATE_STEP === 0 && block.previous.length === 1) leadTo(chain, block);
       });

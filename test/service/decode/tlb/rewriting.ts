@@ -64,7 +64,7 @@ import { readTransaction } from '#service/decode/tlb/transaction.ts';
 import { readValueFlow, storeValueFlow } from '#service/decode/tlb/value-flow.ts';
 import type { Chain, ChainBlock } from '#service/devchain/chain.ts';
 
-// Every structure of a block or a state is read and written again: it must become the same cell.
+// Reads and writes every structure of a block or a state again: it must become the same cell.
 
 export function blocksOf(chain: Chain): ChainBlock[] {
   const ends = [0n, 1n << 62n, 2n << 62n, 3n << 62n].flatMap((prefix) => chain.along(0, prefix));
@@ -72,7 +72,7 @@ export function blocksOf(chain: Chain): ChainBlock[] {
   return [...Array.from({ length: chain.lastSeqno }, (_, index) => chain.masterchain(index + 1)!), ...shards];
 }
 
-/** The block's cells in a store of their own. */
+/** Returns the block's cells in a store of their own. */
 function open(chain: Chain, block: ChainBlock): { store: CellStore; root: number } {
   const boc = chain.parse(block);
   const store = createCellStore();
@@ -92,7 +92,7 @@ export function rewriteBlock(chain: Chain, block: ChainBlock): void {
 
 type Entries = { readonly root: number | undefined; readonly bits: number };
 
-/** Builds the dictionary anew from what `entry` makes of each value. */
+/** Builds the dictionary again from the result of `entry` for each value. */
 function rebuild(
   store: CellStore,
   { root, bits }: Entries,
@@ -193,7 +193,7 @@ function rewriteAccounts(store: CellStore, accounts: number): void {
   walkShardAccounts(store, accounts, (id, account) => void changes.push({ id, account }));
   const root = new CellSlice(store, accounts).maybeRef();
   expect(updateShardAccounts(store, undefined, changes)).toBe(root);
-  // One at a time, and last first, gives the same.
+  // Changing entries singly, and the last first, gives the same.
   const odd = changes.filter((_, index) => index % 2 === 1);
   const taken = odd.map(({ id }) => ({ id, account: undefined }));
   const half = updateShardAccounts(store, root, taken);
@@ -212,7 +212,7 @@ export function leadTo(chain: Chain, { previous: [id], state }: ChainBlock): voi
   const { states, zeroStates } = chain;
   const before = chain.find(id!)?.state ?? zeroStates.find((zero) => zero.id.workchain === id!.workchain)!.state;
   const target = createCellStore();
-  // The states stand in the order in which they were made: nothing of the new one is older than the root of the old one.
+  // The states are in the order in which they were made. Every new cell of a state comes after the root of the old state.
   const update = addStateUpdate(target, states, before, state, before + 1);
   const world = createCellStore();
   world.import(states, before);

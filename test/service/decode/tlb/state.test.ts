@@ -32,7 +32,7 @@ import type { TapeLine } from '../recorded.ts';
 
 type Chain = { readonly store: CellStore; readonly state: number; readonly blocks: readonly TapeLine[] };
 
-/** The masterchain of a recorded network, brought to its last block. */
+/** Returns the masterchain of a recorded network at its last block. */
 function lastMasterchainState(folder: string): Chain {
   const store = createCellStore();
   const zero = parseBoc(readFileSync(join(folder, 'zerostate-masterchain.boc')));
@@ -53,7 +53,7 @@ describe.skipIf(skipLoudly(recordings.length === 0, { what: 'recorded networks',
   () => {
     const chains = recordings.map(lastMasterchainState);
 
-    it.each(chains)('says of itself what its block says', ({ store, state, blocks }) => {
+    it.each(chains)('the last state agrees with its block', ({ store, state, blocks }) => {
       const ours = readShardState(store, state);
       const bag = parseBoc(Buffer.from(blocks.at(-1)!.boc, 'base64'));
       const block = readBlock(bag, bag.roots[0]!);
@@ -71,7 +71,7 @@ describe.skipIf(skipLoudly(recordings.length === 0, { what: 'recorded networks',
       });
     });
 
-    it.each(chains)('holds the sum of its accounts, each found by its id', ({ store, state }) => {
+    it.each(chains)('the last state has the sum of its accounts, each found by its id', ({ store, state }) => {
       const { accounts, details } = readShardState(store, state);
       let sum = 0n;
       walkShardAccounts(store, accounts, (id, entry) => {
@@ -86,30 +86,33 @@ describe.skipIf(skipLoudly(recordings.length === 0, { what: 'recorded networks',
       expect(findShardAccount(store, accounts, Buffer.alloc(32, 0xee))).toBeUndefined();
     });
 
-    it.each(chains)('lists every block before it, the key blocks marked', ({ store, state, blocks }) => {
-      const extra = readMasterchainStateExtra(store, readShardState(store, state).custom!);
-      const { prevBlocks, lastKeyBlock, blockCreateStats } = readMasterchainStateDetails(store, extra.details);
-      const seen: string[] = [];
-      let newestKeyBlock = 0;
-      walkOldMasterchainBlocks(
-        store,
-        prevBlocks,
-        (seqno, block) => {
-          expect(block.seqno).toBe(seqno);
-          seen.push(block.rootHash.toString('hex'));
-          if (block.keyBlock) newestKeyBlock = seqno;
-        },
-        { from: Buffer.from([0, 0, 0, 1]) },
-      );
-      expect(seen).toEqual(blocks.slice(0, -1).map(({ root_hash }) => root_hash));
-      expect(lastKeyBlock?.seqno).toBe(newestKeyBlock);
-      expect(findOldMasterchainBlock(store, prevBlocks, newestKeyBlock)?.keyBlock).toBe(true);
-      expect(findOldMasterchainBlock(store, prevBlocks, blocks.length + 5)).toBeUndefined();
-      expect(blockCreateStats).toBeDefined();
-      expect(listShards(store, extra.shardHashes).length).toBeGreaterThan(0);
-    });
+    it.each(chains)(
+      'the last state lists every block before it, with key blocks marked',
+      ({ store, state, blocks }) => {
+        const extra = readMasterchainStateExtra(store, readShardState(store, state).custom!);
+        const { prevBlocks, lastKeyBlock, blockCreateStats } = readMasterchainStateDetails(store, extra.details);
+        const seen: string[] = [];
+        let newestKeyBlock = 0;
+        walkOldMasterchainBlocks(
+          store,
+          prevBlocks,
+          (seqno, block) => {
+            expect(block.seqno).toBe(seqno);
+            seen.push(block.rootHash.toString('hex'));
+            if (block.keyBlock) newestKeyBlock = seqno;
+          },
+          { from: Buffer.from([0, 0, 0, 1]) },
+        );
+        expect(seen).toEqual(blocks.slice(0, -1).map(({ root_hash }) => root_hash));
+        expect(lastKeyBlock?.seqno).toBe(newestKeyBlock);
+        expect(findOldMasterchainBlock(store, prevBlocks, newestKeyBlock)?.keyBlock).toBe(true);
+        expect(findOldMasterchainBlock(store, prevBlocks, blocks.length + 5)).toBeUndefined();
+        expect(blockCreateStats).toBeDefined();
+        expect(listShards(store, extra.shardHashes).length).toBeGreaterThan(0);
+      },
+    );
 
-    it.each(chains)('has the validators that its last block names', ({ store, state, blocks }) => {
+    it.each(chains)('the last state has the validators that its last block names', ({ store, state, blocks }) => {
       const { config } = readMasterchainStateExtra(store, readShardState(store, state).custom!);
       const set = readValidatorSet(store, findConfigParam(store, config.root, 34)!);
       const bag = parseBoc(Buffer.from(blocks.at(-1)!.boc, 'base64'));
@@ -129,7 +132,7 @@ const configs = recordedFiles().filter(({ name }) => /^config-(?!proof)/.test(na
 describe.skipIf(skipLoudly(configs.length === 0, { what: 'mainnet configurations', why: 'no fixtures' }))(
   'a recorded configuration',
   () => {
-    it.each(configs)('$name: params are listed and found', ({ bytes }) => {
+    it.each(configs)('the parameters of $name are listed and found', ({ bytes }) => {
       const boc = parseBoc(bytes);
       const [root] = boc.roots as [number];
       const params = listConfigParams(boc, root);
@@ -143,7 +146,7 @@ describe.skipIf(skipLoudly(configs.length === 0, { what: 'mainnet configurations
 );
 
 describe('states', () => {
-  it('of two shards are joined and taken apart', () => {
+  it('states of two shards are joined and split again', () => {
     const store = createCellStore();
     const left = store.add({ data: Buffer.from([1]), bitLength: 8, refs: [] });
     const right = store.add({ data: Buffer.from([2]), bitLength: 8, refs: [] });
@@ -157,12 +160,12 @@ function single(cell: Cell) {
   return { boc, root: boc.roots[0]! };
 }
 
-/** A validator of weight 9, behind what the builder holds. */
+/** Writes a validator of weight 9 after the builder's content. */
 function validator(builder: Builder): Builder {
   return builder.storeUint(0x53, 8).storeUint(0x8e81278a, 32).storeBuffer(Buffer.alloc(32, 4)).storeUint(9, 64);
 }
 
-/** The label of a dictionary's only entry: hml_long with all 16 bits of the key. */
+/** Writes the label of a dictionary's only entry: hml_long with all 16 bits of the key. */
 function listOf(key: number): Builder {
   return beginCell().storeUint(0b10, 2).storeUint(16, 5).storeUint(key, 16);
 }
@@ -171,7 +174,7 @@ function head(tag: number, total: number, main: number): Builder {
   return beginCell().storeUint(tag, 8).storeUint(1, 32).storeUint(2, 32).storeUint(total, 16).storeUint(main, 16);
 }
 
-/** A set of the newer form with one validator. */
+/** Returns a set of the newer form with one validator. */
 function extended(weight: number, total: number, main: number, key: number): Cell {
   const list = validator(listOf(key)).endCell();
   return head(0x12, total, main).storeUint(weight, 64).storeBit(true).storeRef(list).endCell();
@@ -185,7 +188,7 @@ describe('validator sets', () => {
     ['no main validator', extended(9, 1, 0, 0), 'bad_value'],
     ['a gap', extended(9, 1, 1, 1), 'bad_value'],
     ['another tag', beginCell().storeUint(0x13, 8).endCell(), 'bad_tag'],
-  ])('with %s are refused', (_, cell, code) => {
+  ])('a validator set with %s is refused', (_, cell, code) => {
     const { boc, root } = single(cell);
     expect(() => readValidatorSet(boc, root)).toThrow(expect.objectContaining({ code }));
   });
@@ -196,7 +199,7 @@ describe('the catchain configuration', () => {
     ['older', beginCell().storeUint(0xc1, 8), false],
     ['newer without mixing', beginCell().storeUint(0xc2, 8).storeUint(0, 8), false],
     ['newer with mixing', beginCell().storeUint(0xc2, 8).storeUint(1, 8), true],
-  ])('of the %s form is read', (_, builder, shuffles) => {
+  ])('the catchain configuration of the %s form is read', (_, builder, shuffles) => {
     for (const value of [250, 251, 252, 7]) builder.storeUint(value, 32);
     const { boc, root } = single(builder.endCell());
     expect(readCatchainConfig(boc, root)).toEqual({
@@ -210,9 +213,9 @@ describe('the catchain configuration', () => {
 });
 
 describe('the list of suspended addresses', () => {
-  it('knows workchain and id', () => {
+  it('the list of suspended addresses distinguishes workchain and id', () => {
     const id = Buffer.alloc(32, 0xc3);
-    // One entry: hml_long, 288 bits of key, and nothing for a value.
+    // A single entry: hml_long, 288 bits of key, and an empty value.
     const entry = beginCell().storeUint(0b10, 2).storeUint(288, 9).storeInt(-1, 32).storeBuffer(id).endCell();
     const { boc, root } = single(
       beginCell().storeUint(0, 8).storeBit(true).storeRef(entry).storeUint(99, 32).endCell(),

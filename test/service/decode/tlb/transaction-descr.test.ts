@@ -10,7 +10,7 @@ import type { SplitOrMerge } from '../split-or-merge.ts';
 import { writeSplitOrMerge } from '../split-or-merge.ts';
 
 const bool = fc.boolean();
-// Up to nine bytes: with all fifteen in every amount, a description does not fit its cell.
+// Up to nine bytes. With all fifteen in every amount, a description does not fit its cell.
 const coins = fc.bigInt(0n, (1n << 72n) - 1n);
 const hash = fc.bigInt(0n, (1n << 256n) - 1n);
 const int32 = fc.integer({ min: -0x80000000, max: 0x7fffffff });
@@ -35,7 +35,7 @@ const computePhase = fc.oneof(
     gasUsed: small,
     gasLimit: small,
     gasCredit: maybe(fc.bigInt(0n, 0xffffn)),
-    // @ton/core takes the signed mode for unsigned.
+    // @ton/core reads the signed mode as unsigned.
     mode: fc.nat(127),
     exitCode: int32,
     exitArg: maybe(int32),
@@ -79,7 +79,7 @@ const common = {
   destroyed: bool,
 };
 
-/** What @ton/core writes as block.tlb says. */
+/** Descriptions that @ton/core writes like block.tlb. */
 const plainDescr = fc.oneof(
   fc.record({
     type: fc.constant('generic'),
@@ -93,7 +93,7 @@ const plainDescr = fc.oneof(
   fc.record({ type: fc.constant('tick-tock'), isTock: bool, storagePhase, ...common }),
 ) as unknown as fc.Arbitrary<TransactionDescription>;
 
-/** What it does not: it puts the action phase of a split into the same cell, and knows no merges. */
+/** Other descriptions. @ton/core puts the action phase of a split into the same cell, and knows no merges. */
 const splitOrMerge = fc.oneof(
   fc.record({ type: fc.constant('split-prepare'), splitInfo, storagePhase: maybe(storagePhase), ...common }),
   fc.record({ type: fc.constant('split-install'), splitInfo, installed: bool }),
@@ -113,7 +113,7 @@ function read(cell: Cell): object {
 }
 
 describe('readTransactionDescr', () => {
-  it('reads ordinary, storage and tick-tock ones as @ton/core writes them', () => {
+  it('ordinary, storage and tick-tock descriptions of @ton/core are read', () => {
     fc.assert(
       fc.property(plainDescr, (descr) => {
         expect(read(beginCell().store(storeTransactionDescription(descr)).endCell())).toEqual(coreDescr(descr));
@@ -122,7 +122,7 @@ describe('readTransactionDescr', () => {
     );
   });
 
-  it('reads splits and merges', () => {
+  it('splits and merges are read', () => {
     const prepare = beginCell().storeUint(7, 4).endCell();
     fc.assert(
       fc.property(splitOrMerge, (descr) => {
@@ -136,7 +136,7 @@ describe('readTransactionDescr', () => {
     );
   });
 
-  it('reads the skip of a suspended account and a negative mode, which @ton/core does not know', () => {
+  it('the skip of a suspended account and a negative mode, which @ton/core does not know, are read', () => {
     const storage = { storageFeesCollected: 1n, statusChange: 'unchanged' as const };
     const tick = beginCell().storeUint(0b001, 3).storeBit(false).store(storeTransactionsStoragePhase(storage));
     const suspended = parseBoc(
@@ -167,7 +167,7 @@ describe('readTransactionDescr', () => {
     });
   });
 
-  it.each([8, 9, 15])('refuses the tag %i', (tag) => {
+  it.each([8, 9, 15])('the tag %i is refused', (tag) => {
     const boc = parseBoc(beginCell().storeUint(tag, 4).endCell().toBoc());
     expect(() => readTransactionDescr(boc, 0)).toThrow(expect.objectContaining({ code: 'bad_tag' }));
   });

@@ -15,7 +15,7 @@ import { recordedBlockFiles, tapeBlocks } from '../recorded.ts';
 
 type Compared = { readonly transactions: number; readonly different: string[] };
 
-/** Whether the outline of a transaction says what the whole of it says. */
+/** Reports whether the outline of a transaction agrees with the whole. */
 function hasItsOutline(table: CellTable, { cell, inMessage, outMessages, ...whole }: Transaction): boolean {
   const { account, outMessageCount, originalStatus, endStatus, stateUpdate } = whole;
   const senders = inMessage === undefined || inMessage.info.kind === 'externalIn' ? [] : [inMessage.info.source];
@@ -25,7 +25,7 @@ function hasItsOutline(table: CellTable, { cell, inMessage, outMessages, ...whol
   return isDeepStrictEqual(readTransactionOutline(table, cell), expected);
 }
 
-/** Every transaction of a block, its outline, and the hash of every message, as we and as @ton/core read it. */
+/** Compares every transaction of a block, its outline, and the hash of every message, with @ton/core. */
 function compareWithCore(bytes: Buffer): Compared {
   const boc = parseBoc(bytes);
   const transactions = readBlockTransactions(boc, boc.roots[0]!);
@@ -48,7 +48,7 @@ const tape = tapeBlocks();
 describe.skipIf(skipLoudly(files.length === 0, { what: 'mainnet blocks', why: 'no fixtures' }))(
   'mainnet blocks',
   () => {
-    it.each(files)('$name: every transaction is what @ton/core reads, field by field', ({ bytes }) => {
+    it.each(files)('every transaction of $name is read like by @ton/core, field by field', ({ bytes }) => {
       const { transactions, different } = compareWithCore(bytes);
       expect(transactions).toBeGreaterThan(0);
       expect(different).toEqual([]);
@@ -59,7 +59,7 @@ describe.skipIf(skipLoudly(files.length === 0, { what: 'mainnet blocks', why: 'n
 describe.skipIf(skipLoudly(tape.length === 0, { what: 'recorded tapes', why: 'no fixtures' }))(
   'recorded networks',
   () => {
-    it('have transactions that are what @ton/core reads, field by field', () => {
+    it('recorded transactions are read like by @ton/core, field by field', () => {
       const different = tape.flatMap(({ name, bytes }) => {
         return compareWithCore(bytes).different.map((lt) => `${name} ${lt}`);
       });
@@ -98,7 +98,7 @@ function blockOf(expectedFile: string): string {
 describe.skipIf(skipLoudly(expectedFiles.length === 0, { what: 'blocks decoded in Go', why: 'no fixtures' }))(
   'blocks that another implementation decoded',
   () => {
-    it.each(expectedFiles)('%s: the same transactions, statuses and hashes', (file) => {
+    it.each(expectedFiles)('block %s has the same transactions, statuses and hashes', (file) => {
       const expected = JSON.parse(readFileSync(file, 'utf8')) as Expected;
       const boc = parseBoc(readFileSync(blockOf(file)));
       const transactions = readBlockTransactions(boc, boc.roots[0]!);
