@@ -1,7 +1,8 @@
 import { viewInteger, type JsonInteger } from '../contract/json-integer.ts';
 import { createPacer } from '../contract/paced.ts';
-import { map, named, object, scalar, type Infer } from '../contract/shape.ts';
+import { map, named, object, optional, scalar, type Infer } from '../contract/shape.ts';
 import { parseBoc } from '../decode/boc.ts';
+import { DecodeError } from '../decode/errors.ts';
 import { readTransaction } from '../decode/tlb/transaction.ts';
 import type { ActionRow } from '../store/meaning-tables.ts';
 import { findActions, findTransactionsOfActions } from '../store/queries/actions.ts';
@@ -29,6 +30,7 @@ const balanceChangesResult = named(
     changes: map(nanotons, rawAddress),
     fees: map(nanotons, rawAddress),
     jettons: map(map(intString, rawAddress), rawAddress),
+    extra_currencies: optional(map(map(intString), rawAddress)),
   }),
 );
 
@@ -49,7 +51,7 @@ export function balanceChangeOperations(): readonly V3Operation[] {
         const { rows, startLt } = await readRows(store, traceId, actionId);
         const all = await openAll(rows, store.signal);
         const own = all.filter(({ transaction }) => transaction.lt >= startLt || isFromOutside(transaction));
-        return viewSums(sumBalances(own, messagesSentBy(all), await readWallets(store, rows)));
+        return viewSums(sumOf(own, messagesSentBy(all), await readWallets(store, rows)));
       },
     }),
   ];
@@ -130,14 +132,28 @@ async function readWallets(
   );
 }
 
-function viewSums({ changes, fees, jettons }: BalanceSums): Infer<typeof balanceChangesResult> {
+function sumOf(...given: Parameters<typeof sumBalances>): BalanceSums {
+  try {
+    return sumBalances(...given);
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw new V3Error('answer_too_large', 'trace moves too many extra currencies');
+  }
+}
+
+function viewSums({ changes, fees, jettons, extraCurrencies }: BalanceSums): Infer<typeof balanceChangesResult> {
   return {
     changes: Object.fromEntries([...changes].map(([account, sum]) => [account, viewInteger(sum)])),
     fees: Object.fromEntries([...fees].map(([account, sum]) => [account, viewInteger(sum)])),
-    jettons: Object.fromEntries([...jettons].map(([owner, own]) => [owner, viewJettons(own)])),
+    jettons: Object.fromEntries([...jettons].map(([owner, own]) => [owner, viewUnits(own)])),
+    // Clients of the published document know no such field: it is there when there is something to show.
+    ...(extraCurrencies.size > 0 && {
+      extra_currencies: Object.fromEntries([...extraCurrencies].map(([account, own]) => [account, viewUnits(own)])),
+    }),
   };
 }
 
-function viewJettons(own: ReadonlyMap<string, bigint>): Readonly<Record<string, string>> {
-  return Object.fromEntries([...own].map(([jetton, sum]) => [jetton, sum.toString()]));
+/** Units by jetton or currency. */
+function viewUnits(own: ReadonlyMap<string | number, bigint>): Readonly<Record<string, string>> {
+  return Object.fromEntries([...own].map(([name, sum]) => [name, sum.toString()]));
 }

@@ -2,7 +2,9 @@ import type { CellTable } from '../decode/cell-table.ts';
 import { DecodeError } from '../decode/errors.ts';
 import { formatRawAddress } from '../decode/address.ts';
 import { addressText } from '../decode/messages/addresses.ts';
+import { ReadBudget } from '../decode/read-budget.ts';
 import { openBouncedBody } from '../decode/tlb/bounced-body.ts';
+import { listExtraCurrencies, type CurrencyCollection } from '../decode/tlb/currency-collection.ts';
 import { openBody, type InternalInfo, type Message } from '../decode/tlb/message.ts';
 import type { Transaction } from '../decode/tlb/transaction.ts';
 import { hashKey } from '../store/hash-key.ts';
@@ -17,6 +19,9 @@ export type MovingTransaction = {
 /** Whose jettons a wallet holds; raw addresses. */
 export type WalletOwner = { readonly owner: string; readonly jetton: string };
 
+/** An account that an amount comes to (1) or goes from (-1). */
+type Share = { readonly account: string; readonly sign: 1n | -1n };
+
 /** Sums by raw address: nanotons, and units of jettons by their masters. */
 export type BalanceSums = {
   /** What accounts have more, or less, after all. */
@@ -24,6 +29,8 @@ export type BalanceSums = {
   /** What they paid for it: for what they did, and for messages that they sent. */
   readonly fees: ReadonlyMap<string, bigint>;
   readonly jettons: ReadonlyMap<string, ReadonlyMap<string, bigint>>;
+  /** Units of extra currencies by their ids; `changes` in all but the currency. */
+  readonly extraCurrencies: ReadonlyMap<string, ReadonlyMap<number, bigint>>;
 };
 
 /**
@@ -31,6 +38,7 @@ export type BalanceSums = {
  * Of a whole trace that is the difference of the accounts' balances; what was sent and not taken yet is not in it.
  * @param sent as `messagesSentBy` names them: who sent others, as the chain itself does, is not part of it
  * @param wallets the jetton wallets among the accounts, by raw address
+ * @throws DecodeError `too_big` for more extra currencies than one read may list
  */
 export function sumBalances(
   transactions: Iterable<MovingTransaction>,
@@ -40,6 +48,13 @@ export function sumBalances(
   const changes = new Map<string, bigint>();
   const fees = new Map<string, bigint>();
   const jettons = new Map<string, Map<string, bigint>>();
+  const extraCurrencies = new Map<string, Map<number, bigint>>();
+  const budget = new ReadBudget();
+  const moveExtra = (table: CellTable, { extra }: CurrencyCollection, shares: readonly Share[]): void => {
+    for (const { id, amount } of listExtraCurrencies(table, extra, budget)) {
+      for (const { account, sign } of shares) addWithin(extraCurrencies, account, id >>> 0, sign * amount);
+    }
+  };
   const pay = (account: string, fee: bigint): void => {
     add(fees, account, fee);
     add(changes, account, -fee);
@@ -47,23 +62,25 @@ export function sumBalances(
   for (const { table, transaction, workchain } of transactions) {
     const account = formatRawAddress({ workchain, id: transaction.account }, 'upper');
     pay(account, transaction.totalFees.grams);
+    moveExtra(table, transaction.totalFees, [{ account, sign: -1n }]);
     const { inMessage } = transaction;
     if (inMessage?.info.kind !== 'internal') continue;
     const { source, value, forwardFee } = inMessage.info;
     add(changes, account, value.grams);
-    if (sent.has(hashKey(table.hash(inMessage.cell)))) {
-      add(changes, addressText(source), -value.grams);
-      pay(addressText(source), forwardFee);
+    const isSent = sent.has(hashKey(table.hash(inMessage.cell)));
+    const sender: Share = { account: addressText(source), sign: -1n };
+    moveExtra(table, value, [{ account, sign: 1n }, ...(isSent ? [sender] : [])]);
+    if (isSent) {
+      add(changes, sender.account, -value.grams);
+      pay(sender.account, forwardFee);
     }
     const wallet = wallets.get(account);
     if (wallet === undefined) continue;
     const moved = isDone(transaction) ? readMovedJettons(table, inMessage, inMessage.info) : 0n;
     if (moved === 0n) continue;
-    const own = jettons.get(wallet.owner) ?? new Map<string, bigint>();
-    jettons.set(wallet.owner, own);
-    add(own, wallet.jetton, moved);
+    addWithin(jettons, wallet.owner, wallet.jetton, moved);
   }
-  return { changes, fees, jettons };
+  return { changes, fees, jettons, extraCurrencies };
 }
 
 /** Keys of the hashes of all messages that transactions sent. */
@@ -75,8 +92,14 @@ export function messagesSentBy(transactions: Iterable<MovingTransaction>): Reado
   return sent;
 }
 
-function add(sums: Map<string, bigint>, key: string, value: bigint): void {
+function add<Key>(sums: Map<Key, bigint>, key: Key, value: bigint): void {
   sums.set(key, (sums.get(key) ?? 0n) + value);
+}
+
+function addWithin<Key>(sums: Map<string, Map<Key, bigint>>, account: string, key: Key, value: bigint): void {
+  const own = sums.get(account) ?? new Map<Key, bigint>();
+  sums.set(account, own);
+  add(own, key, value);
 }
 
 function isDone({ descr }: Transaction): boolean {

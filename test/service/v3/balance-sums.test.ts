@@ -1,10 +1,11 @@
 import type { Builder } from '@ton/core';
-import { Address, beginCell } from '@ton/core';
+import { Address, beginCell, Dictionary } from '@ton/core';
 import { expect, it } from 'vitest';
 
 import { parseBoc } from '#service/decode/boc.ts';
 import { readMessage } from '#service/decode/tlb/message.ts';
 import type { Transaction } from '#service/decode/tlb/transaction.ts';
+import { hashKey } from '#service/store/hash-key.ts';
 import { sumBalances } from '#service/v3/balance-sums.ts';
 
 const [wallet, owner, jetton] = [1, 2, 3].map(
@@ -57,6 +58,48 @@ it.each([
 ])('jettons come back with a bounced message of %s, and with nothing that only looks like it', (_form, body) => {
   expect(movedBy(body, true)).toBe(50n);
   expect(movedBy(body, false)).toBeUndefined();
+});
+
+it('extra currencies go from the sender of a message to its taker', () => {
+  const currencies = Dictionary.empty(Dictionary.Keys.Uint(32), Dictionary.Values.BigVarUint(5));
+  currencies.set(100, 70n).set(4_000_000_000, 5n);
+  const message = beginCell()
+    .storeUint(0b0110, 4)
+    .storeAddress(Address.parse(jetton))
+    .storeAddress(Address.parse(wallet))
+    .storeCoins(1)
+    .storeDict(currencies)
+    .storeCoins(0)
+    .storeCoins(0)
+    .storeUint(1, 64)
+    .storeUint(1, 32)
+    .storeUint(0, 2)
+    .endCell();
+  const table = parseBoc(message.toBoc());
+  const transaction = {
+    account: Buffer.alloc(32, 1),
+    totalFees: { grams: 0n, extra: undefined },
+    inMessage: readMessage(table, table.roots[0]!),
+    outMessages: [],
+    descr: { kind: 'ordinary', aborted: true },
+  } as unknown as Transaction;
+  const moved = [{ table, transaction, workchain: 0 }];
+  const plus = new Map([
+    [100, 70n],
+    [4_000_000_000, 5n],
+  ]);
+  const minus = new Map([
+    [100, -70n],
+    [4_000_000_000, -5n],
+  ]);
+  const sent = new Set([hashKey(message.hash())]);
+  expect(sumBalances(moved, sent, new Map()).extraCurrencies).toEqual(
+    new Map([
+      [wallet, plus],
+      [jetton, minus],
+    ]),
+  );
+  expect(sumBalances(moved, new Set(), new Map()).extraCurrencies).toEqual(new Map([[wallet, plus]]));
 });
 
 it('a bounced message that ends too soon moves no jettons', () => {
