@@ -39,7 +39,7 @@ function stageOf(path: string): string {
   return (path.split('/')[1] ?? '').replace(/(\.gen)?\.ts$/, '');
 }
 
-/** The set of revoked keys is in the service's Redis, whose URL has forms of its own; the version of the schema is the number of its steps. */
+/** The set of revoked keys is in the service's Redis, whose URL has special forms. The version of the schema is the number of its steps. */
 const reachedByOperator = [
   'service/limits/redis/connection.ts',
   'service/limits/redis/revocation-set.ts',

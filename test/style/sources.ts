@@ -13,7 +13,7 @@ export type Source = {
 };
 
 export type SourceImport = {
-  /** As written. */
+  /** Specifier in the import statement. */
   readonly specifier: string;
   /** Path from the root when it is one of ours; undefined for a package. */
   readonly target: string | undefined;

@@ -22,8 +22,8 @@ import {
 } from './recorded-world.ts';
 import { walletLater } from './wallet-seqno.ts';
 
-// The reference client's library estimated these fees on the newest state that it knew. The recording does not name the state. It must be a state of
-// the chain at a time while it was the newest, or a wallet's state a few messages after the chain's end.
+// The reference client's library estimated these fees on the newest state that it knew. The recording does not name the state.
+// It must be a state of the chain at a time while it was the newest. A wallet may also be a few messages beyond the chain's end.
 
 type FeesRecord = {
   note: string;
