@@ -87,7 +87,7 @@ export function hotHash({ spec }: Pick<TonApi, 'spec'>, globalConfig: string | u
   });
 }
 
-/** Returns the SHA-256, in hex, of a value as canonical JSON: fields sorted by name, bytes as base64, big integers as text. */
+/** Returns the SHA-256, in hex, of a value as canonical JSON. Fields are sorted by name, bytes are base64, big integers text. */
 export function canonicalHash(value: unknown): string {
   return createHash('sha256')
     .update(JSON.stringify(canonical(value)) ?? '')

@@ -21,7 +21,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Manifest that matches the schema and the rules, with defaults filled in. Includes the ConfigMaps and Secrets of the same file. */
 export type Manifest = {
   readonly tonApi: TonApi;
-  /** Returns the text of a key of a ConfigMap or Secret in the same file; undefined when the file does not have it. */
+  /** Returns the text of a key of a ConfigMap or Secret in the same file; undefined when it is missing. */
   readonly lookup: (reference: {
     readonly kind: 'ConfigMap' | 'Secret';
     readonly name: string;

@@ -335,7 +335,7 @@ function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Reports whether a problem at one path affects what is read at the other: the same path, a parent or a child. `[]` is any element. */
+/** Reports whether a problem at one path affects a read at the other. The other is the same path, a parent or a child. `[]` is any element. */
 function touches(problemPath: string, readPath: string): boolean {
   const problem = stepsOf(problemPath);
   const read = stepsOf(readPath);

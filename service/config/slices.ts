@@ -35,7 +35,8 @@ const FULL_SHARD = 1n << 63n;
 const masterchain: SlicePlace = { workchain: MASTERCHAIN, shard: FULL_SHARD, seqno: 0, utime: 0, lt: 0n };
 
 /**
- * Reads `slices` of a lite server in `liteservers_v2`: null for the whole chain, an empty list when all forms are unknown. Problems go to `report`.
+ * Reads `slices` of a lite server in `liteservers_v2`. Returns null for the whole chain, an empty list when all forms are unknown. Problems go to
+ * `report`.
  */
 export function readSlices(value: unknown, path: string, report: Report): readonly LiteServerSlice[] | null {
   if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) return null;

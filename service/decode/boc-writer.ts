@@ -151,8 +151,8 @@ function isSame(table: CellTable, one: number, other: number): boolean {
 }
 
 /**
- * Divides the bag into parts. From the top down, the children share the weight that a part may have; light ones get what they need and heavy ones are
- * cut. Then, upwards, a cell whose children weigh more than its share becomes the top of a part.
+ * Divides the bag into parts. From the top down, the children share the weight that a part may have. Light children get what they need, and heavy
+ * ones are cut. Then, upwards, a cell whose children weigh more than its share becomes the top of a part.
  */
 function weigh(bag: BagCells): void {
   const { count, upward, refs, refCount, weight } = bag;

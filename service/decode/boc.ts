@@ -240,7 +240,7 @@ function exoticKind(bytes: Buffer, data: number, bits: number, cell: number): nu
   return type;
 }
 
-/** Checks the index. Entries are the ends of the cells, doubled and with a flag in the low bit if there are cache bits. */
+/** Checks the index. Entries are the ends of the cells. With cache bits they are doubled, with a flag in the low bit. */
 function checkIndex(bytes: Buffer, header: Header, cell: number, end: number): void {
   const offset = header.index! + cell * header.offsetBytes;
   const entry = readUint(bytes, offset, header.offsetBytes);

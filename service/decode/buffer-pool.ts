@@ -2,9 +2,9 @@
 const PAGE_BYTES = 1024;
 
 /**
- * Makes the pages of Node's buffer pool small, in the calling thread. A page lives as long as one slice of it, and a message to another thread copies
- * the page of each slice. With the usual pages of 64 KiB, caches of short buffers took some ten times their bytes. A page of 1 KiB costs a slice some
- * 10 ns more.
+ * Makes the pages of Node's buffer pool small, in the calling thread. A page lives as long as one slice of it. A message to another thread copies the
+ * page of each slice. With the usual pages of 64 KiB, caches of short buffers took some ten times their bytes. A page of 1 KiB costs a slice some 10
+ * ns more.
  */
 export function tuneBufferPool(): void {
   Buffer.poolSize = PAGE_BYTES;

@@ -8,9 +8,9 @@ import { TonplaneError } from '../error.ts';
  * - `too_big`: more bytes, cells, roots, depth or entries than the limit.
  * - `bad_cell`: a cell breaks the rules of its kind (size, references, level mask).
  * - `hash_mismatch`: a hash or depth stored in a cell or a bag differs from the computed one.
- * - `cell_underflow`: a read goes beyond the bits or references of the cell.
- * - `pruned_branch`: a pruned cell is in the place of a value: the proof is incomplete.
- * - `exotic_cell`: a library or Merkle cell is in the place of an ordinary one.
+ * - `cell_underflow`: a read exceeds the bits or references of the cell.
+ * - `pruned_branch`: a pruned cell replaces a value: the proof is incomplete.
+ * - `exotic_cell`: a library or Merkle cell replaces an ordinary one.
  * - `bad_tag`: no constructor of the TL-B type starts with these bits.
  * - `bad_value`: a field is outside its type.
  * - `bad_hashmap`: a dictionary breaks the format.

@@ -26,8 +26,8 @@ export type WalkOptions = HashmapOptions & {
 };
 
 /**
- * Root of a dictionary: its cell's index, a slice at a `Hashmap` inside another cell, or undefined when it is empty. A slice's budget pays for the
- * walk from it.
+ * Root of a dictionary: its cell's index, or a slice at a `Hashmap` inside another cell. Undefined for an empty dictionary. A slice's budget pays for
+ * the walk from it.
  */
 export type HashmapRoot<Slice extends CellSlice = CellSlice> = number | Slice | undefined;
 
@@ -66,7 +66,7 @@ export function keyUint(key: Uint8Array, bits: number): number {
 }
 
 /**
- * Returns the value under a key, as a slice at its first bit; undefined when the dictionary has no such key. Throws DecodeError `pruned_branch`,
+ * Returns the value under a key, as a slice at its first bit. Undefined when the dictionary has no such key. Throws DecodeError `pruned_branch`,
  * `bad_hashmap`, `cell_underflow`.
  */
 export function lookupHashmap<Slice extends CellSlice = CellSlice>(

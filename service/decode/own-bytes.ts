@@ -1,4 +1,4 @@
-/** Most bytes of a typed array that V8 puts into its heap, at the cost of a slice of a page. */
+/** Most bytes of a typed array in V8's heap, at the cost of a slice of a page. */
 const HEAP_BYTES_MAX = 64;
 
 /**

@@ -3,8 +3,8 @@ import type { CellTable } from './cell-table.ts';
 
 /**
  * Creates a writer of many small bags over one table: a root with all cells below it, no checksum, no index. It is ten times as fast as `writeBoc`,
- * because cells are distinguished by index, not by hash. A table with equal cells twice gives bags with equal cells twice. The order of the cells is
- * not the node's.
+ * because cells are distinguished by index, not by hash. If a table has equal cells twice, the bags have them twice. The order of the cells is not
+ * the node's.
  */
 export function createPlainBocWriter(table: CellTable): (root: number) => Buffer {
   /** Number of the last bag with the cell, and the cell's position from the end there. */

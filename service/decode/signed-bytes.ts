@@ -23,7 +23,7 @@ export function ordinarySignedBytes({ rootHash, fileHash }: BlockId): Buffer {
 }
 
 /**
- * Returns the signed bytes in a simplex set: `consensus.dataToSign` of the vote for a candidate in a slot of a session
+ * Returns the signed bytes in a simplex set: `consensus.dataToSign` of the vote for a candidate in a session's slot
  * (service/proof/README.md#signatures).
  */
 export function simplexSignedBytes(sessionId: Buffer, slot: number, candidate: Buffer): Buffer {

@@ -11,7 +11,7 @@ const ACCOUNTS_MIN = 2;
 
 /**
  * Stake wallets and pools of jVault, whose data classification reads. Both have the same method, which other contracts have too. The method cannot
- * distinguish them for certain, and need not: data are read only if a trace has jVault's messages (service/actions/README.md#facts-about-accounts).
+ * distinguish them for certain, and need not. Data are read only if a trace has jVault's messages (service/actions/README.md#facts-about-accounts).
  */
 export const jvaultContracts: Family = {
   kind: 'jvault',

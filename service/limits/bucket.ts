@@ -32,7 +32,7 @@ export function refill(bucket: Bucket, rate: BucketRate, nowUs: number): Bucket 
 
 /**
  * Takes `tokens` (a whole number) if the bucket has them. A request dearer than a full bucket is admitted when the bucket is full and leaves a debt.
- * The request is therefore never refused for ever, and never cheaper in the long run.
+ * The request is therefore admitted at last, and never cheaper in the long run.
  */
 export function take(bucket: Bucket, rate: BucketRate, nowUs: number, tokens: number): Taking {
   const now = refill(bucket, rate, nowUs);

@@ -24,7 +24,7 @@ const unpackedBytesMax = 32 * 1024 * 1024;
 type KeyringFile = { readonly path: string; readonly bytes: number; readonly stamp: string };
 
 /**
- * Returns the files of a keyring, sorted by name: the file itself, or the files of the folder and its subfolders. Names that start with a dot are
+ * Returns the files of a keyring, sorted by name: the file itself, or all files in the folder and its subfolders. Names that start with a dot are
  * skipped. In a mounted Secret they are the versions that links point to.
  */
 function filesOf(path: string): KeyringFile[] {

@@ -3,7 +3,7 @@ import { TonplaneError } from '../error.ts';
 /**
  * Codes of a failed query to one lite server.
  *
- * Codes from the lite server's own error (service/liteserver/README.md#errors):
+ * Codes from the lite server's own error (service/liteserver/README.md#errors).
  * - `lagging`: it has not got that far yet; ask another, or this one later.
  * - `pruned`: it has no such data (any more); ask another with a deeper archive.
  * - `overloaded`: it had no time or took no more; ask another and spare this one.
@@ -13,7 +13,7 @@ import { TonplaneError } from '../error.ts';
  * - `client`: the arguments are wrong; every other server would answer the same.
  * - `server_fault`: it failed inside; ask another.
  *
- * Codes from this side:
+ * Codes from this side.
  * - `protocol`: the protocol does not allow the answer.
  * - `timeout`: no answer before the deadline (also the lite server's own 652).
  * - `unreachable`: no connection, or the connection broke before the answer.

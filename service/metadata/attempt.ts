@@ -107,7 +107,7 @@ export function createAttempt(dependencies: AttemptDependencies): Attempt {
   return {
     plan(task) {
       if (task.content === null) return { host: null, step: 'dropped' };
-      // The task was begun as often and never ended. It has cost enough, whatever it is.
+      // The task was begun as often and never ended, so it has cost enough.
       if (task.attempts > attemptsMax) return { host: null, step: 'given_up' };
       const step = planFetch(task.type, task.content);
       if (typeof step === 'string') return { host: null, step };

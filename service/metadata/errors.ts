@@ -2,7 +2,7 @@ import { TonplaneError } from '../error.ts';
 
 /**
  * Reasons why metadata outside of the chain is unavailable.
- * - `uri_unusable`: no http, https or (with a gateway) ipfs URI, too long, with credentials, or with a port other than the web's.
+ * - `uri_unusable`: no http, https or (with a gateway) ipfs URI, too long, with credentials, or with another port than the web's.
  * - `address_refused`: the host is, or resolves to, an address of no public host.
  * - `host_unknown`: DNS knows no address of it.
  * - `unreachable`: no connection, a broken connection, or a certificate of another host.

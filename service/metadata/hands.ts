@@ -4,7 +4,7 @@ import type { FetchPlan } from './attempt.ts';
 /** Task claimed by this process, with its plan. */
 export type TaskInHand = { readonly task: MetadataTask; readonly plan: FetchPlan };
 
-/** Tasks claimed by a process. They are more than the tasks in progress, so that no slot stays empty, and never too many of one host. */
+/** Tasks claimed by a process. They are more than the tasks in progress, so no slot stays empty. They are never too many of one host. */
 export type Hands = {
   /** Adds a task. Returns undefined when its host has enough tasks; the task is then requeued. */
   take(one: TaskInHand): TaskInHand | undefined;
@@ -46,7 +46,7 @@ export function createHands(options: { readonly concurrency: number; readonly co
     },
     count: () => held.size,
     room: () => (held.size * 2 > tasksMax ? 0 : tasksMax - held.size),
-    // A host counts as busy from half on, so that a query of the queue is worthwhile when it has room again.
+    // A host counts as busy from half on. A query of the queue is then worthwhile when it has room again.
     busyHosts: () => [...byHost].filter(([, count]) => count * 2 >= tasksPerHostMax).map(([host]) => host),
   };
 }

@@ -1,4 +1,4 @@
-/** Reason for asking one more lite server: the read begins, another attempt failed or is overdue (`retry`), or is slow (`hedge`). */
+/** Reason for asking one more lite server. `first`: the read begins. `retry`: an attempt failed or is overdue. `hedge`: an attempt is slow. */
 export type AttemptCause = 'first' | 'retry' | 'hedge';
 
 /** Rules for the attempts of one read. */
@@ -115,9 +115,9 @@ function createRoomWait(plan: Pick<AttemptsPlan<unknown>, 'next' | 'queue'>, eve
 
 /**
  * Asks lite servers one after another, each at most once, until one answers well. The next one is asked at once after a failure, and early when an
- * attempt is slow. An attempt that lost the race runs on until it is overdue, so that a silent lite server is noticed and not merely avoided. If the
- * remaining servers have no room, the race waits for room. Rejects with a final error, with AttemptsExhausted, with the refusal of the wait, or with
- * the signal's reason.
+ * attempt is slow. An attempt that lost the race runs on until it is overdue. A silent lite server is thus noticed and not merely avoided. If the
+ * remaining servers have no room, the race waits for room. Rejects with a final error, AttemptsExhausted, the refusal of the wait, or the signal's
+ * reason.
  */
 export function raceAttempts<T>(plan: AttemptsPlan<T>, signal: AbortSignal): Promise<{ value: T; liteServer: number }> {
   return new Promise((resolve, reject) => {

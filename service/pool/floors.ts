@@ -45,7 +45,7 @@ export type FloorsDependencies<H extends Floored = Head> = {
   readonly proved: () => Pick<Head, 'block' | 'utime'> | undefined;
   /** Resolves when the served head has the seqno, or when the time is over. */
   readonly whenServed: (seqno: number, waitMs: number, signal: AbortSignal) => Promise<void>;
-  /** Returns a proved block of this seqno or later that some lite server has above the served head; undefined without one. */
+  /** Returns a proved block of this seqno or later, above the served head, that some lite server has. Undefined without one. */
   readonly findAhead: (seqno: number) => Promise<H | undefined>;
   /** Absent when this pod is alone; its own head never goes back. */
   readonly shared: SharedFloors | undefined;
@@ -61,7 +61,7 @@ const CLOCK_MARGIN_MS = 5_000;
 
 /**
  * Returns true when no pod can have answered at `seqno` by `toldUnixMs`. The proof is a block of this pod made at about that time or later. It is
- * below `seqno` by more blocks than are possible in between. An invented floor in Redis therefore holds for seconds at most.
+ * below `seqno` by more blocks than are possible in between. An invented floor in Redis therefore lasts for seconds at most.
  */
 export function isRefuted(seqno: number, toldUnixMs: number, { block, utime }: Pick<Head, 'block' | 'utime'>): boolean {
   const betweenMs = Math.max(0, toldUnixMs + CLOCK_MARGIN_MS - utime * 1000);

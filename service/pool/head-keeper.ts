@@ -161,7 +161,7 @@ export function createHeadKeeper(
   };
 }
 
-/** Reports whether a server counts for the head: it is in, and its newest block is not the end of a slice of the past. */
+/** Reports whether a server counts for the head. It must be in, and its newest block must not be the end of a slice of the past. */
 export function hasVoice(member: Pick<Member, 'health' | 'use'>): boolean {
   return member.health().phase === 'in' && hasNewest(member.use().slices);
 }

@@ -46,7 +46,7 @@ export type PoolTuning = {
   readonly hedgeMsMin: number;
   /** Budget of early second attempts: at most a tenth more queries. */
   readonly hedgeBudget: BudgetOptions;
-  /** Budget of attempts after a failure: a burst when a lite server goes down, and never as many again as there are reads. */
+  /** Budget of attempts after a failure: a burst when a lite server fails, and never as many again as there are reads. */
   readonly retryBudget: BudgetOptions;
   /** Milliseconds without an answer after which a lite server has failed. Its answer is still used if it comes in time. */
   readonly overdueMs: number;
@@ -54,11 +54,11 @@ export type PoolTuning = {
   readonly attemptsRunningMax: number;
   /** Milliseconds after which a query is given up: twice the lite server's own limit of 4.5 s. */
   readonly queryTimeoutMs: number;
-  /** Milliseconds for which a lite server is asked to wait for the next masterchain block; at most 10 s are granted. */
+  /** Milliseconds for which a lite server is asked to wait for the next masterchain block. Servers grant at most 10 s. */
   readonly waitMs: number;
   /** Milliseconds on top of `waitMs` until a wait counts as unanswered. Both together are how long a silent lite server stays in. */
   readonly waitMarginMs: number;
-  /** Milliseconds between two reports of a lite server that does not wait, or answers a wait at once without a newer block. */
+  /** Milliseconds between two reports of a lite server without waits, or of one that answers a wait at once without a newer block. */
   readonly pollMs: number;
   /** Milliseconds for proving a reported block. */
   readonly proveTimeoutMs: number;

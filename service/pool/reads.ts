@@ -134,7 +134,7 @@ type Landed<T> = {
   readonly events: readonly ReadEvent[];
 };
 
-/** Bytes that a cached value weighs on top of twice its answer: the bytes that it may reference, and the value made of them. */
+/** Bytes that a cached value weighs on top of twice its answer, for bytes that it references and the value itself. */
 const CACHE_ENTRY_BYTES = 1_024;
 
 /** Reads over several lite servers: cache, single flight, attempts, judgement. */

@@ -46,9 +46,14 @@ const NEAR_BLOCKS = 3;
 /**
  * Returns the lite server to ask next, or undefined when none is left. If it has no room, no equally good server has room.
  *
- * Criteria in order: usable, no spare, reaches back far enough, not far behind, with room, has the newest needed block (else least behind), not
- * stalled. Among the remaining servers one is drawn by weight. A second drawn server replaces it when clearly cheaper. The last good one is chosen
- * when neither is clearly cheaper than it.
+ * Criteria in order, for the best group.
+ * - Usable, no spare, reaches back far enough.
+ * - Not far behind, with room.
+ * - Has the newest needed block, else is least behind.
+ * - Not stalled.
+ *
+ * Among the best, one is drawn by weight. A second drawn server replaces it when clearly cheaper. The last good one is chosen unless the drawn one is
+ * clearly cheaper.
  *
  * Only two are compared, because simultaneous reads must not all use the same best server. Servers out for failures come last: when no other is left,
  * a try is free. Misbehaving, rejected, unknown and forbidden servers are never chosen.

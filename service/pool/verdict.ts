@@ -26,7 +26,7 @@ export type Verdict = {
   readonly telling: number;
 };
 
-/** Judges the error of an attempt. An error without a known code is a fault of the service: it is final, and no lite server is at fault. */
+/** Judges the error of an attempt. An error without a known code is a fault of the service. It is final, and no lite server is at fault. */
 export function judge(error: unknown): Verdict {
   if (error instanceof LiteServerError) return judgeLiteServer(error);
   if (error instanceof TlError) return { outcome: 'protocol', health: 'failed', final: false, telling: 5 };

@@ -12,7 +12,7 @@ import type { SignatureBatch } from './signatures.ts';
 import { checkSignatureSet } from './signatures.ts';
 import { readSessionValidators } from './session-validators.ts';
 
-/** Request of a block proof: a trusted block, the block to prove from it, and the zero state as block 0. */
+/** Request of a block proof: a trusted block, the block to prove, and the zero state as block 0. */
 export type BlockProofExpectation = { readonly known: BlockId; readonly target: BlockId; readonly zeroState: BlockId };
 
 /** Result of a block proof. */
@@ -27,8 +27,8 @@ export type ProvedBlocks = {
 const LINKS_MAX = 32;
 
 /**
- * Checks an answer of `getBlockProof`: links without gaps from the trusted block to another block, each proved from the previous one
- * (service/proof/README.md#key-block-chain). A chain that does not reach the target must at least come closer.
+ * Checks an answer of `getBlockProof` (service/proof/README.md#key-block-chain). Links lead without gaps from the trusted block to another block,
+ * each proved from the previous one. A chain that does not reach the target must at least come closer.
  * @throws ProofError, ProofUnavailableError of the signature checker
  */
 export async function checkBlockProof(

@@ -6,7 +6,7 @@ export type ProofErrorCode =
   | 'wrong_id'
   /** Bytes that break the rule: no BoC, another number of roots, another constructor, a cut value. */
   | 'malformed'
-  /** A root is not a Merkle proof, or its stored hash or depth is not that of the cell below it. */
+  /** A root is no Merkle proof, or its stored hash or depth differs from that of the cell below it. */
   | 'bad_merkle_proof'
   /** A recomputed hash is not the proved or requested one. */
   | 'hash_mismatch'

@@ -34,7 +34,7 @@ export function openProofs(subject: string, bytes: Buffer, count: number): reado
   });
 }
 
-/** Opens the last of so many roots, like `openProofs`. The other roots are not used and not checked. */
+/** Opens the last of `count` roots, like `openProofs`. The other roots are not used and not checked. */
 export function openLastProof(subject: string, bytes: Buffer, count: number): ProvedCell {
   return proving(subject, () => {
     const boc = parseProofs(subject, bytes, count);

@@ -7,7 +7,7 @@ import { proving, requireField } from './proof-cells.ts';
 import { readStateProof } from './state-proof.ts';
 
 /**
- * Checks an answer of `getBlockOutMsgQueueSize` with its proof (mode bit 0): the queue length in the state after the block
+ * Checks an answer of `getBlockOutMsgQueueSize` with its proof (mode bit 0). It proves the queue length in the state after the block
  * (service/proof/README.md#what-is-proved).
  * @returns messages that wait to leave the shard
  * @throws ProofError

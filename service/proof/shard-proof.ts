@@ -102,8 +102,8 @@ export type ListedShard = { readonly shard: ShardDescr | undefined; readonly lea
 
 /**
  * Finds the leaf of `shard_hashes` (`HashmapE 32 ^(BinTree ShardDescr)`) at the first `bits` bits of a shard. Returns none when the workchain is not
- * listed or its tree still forks there. The masterchain is in no list. For it, and for a value that is no shard, a lite server does not open the list
- * (`ShardConfig::get_shard_hash_raw_from` of the node).
+ * listed or its tree still forks there. The masterchain is in no list. A lite server does not open the list for the masterchain, nor for a value that
+ * is no shard. The node's function is `ShardConfig::get_shard_hash_raw_from`.
  */
 export function findListedShard(
   table: CellTable,

@@ -72,8 +72,8 @@ export type TrustChain = {
 };
 
 /**
- * Most queries for one block. An answer has up to 16 links. The main network has made fewer than 20,000 key blocks since its start, so even the path
- * from the zero state needs fewer.
+ * Most queries for one block. An answer has up to 16 links. The main network has made fewer than 20,000 key blocks since its start. Even the path
+ * from the zero state needs fewer queries.
  */
 const ROUNDS_MAX = 2048;
 

@@ -9,8 +9,8 @@ export type LoggerOptions = {
 };
 
 /**
- * Creates a logger of JSON lines, one object a line: `level` as a word, `time` in RFC 3339, `msg`, and the given fields. Text that looks like a key
- * or a password is removed from every line, in any position.
+ * Creates a logger of JSON lines, one object a line. Fields are `level` as a word, `time` in RFC 3339, `msg`, and the given ones. Text that looks
+ * like a key or a password is removed from every line, in any position.
  *
  * @param destination default standard output
  */

@@ -1,6 +1,6 @@
 import { censor, credentialFields, redactText } from './secrets.ts';
 
-/** Matches fields of a JSON line that hold a credential, with their value: text, number, or Node's list of repeated headers. */
+/** Matches fields of a JSON line with a credential and its value: text, number, or Node's list of repeated headers. */
 const CREDENTIAL_FIELD = new RegExp(
   String.raw`("(?:${credentialFields})"):(?:"(?:[^"\\]|\\.)*"|\[[^\]]*\]|-?\d[\d.e+-]*)`,
   'gi',

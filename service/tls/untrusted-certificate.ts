@@ -24,7 +24,7 @@ const nameCodes: ReadonlySet<string> = new Set(['ERR_TLS_CERT_ALTNAME_INVALID', 
 /**
  * Reports whether a TLS client refused the certificate of its server.
  *
- * @returns `chain`: the authority is not trusted, or the certificate is not valid; `name`: the certificate is of another host; undefined: another failure
+ * @returns `chain` for an untrusted authority or an invalid certificate, `name` for a certificate of another host. Undefined for another failure.
  */
 export function untrustedCertificate(error: unknown): 'chain' | 'name' | undefined {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';

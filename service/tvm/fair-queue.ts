@@ -11,7 +11,7 @@ export type FairQueue<T> = {
   readonly length: number;
   /**
    * Adds an entry.
-   * @returns the entry without room: this entry, or an entry of the payer with the most entries; undefined while there is room
+   * @returns the entry without room: this one, or one of the payer with the most entries. Undefined while there is room.
    */
   push(bill: Bill, entry: T): T | undefined;
   /**
@@ -223,8 +223,8 @@ function remember<T>(payer: Payer<T>, ranMs: number, nowMs: number): void {
 
 /**
  * Returns the rule for threads of long payers. Long payers have the longest runs, down to the first payer with runs at most half as long. Long payers
- * leave threads free for all others. The number is `HEADROOM` times the threads that others use, or all threads beyond the share of the long payers,
- * and at least one. A payer that has not ended a run has one thread.
+ * leave threads free for all others. The number is `HEADROOM` times the threads that others use, or all threads beyond the share of the long payers.
+ * It is at least one. A payer that has not ended a run has one thread.
  */
 function longRule<T>(
   payers: Payer<T>[],

@@ -96,7 +96,7 @@ type Source = {
 /**
  * Returns the gas used and the actions of the run; undefined when the message is not accepted.
  *
- * The library gives every contract the whole credit before it accepts; a block gives at most as much as the balance can pay. The run of a poor
+ * The library gives every contract the whole credit before it accepts. A block gives at most as much as the balance can pay. The run of a poor
  * account therefore uses a rich balance, and is cut where its affordable gas ends.
  */
 async function runSource(

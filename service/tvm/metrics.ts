@@ -10,7 +10,7 @@ export type TvmMetrics = {
   readonly libraries: Counter<'result'>;
 };
 
-/** Buckets of durations in seconds, the wait for a thread included: a wallet's seqno (1 ms), a large method (20 ms), the wall limit. */
+/** Buckets of durations in seconds, with the wait for a thread. Examples: a wallet's seqno (1 ms), a large method (20 ms), the wall limit. */
 const DURATION_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
 /** @param queueLength read when metrics are collected */

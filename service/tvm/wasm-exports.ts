@@ -66,7 +66,10 @@ function countImportedFunctions(section: Uint8Array | undefined): number {
   }).filter((kind) => kind === 0).length;
 }
 
-/** Skips a function's type index; a table's element type and limits; a memory's limits; a global's type and mutability; or a tag's type. */
+/**
+ * Skips the type of an import. A function has a type index, a table an element type and limits, a memory limits. A global has a type and mutability,
+ * a tag its own type.
+ */
 function skipImportType(reader: Reader, kind: number): void {
   if (kind === 0) readNumber(reader);
   else if (kind === 3) reader.at += 2;

@@ -50,8 +50,8 @@ export function decodedOpcode(opcode: number): string | undefined {
 }
 
 /**
- * Least bytes of JSON for the decoded bodies of one table. The bound is this, and so many times the table's bytes. A flag of one bit becomes 15
- * letters; honest bodies stay below eight times.
+ * Base of the bound on the bytes of JSON for the decoded bodies of one table. `OUTPUT_FACTOR` times the table's bytes are added. A flag of one bit
+ * becomes 15 letters; honest bodies stay below eight times.
  */
 const OUTPUT_LEAST = 64 * 1024;
 const OUTPUT_FACTOR = 32;
@@ -59,7 +59,7 @@ const OUTPUT_FACTOR = 32;
 /**
  * Decodes a message's body. The first constructor that fits and has its first 32 bits is chosen. Without one, the body is tried as a wallet's order
  * without an operation. Nested cells are decoded likewise, ten deep. The slice does not move. A body that exceeds its budget is not decoded.
- * @param budget by default the limits of one read, and 64 KiB of JSON with 32 times the bytes of the body's table
+ * @param budget by default the limits of one read, with a bound on JSON by the size of the body's table
  * @returns undefined when nothing fits
  */
 export function decodeBody(body: CellSlice, budget?: BodyBudget): DecodedBody | undefined {

@@ -289,7 +289,7 @@ function isTold(field: Field, wanted: ReadonlySet<string>): boolean {
   return field.term.kind === 'apply' && /^(##|#|uint\d+)$/.test(field.term.name);
 }
 
-/** Returns names that a field may refer to. Names of types are among them, but no field has those. */
+/** Returns names that a field may refer to. Names of types are among them, but no field has such a name. */
 function namesWanted(field: Field): readonly string[] {
   return field.kind === 'check' ? [field.name] : namesIn(field.term);
 }

@@ -15,7 +15,7 @@ const HIGHLOAD_V3_INTERNAL = 0xae42e5a4;
 /** Most counted actions; a contract's own output has at most 255. */
 const ACTIONS_MAX = 255;
 
-/** Returns the type of the body of a wallet v5, or of a highload v3's message to itself, by its operation. */
+/** Returns the type of a body by its operation: of a wallet v5, or of a highload v3's message to itself. */
 export function countedBody(body: CellSlice, opcode: number): WalletBody | undefined {
   if (opcode === HIGHLOAD_V3_INTERNAL) {
     const list = body.remainingRefs > 0 ? body.clone().ref() : undefined;

@@ -13,7 +13,7 @@ export type MessageMetadata = {
 
 /** Message on its way between shards. */
 export type MessageEnvelope = {
-  /** Number of the 96 bits of workchain and prefix that are the destination's: at the message's position, and at its next one. */
+  /** Number of the 96 bits of workchain and prefix that are the destination's, at the message's position and the next one. */
   readonly currentBits: number;
   readonly nextBits: number;
   /** Nanotons that the shards on the path may still take. */

@@ -6,7 +6,7 @@ import { walkHashmap } from '../hashmap.ts';
 
 /** Progress of a shard in processing other shards' queues as of a masterchain block. */
 export type ProcessedUpto = {
-  /** Unsigned 64 bits: the shard of the accounts concerned, which is the state's own shard or an older one that covered it. */
+  /** Unsigned 64 bits: the shard of the accounts concerned. It is the state's own shard or an older one that covered it. */
   readonly shard: bigint;
   readonly masterchainSeqno: number;
   /** Last processed message. Messages of equal lt and greater hash are not processed. */

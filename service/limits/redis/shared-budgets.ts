@@ -26,7 +26,7 @@ export type SharedBudgetsDependencies = {
 const leaseUs = 50_000;
 
 /**
- * Leases in a second. A lease is at most a twentieth of the plan's second, so all pods together stay below 1 % of it. Slower plans take no leases.
+ * Leases in a second. A lease is at most a twentieth of the plan's second. All pods together thus stay below 1 % of it. Slower plans take no leases.
  */
 const leasesPerSecond = 20;
 

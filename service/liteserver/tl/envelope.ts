@@ -13,7 +13,7 @@ const waitMasterchainSeqno = record('liteServer.waitMasterchainSeqno', 'Object',
 
 export const envelopeRecords = [query, queryPrefix, waitMasterchainSeqno] as const;
 
-/** Request that the server first waits until the masterchain block and all its shard blocks are applied; at most 10 s. */
+/** Request to wait until the masterchain block and all its shard blocks are applied; at most 10 s. */
 export type WaitMasterchain = { readonly seqno: number; readonly timeoutMs: number };
 
 /** Wraps a function's bytes in `liteServer.query`, with the wait prefix if given. */

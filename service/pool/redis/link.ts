@@ -10,7 +10,7 @@ export type RedisLink = {
    * Returns the command's answer. Undefined when Redis is unavailable or busy, refused the command, or took longer than `timeoutMs`. Never rejects.
    */
   ask<T>(command: (client: RedisClient) => Promise<T>, timeoutMs: number): Promise<T | undefined>;
-  /** Returns false from the moment Redis is gone or was late several times in a row, until it answers quickly again. */
+  /** Returns false once Redis is gone or was late several times in a row, until it answers quickly again. */
   readonly isHere: () => boolean;
   close(): void;
 };

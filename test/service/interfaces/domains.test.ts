@@ -130,7 +130,7 @@ describe('an item of the collection of .ton domains', () => {
   });
 });
 
-/** Returns a root of names that delegates to these contracts, either for the rest of a name or among the records of the whole. */
+/** Returns a root of names that delegates to these contracts. It delegates the rest of a name, or has them among the records of the whole. */
 function rootOf(delegates: Record<string, AccountId>, isWhole: boolean): Contract['methods'][string] {
   return ([name]) => {
     const asked = name?.type === 'slice' ? Buffer.from(name.table.bytes).toString('latin1') : '';

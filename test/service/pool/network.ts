@@ -22,7 +22,7 @@ export type Faults = Parameters<Devchain['liteServers'][number]['setFaults']>[0]
 
 const silent = pino({ level: 'silent' });
 
-/** Starts the first recorded network with so many lite servers. Its head stands still until it is moved. */
+/** Starts the first recorded network with `servers` lite servers. Its head stands still until it is moved. */
 export async function startNetwork(servers: number, options: { startBehindBlocks?: number } = {}): Promise<Devchain> {
   const [recordingDir] = recordingDirs();
   if (recordingDir === undefined) throw new Error('no recorded network among the fixtures');

@@ -7,7 +7,7 @@ import type { Waiter, WaitingLineOptions } from '#service/pool/waiting-line.ts';
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
 afterEach(() => void vi.useRealTimers());
 
-/** Creates a line before so many slots, by kind. `log` records who started and who was refused, and why. */
+/** Creates a line before a number of slots, by kind. `log` records the started and the refused waiters, with reasons. */
 function lineBefore(room: Record<string, number>, options: Partial<WaitingLineOptions> = {}) {
   const log: string[] = [];
   const shed: string[] = [];

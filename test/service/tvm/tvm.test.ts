@@ -181,7 +181,7 @@ describe('the earlier blocks that a contract sees', () => {
   };
   const previousBlocks = { last: [block], lastKeyBlock: block, lastHundreds: [block] };
 
-  /** Ways to the seqno of a block: of the first of all lists, of the first of one list, and of the key block. */
+  /** Ways to the seqno of a block: the first of all lists, the first of one list, and the key block. */
   const readers = {
     PREVBLOCKSINFOTUPLE: 'f82d6f106f106f12',
     PREVMCBLOCKS: 'f834006f106f12',

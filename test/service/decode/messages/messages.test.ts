@@ -211,7 +211,7 @@ describe('a decoder for bodies of one table', () => {
     beginCell().storeSlice(deep.beginParse()),
   ];
 
-  /** Returns a signed order of a wallet v4 to send the bodies, each in its message or in a cell of its own. */
+  /** Returns a signed order of a wallet v4 to send the bodies. Each body is in its message or in a cell of its own. */
   function order(isApart: boolean): Cell {
     const builder = beginCell().storeUint(0, 512).storeUint(1, 32).storeUint(2, 32).storeUint(3, 32).storeUint(0, 8);
     for (const body of bodies) {

@@ -51,7 +51,7 @@ describe.skipIf(missing)('a value of another form in Redis', () => {
     expect((await askWith(keys[0])(second)).allowed).toBe(true);
     expect(await malformed(second)).toBe(1);
     expect(await second.isHere()).toBe(true);
-    // The first pod's copy holds: four of its five are left, because no whole second went by.
+    // The first pod's copy counts: four of its five are left, because no whole second has passed.
     let admitted = 0;
     for (let asked = 0; asked < 8; asked++) admitted += Number((await askWith(keys[0])(first)).allowed);
     expect(admitted).toBeLessThanOrEqual(5);

@@ -18,7 +18,7 @@ function missedBy({ admitted, askedMs, elapsedMs }: Loaded, rate: number, burst:
   return Math.max(1 - admitted / least, admitted / most - 1);
 }
 
-/** Largest deviation in runs of seconds. One token of a hundred at each end, and a busy machine, are more than the 1 % of a minute. */
+/** Largest deviation in runs of seconds. One token of a hundred at each end, and a busy machine, exceed the 1 % of a minute. */
 const missMax = 0.04;
 
 describe.skipIf(missing)('limits shared in Redis', () => {
