@@ -26,7 +26,7 @@ import type { Family, Found, Subject, Surroundings } from './family.ts';
 import { askOf, idOf } from './method-names.ts';
 import { createInterfacesMetrics } from './metrics.ts';
 import { visit } from './visits.ts';
-import { createZones, type ZonesOptions } from './zones.ts';
+import { createZones, type ZonesOptions } from '../live/dns-zones.ts';
 
 /** Account whose state changed, with the data that blocks have. */
 export type ChangedAccount = {

@@ -5,15 +5,13 @@ import { lookUpEntry, openContractCell } from '../decode/contract-data.ts';
 import { DecodeError } from '../decode/errors.ts';
 import type { KnownRecord } from '../live/dns-records.ts';
 import { readDnsRecord } from '../live/dns-records.ts';
+import { TELEGRAM_ZONE } from '../live/dns-zones.ts';
 import { cellOfSlice } from '../live/vm-values.ts';
 import type { StackCell, StackEntry } from '../live/vm-values.ts';
 import { accountKey } from '../store/account-key.ts';
 import type { DnsEntryRow } from '../store/meaning-tables.ts';
 import type { Answers } from './family.ts';
 import { anyCell, int, slice, stackShape } from './stack-shape.ts';
-
-/** Zone whose items return their whole names. Items of other zones return a label. */
-export const TELEGRAM_ZONE = 't.me';
 
 export type Domain = {
   /** Full name, e.g. `foo.ton`. */

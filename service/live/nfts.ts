@@ -61,9 +61,6 @@ async function readItemContent(
   return whole === undefined ? NO_CONTENT : readTokenContent(whole);
 }
 
-/** The collection of `.ton` domains in the main network: its items' names are shown with the ending. */
-const TON_DOMAINS = Buffer.from('b774d95eb20543f186c06b371ab88ad704f7e256130caf96189368a7d0cb6ccf', 'hex');
-
 /** Asks a domain for all records of its own name, a zero byte (TEP-81). */
 export const OWN_NAME: readonly StackEntry[] = [sliceEntry(zeroByte()), { type: 'int', value: 0n }];
 
@@ -80,7 +77,8 @@ async function readDomain(
   const named = asCell((await contract.run('get_domain', 1))?.[0]);
   const name = named && readName(named);
   if (name === undefined || name === '') return undefined;
-  const isTon = collection?.workchain === 0 && collection.id.equals(TON_DOMAINS);
+  // Names of other zones stay labels, as in TON Center's v2.
+  const isTon = collection !== undefined && (await contract.zoneOf(collection)) === 'ton';
   try {
     return { kind: 'domain', domain: isTon ? `${name}.ton` : name, records: readKnownRecords(records) };
   } catch (error) {

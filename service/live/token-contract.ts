@@ -5,6 +5,7 @@ import { TvmError } from '../tvm/errors.ts';
 import type { AccountId } from './accounts.ts';
 import type { ContractWorld } from './contract-world.ts';
 import { readAccount } from './dns-records.ts';
+import type { Zones } from './dns-zones.ts';
 import { LiveError } from './errors.ts';
 import { methodIdOf } from './method-id.ts';
 import { cellOfSlice, sliceEntry } from './vm-values.ts';
@@ -17,12 +18,14 @@ export type TokenContract = {
   run(method: string, least: number, stack?: readonly StackEntry[]): Promise<readonly StackEntry[] | undefined>;
   /** Another contract in the same block. */
   at(account: AccountId): TokenContract;
+  /** Returns the zone of the names of a collection's items; undefined for a collection of something else. */
+  zoneOf(collection: AccountId): Promise<string | undefined>;
 };
 
 /** A contract whose answer cannot be shown has no good answer; it is no fault of ours. */
 const UNREADABLE: ReadonlySet<string> = new Set(['stack_too_deep', 'stack_too_big', 'stack_invalid', 'bad_stack']);
 
-export function createTokenContract(world: ContractWorld, account: AccountId): TokenContract {
+export function createTokenContract(world: ContractWorld, account: AccountId, zones: Zones): TokenContract {
   return {
     account,
     async run(method, least, stack = []) {
@@ -35,7 +38,8 @@ export function createTokenContract(world: ContractWorld, account: AccountId): T
         throw error;
       }
     },
-    at: (other) => createTokenContract(world, other),
+    at: (other) => createTokenContract(world, other, zones),
+    zoneOf: (collection) => zones(world, collection),
   };
 }
 

@@ -4,6 +4,7 @@ import type { ContractWorlds } from './contract-world.ts';
 import type { KnownRecord } from './dns-records.ts';
 import { LiveError } from './errors.ts';
 import { readJettonMaster, readJettonWallet } from './jettons.ts';
+import { createZones, type ZonesOptions } from './dns-zones.ts';
 import { readNftCollection, readNftItem } from './nfts.ts';
 import type { TokenContent } from './token-content.ts';
 import { createTokenContract } from './token-contract.ts';
@@ -68,11 +69,12 @@ export type LiveTokens = {
 /** Order of the checks; the first success wins (service/v2/README.md#token-data). */
 const KINDS = [readJettonMaster, readJettonWallet, readNftCollection, readNftItem] as const;
 
-export function createLiveTokens(dependencies: { worlds: ContractWorlds }): LiveTokens {
+export function createLiveTokens(options: ZonesOptions, dependencies: { worlds: ContractWorlds }): LiveTokens {
+  const zones = createZones(options);
   return {
     async readToken(account, seqno, context) {
       const world = await dependencies.worlds.open(seqno, context);
-      const contract = createTokenContract(world, account);
+      const contract = createTokenContract(world, account, zones);
       const { code } = await world.readAccount(account);
       for (const read of code === null ? [] : KINDS) {
         const token = await read(contract);

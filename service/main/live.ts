@@ -21,7 +21,7 @@ export type Live = V2Dependencies & { readonly worlds: ContractWorlds };
 
 /** Live answers of every family, over one pool. */
 export function createLive(
-  { trust }: Pick<ServiceConfig, 'trust'>,
+  { trust, network }: Pick<ServiceConfig, 'trust' | 'network'>,
   { pool, signatures, tvm, onSent }: { pool: Pool; signatures: SignatureChecker; tvm: Tvm; onSent?: OnSent },
 ): Live {
   const worlds = createContractWorlds({ trust }, { pool, tvm, now: () => performance.now() });
@@ -39,7 +39,7 @@ export function createLive(
     send,
     legacySend: createLegacySend({ pool, accounts, send, onSent, now: () => performance.now() }),
     getMethods: createLiveGetMethods({ worlds }),
-    tokens: createLiveTokens({ worlds }),
+    tokens: createLiveTokens({ network }, { worlds }),
     dns: createLiveDns({ worlds }),
     fees: createLiveFees({ worlds }),
   };

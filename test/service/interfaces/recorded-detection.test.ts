@@ -86,7 +86,7 @@ describe('the accounts of a recorded network', () => {
     async (part) => {
       const seqno = Math.max(1, Math.floor(last * part));
       const world = await open(seqno);
-      const tokens = createLiveTokens({ worlds });
+      const tokens = createLiveTokens({ network: 'custom' }, { worlds });
       for (const label of labels.filter((one) => kinds.slice(0, 5).some(([pattern]) => pattern.test(one)))) {
         const shown = await tokens.readToken(accountOf(label), seqno, within(60_000)).then(
           ({ value }) => value,

@@ -239,7 +239,7 @@ test('a full queue and a closed TVM are told as such, by tokens too', async () =
     { trust: 'verified' },
     { pool: under.pool, tvm: closed, now: () => performance.now() },
   );
-  const token = createLiveTokens({ worlds }).readToken(elector, undefined, within(5_000));
+  const token = createLiveTokens({ network: 'custom' }, { worlds }).readToken(elector, undefined, within(5_000));
   await expect(token).rejects.toMatchObject({ code: 'tvm_closed' });
   const { tvm: narrow } = startTvm({ queueMax: 1, workers: 1 });
   const live = over(under, narrow);

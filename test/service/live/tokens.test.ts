@@ -54,7 +54,7 @@ async function read(token: Contract, master: Contract = {}): Promise<{ token: To
     },
     answer: (value: Token) => ({ value, liteServers: [], cached: false }),
   } as unknown as ContractWorld;
-  const tokens = createLiveTokens({ worlds: { open: async () => world } });
+  const tokens = createLiveTokens({ network: 'mainnet' }, { worlds: { open: async () => world } });
   const context = { deadlineMs: Infinity, signal: new AbortController().signal };
   const { value } = await tokens.readToken(accounts.token, undefined, context);
   return { token: value, calls };

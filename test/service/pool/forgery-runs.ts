@@ -45,7 +45,7 @@ export async function runForgeries(network: Devchain): Promise<ForgeryRun[]> {
   const tvm = createTvm({ workerUrl }, { ...quiet, now: () => performance.now() });
   const liteServer = network.liteServers[0]!;
   const liveOf = (pool: Pool): V2 =>
-    createV2({ release: 0 }, createLive({ trust: 'verified' }, { pool, signatures, tvm }));
+    createV2({ release: 0 }, createLive({ trust: 'verified', network: 'custom' }, { pool, signatures, tvm }));
 
   /** Returns the operation's answer from a pool of its own with an empty cache. */
   async function ask(name: string, query: string, faults: Faults): Promise<unknown> {

@@ -97,7 +97,7 @@ describe('a network with its demonstration', () => {
     const { account_address: found } = entry['smc_address'] as { account_address: string };
     expect(raw(found)).toBe(demo['wallet v4r2']);
     const named = await ask<Record<string, unknown>>(`getTokenData?address=${demo['domain tonplane.ton']}`);
-    expect(named).toMatchObject({ contract_type: 'nft_item', init: true });
+    expect(named).toMatchObject({ contract_type: 'nft_item', init: true, content: { domain: 'tonplane.ton' } });
   });
 
   it('has a multisig with an order that waits for its second signer', async () => {

@@ -1,9 +1,11 @@
-import { LiveError } from '../live/errors.ts';
-import type { AccountId } from '../live/accounts.ts';
-import { askResolver } from '../live/dns.ts';
-import type { DetectionWorld } from './detector.ts';
-import { TELEGRAM_ZONE } from './domains.ts';
-import { rawOf } from './spelling.ts';
+import { formatRawAddress } from '../decode/address.ts';
+import type { AccountId } from './accounts.ts';
+import type { ContractWorld } from './contract-world.ts';
+import { askResolver } from './dns.ts';
+import { LiveError } from './errors.ts';
+
+/** Zone whose items return their whole names. Items of other zones return a label. */
+export const TELEGRAM_ZONE = 't.me';
 
 /** Collections whose items are names, by network (service/interfaces/README.md#names). */
 const COLLECTIONS = {
@@ -24,29 +26,32 @@ export type ZonesOptions = {
   readonly domainCollections?: readonly { readonly collection: AccountId; readonly zone: string }[];
 };
 
+/** A block at which the root of names is read. */
+export type ZonesWorld = Pick<ContractWorld, 'runMethod' | 'readDnsRoot'>;
+
 /** Returns the zone of the names of a collection's items. */
-export type Zones = (world: DetectionWorld, collection: AccountId) => Promise<string | undefined>;
+export type Zones = (world: ZonesWorld, collection: AccountId) => Promise<string | undefined>;
 
 export function createZones({ network, domainCollections = [] }: ZonesOptions): Zones {
   const known = new Map<string, string>(network === 'custom' ? [] : Object.entries(COLLECTIONS[network]));
-  for (const { collection, zone } of domainCollections) known.set(rawOf(collection), zone);
+  for (const { collection, zone } of domainCollections) known.set(formatRawAddress(collection, 'upper'), zone);
 
   return async (world, collection) => {
-    const raw = rawOf(collection);
+    const raw = formatRawAddress(collection, 'upper');
     const zone = known.get(raw);
     if (zone !== undefined || network !== 'custom') return zone;
     const root = await world.readDnsRoot();
     if (root === undefined) return undefined;
     for (const own of OWN_ZONES) {
       const delegate = await readDelegate(world, root, own);
-      if (delegate !== undefined && rawOf(delegate) === raw) return own;
+      if (delegate !== undefined && formatRawAddress(delegate, 'upper') === raw) return own;
     }
     return undefined;
   };
 }
 
 /** Returns the contract to which the root of names delegates a zone. */
-async function readDelegate(world: DetectionWorld, root: AccountId, zone: string): Promise<AccountId | undefined> {
+async function readDelegate(world: ZonesWorld, root: AccountId, zone: string): Promise<AccountId | undefined> {
   try {
     const { entries } = await askResolver(world, root, `${zone}.`);
     const whole = entries.filter(({ name }) => name === zone || name === `${zone}.`);
