@@ -74,7 +74,7 @@ describe('classification that looks accounts up', () => {
   });
 
   it('classification fails like the lookup', async () => {
-    const away = new Error('nobody answers');
+    const away = new Error('no answer');
     await expect(classifyLookingUp(eventTrace(buyer, [bid(contract)]), () => Promise.reject(away))).rejects.toBe(away);
   });
 });

@@ -222,7 +222,7 @@ describe('a jetton wallet', () => {
   it.each([
     ['another account', [addressOf(other)]],
     ['the same id in another workchain', [addressOf(accountNumber(1, -1))]],
-    ['nobody', [addressOf(null)]],
+    ['no account', [addressOf(null)]],
     ['its address in a cell', [cellEntry(beginCell().storeUint(0, 8).endCell())]],
     ['nothing', [] as StackEntry[]],
     ['that it fails', 9],
@@ -311,7 +311,7 @@ describe('an NFT item', () => {
 
   it.each([
     ['knows another account', { ...collection.methods, get_nft_address_by_index: [addressOf(other)] }],
-    ['knows nobody', { get_nft_content: collection.methods['get_nft_content']! }],
+    ['knows no item', { get_nft_content: collection.methods['get_nft_content']! }],
     ['has no content for it', { ...collection.methods, get_nft_content: 9 }],
     ['has unreadable content', { ...collection.methods, get_nft_content: [cellEntry(emptyCell)] }],
   ])('an account is no NFT item when its collection %s', async (_name, methods) => {

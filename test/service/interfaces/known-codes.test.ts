@@ -159,7 +159,7 @@ describe('a contract of jVault', () => {
   it.each([
     ['few values', storage.slice(0, 5), 10],
     ['one account', storage.slice(1), 10],
-    ['more data than is kept', storage, 17 * 1024],
+    ['more data than the bound', storage, 17 * 1024],
   ])('an account is no contract of jVault with %s', async (_name, said, length) => {
     const found = await detect(jvaultContracts, { get_storage_data: said }, { data: Buffer.alloc(length) });
     expect(found).toBe('malformed');

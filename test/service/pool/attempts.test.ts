@@ -34,7 +34,7 @@ function race(
   const result = raceAttempts(
     {
       next: () => (nextIndex < behaviours.length ? nextIndex++ : undefined),
-      queue: () => expect.unreachable('nobody said that there is no room'),
+      queue: () => expect.unreachable('no server is without room'),
       start,
       isFinal: (error) => (error as Error).message === 'final',
       onSlow: () => () => undefined,

@@ -34,7 +34,7 @@ describe('candidates for the served head', () => {
     ['the second of three', [tip(12), tip(11), tip(3)], 11],
     ['the second of four', [tip(13), tip(12), tip(11), tip(10)], 12],
     ['not the far future of one among three', [tip(4_000_000_000), tip(11), tip(10)], 11],
-    ['not a fork that one of three tells of', [tip(11, { fork: 1 }), tip(11), tip(11)], 11],
+    ['not a fork that one of three reports', [tip(11, { fork: 1 }), tip(11), tip(11)], 11],
     ['neither of two forks that a third knows nothing of', [tip(11, { fork: 1 }), tip(11), tip(9)], 9],
   ])('the candidates are right: %s', (_name, tips, expected) => {
     expect(newest(tips)).toBe(expected);

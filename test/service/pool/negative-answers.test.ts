@@ -36,7 +36,7 @@ describe('it is missing only when every lite server that was asked says so', () 
     ['one is overloaded', [pruned, overloaded], false],
     ['one cannot be reached', [unreachable, pruned], false],
     ['all lag', [lagging], false],
-    ['nobody was there to ask', [], false],
+    ['no server was asked', [], false],
   ] as const)('data are missing only when every asked lite server says so: %s', (_what, errors, isMissing) => {
     expect(commonAbsence(errors) !== undefined).toBe(isMissing);
   });

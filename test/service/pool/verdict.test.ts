@@ -64,8 +64,8 @@ describe('judgement of an error', () => {
 
 describe('the most informative error', () => {
   test.each<[string, unknown[], string]>([
-    ['nobody to ask', [], 'no_lite_server'],
-    ['nobody to reach', [said('unreachable'), said('closed'), said('busy')], 'no_lite_server'],
+    ['an empty pool', [], 'no_lite_server'],
+    ['unreachable servers', [said('unreachable'), said('closed'), said('busy')], 'no_lite_server'],
     ['silence', [said('unreachable'), said('timeout')], 'deadline'],
     ["the lite server's own time limit", [said('overloaded', -503)], 'deadline'],
     ['too many requests', [said('overloaded', 429), said('timeout')], 'overloaded'],

@@ -209,7 +209,7 @@ function transactionLies(find: Find): Lie[] {
       () => prove(none, { ...none.answer, transaction: one.answer.transaction }),
     ],
     ["a transaction outside of the block's time", 'not_contained', () => prove(one, one.answer, 1n)],
-    ['a transaction that is kept back', 'malformed', () => prove(one, { ...one.answer, transaction: Buffer.alloc(0) })],
+    ['a transaction that is left out', 'malformed', () => prove(one, { ...one.answer, transaction: Buffer.alloc(0) })],
     [
       'transactions without their blocks',
       'wrong_field',

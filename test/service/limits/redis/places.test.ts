@@ -7,7 +7,7 @@ import { placesScript } from '#service/limits/redis/script.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 
 const url = inject('redisUrl') ?? '';
-const missing = skipLoudly(url === '', { what: 'places kept in Redis', why: 'no redis-server' });
+const missing = skipLoudly(url === '', { what: 'slots in Redis', why: 'no redis-server' });
 
 describe.skipIf(missing)('slots under maxConcurrent in Redis', () => {
   it('all pods together take at most maxConcurrent slots, and slots return when a pod reports fewer or is gone', async () => {

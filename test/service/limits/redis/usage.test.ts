@@ -7,7 +7,7 @@ import type { Store } from '#service/limits/redis/store.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 
 const url = inject('redisUrl') ?? '';
-const missing = skipLoudly(url === '', { what: 'usage kept in Redis', why: 'no redis-server' });
+const missing = skipLoudly(url === '', { what: 'usage in Redis', why: 'no redis-server' });
 
 describe.skipIf(missing)('usage in Redis', () => {
   it('each flush of a pod is added once, however often and in whatever company it comes', async () => {

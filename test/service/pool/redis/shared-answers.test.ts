@@ -14,7 +14,7 @@ import { skipLoudly } from '#test/support/skips.ts';
 import { metric, openPool, startNetwork, until, within } from '../network.ts';
 import type { PoolUnderTest } from '../network.ts';
 
-const missing = skipLoudly(inject('redisUrl') === undefined, { what: 'answers kept in Redis', why: 'no redis-server' });
+const missing = skipLoudly(inject('redisUrl') === undefined, { what: 'answers in Redis', why: 'no redis-server' });
 
 const away = (pod: PoolUnderTest): Promise<number> => metric(pod.register, 'ton_pool_redis_away');
 
@@ -68,7 +68,7 @@ describe.skipIf(missing)('answers in Redis', { timeout: 30_000 }, () => {
       if (keys.length >= count) return keys;
       await delay(10);
     }
-    throw new Error('nothing was kept');
+    throw new Error('no answer was cached');
   }
 
   test('answers of one pod are used by the next, which asks no lite server, and they expire', async () => {
