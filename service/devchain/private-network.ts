@@ -4,9 +4,12 @@ import type { Registry } from 'prom-client';
 
 import { BitWriter } from '../decode/bit-writer.ts';
 import type { Boc } from '../decode/boc.ts';
+import { parseBoc } from '../decode/boc.ts';
 import { writeBocText } from '../decode/boc-writer.ts';
 import type { CellStore } from '../decode/cell-store.ts';
+import { CellSlice } from '../decode/cell-slice.ts';
 import { createCellStore } from '../decode/cell-store.ts';
+import { findConfigParam } from '../decode/tlb/config-params.ts';
 import { writeStandardAddress } from '../decode/tlb/message-address.ts';
 import type { CellAt } from '../decode/tlb/message-cells.ts';
 import { compileEmulator, createEmulator } from '../tvm/emulator.ts';
@@ -120,7 +123,7 @@ export type PrivateNetworkOptions = {
   /** How many validators; default 1. */
   readonly validators?: number;
   readonly consensus?: Consensus;
-  /** Signed 32 bits; default -217. */
+  /** Signed 32 bits; default that of the forked network, or else -217. */
   readonly globalId?: number;
   /** Unix seconds of the zerostate; default now. */
   readonly genesisUtime?: number;
@@ -454,7 +457,7 @@ function startStates(
   fork: ForkBeginning | undefined,
 ): Parameters<typeof createChain>[0] {
   const { masterchain, basechain } = buildZeroStates({
-    globalId: options.globalId ?? DEFAULT_GLOBAL_ID,
+    globalId: options.globalId ?? (fork && globalIdOf(fork)) ?? DEFAULT_GLOBAL_ID,
     utime: Math.max(options.genesisUtime ?? nowSeconds, fork?.utime ?? 0),
     ...(fork !== undefined && { lt: fork.endLt, base: fork.config }),
     validators: keys.map((key) => describeValidator(key, VALIDATOR_WEIGHT)),
@@ -465,4 +468,11 @@ function startStates(
     splitMergeIntervalSeconds: options.splitMergeIntervalSeconds ?? 100,
   });
   return [masterchain, basechain];
+}
+
+/** Parameter 19 of a configuration; undefined where it has none. */
+function globalIdOf({ config }: ForkBeginning): number | undefined {
+  const table = parseBoc(config);
+  const cell = findConfigParam(table, table.roots[0]!, 19);
+  return cell === undefined ? undefined : new CellSlice(table, cell).int(32);
 }

@@ -8,10 +8,19 @@ import { askForBody, awaitsContinue } from './expectation.ts';
 export type BodyReader = {
   /**
    * Reads a whole body, and asks for it a caller that waits for `100 Continue`. Throws HttpError: `body_too_large` as soon as it is known to be, by its length header or by counting; `body_slow` when the
-   * deadline's signal comes first; `body_cut` when the caller goes first; `too_many_in_flight` when all bodies together would exceed their bound.
+   * deadline's signal comes first; `body_encoded` for a compressed one; `body_cut` when the caller goes first; `too_many_in_flight` when all bodies together would exceed their bound.
    */
   read(message: IncomingMessage, signal: AbortSignal): Promise<Buffer>;
 };
+
+const textMax = 64;
+
+/** Refuses a body in another encoding than as it is (RFC 9110, 8.4). */
+function requireIdentity({ headers }: IncomingMessage): void {
+  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
+  if (encoding === '' || encoding === 'identity') return;
+  throw new HttpError('body_encoded', `Content-Encoding: expected none or identity, got ${encoding.slice(0, textMax)}`);
+}
 
 type BodyErrorCode = 'body_too_large' | 'body_slow' | 'body_cut' | 'too_many_in_flight';
 
@@ -55,6 +64,7 @@ export function createBodyReader(bytesMax: number, totalBytesMax: number): BodyR
   return {
     read: async (message, signal) => {
       if (Number(message.headers['content-length'] ?? 0) > bytesMax) throw new HttpError('body_too_large');
+      requireIdentity(message);
       askForBody(message);
       return read(message, signal);
     },

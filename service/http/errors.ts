@@ -5,6 +5,7 @@ import type { RefusalCode, Refused } from '../limits/limits.ts';
  * Why a request ends before or beside its operation.
  * - `not_found`, `wrong_method`, `url_too_long`, `bad_url`, `headers_too_large`: the request line and what follows it
  * - `body_too_large`, `body_not_json`, `body_slow`, `body_cut`: the body
+ * - `body_encoded`: the body is compressed
  * - `not_json`: the body's media type is not JSON, where that counts
  * - `too_many_in_flight`: as many requests in flight as the process bears
  * - `request_timeout`: the request's time is over; `caller_gone`: nobody is there to answer
@@ -20,6 +21,7 @@ export type HttpErrorCode =
   | 'body_too_large'
   | 'body_not_json'
   | 'not_json'
+  | 'body_encoded'
   | 'body_slow'
   | 'body_cut'
   | 'too_many_in_flight'

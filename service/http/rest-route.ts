@@ -15,7 +15,7 @@ export async function answerRest(calls: Calls, call: Call, operation: Operation,
 
 /** GET reads the query, POST the body and never the query (v2 sheet section 1). */
 async function readSource(call: Call, bodies: BodyReader): Promise<ParameterSource> {
-  if (call.request.method === 'GET') return querySource(call.query);
+  if (call.request.method !== 'POST') return querySource(call.query);
   return readBodySource(call, bodies);
 }
 

@@ -83,7 +83,8 @@ export function declareRoutes(
 
   const declareOperation = (operation: Operation): void => {
     const handler = answering(operation.name, (call) => answerRest(calls, call, operation, bodies));
-    const { name: label, methods } = operation;
+    const { name: label } = operation;
+    const methods = withHead(operation.methods);
     for (const name of [label, ...operation.aliases]) {
       const path = `${operationsPath}/${name}`;
       declare(path, methods, handler);
@@ -94,7 +95,7 @@ export function declareRoutes(
   const declareV3 = (operation: Operation<V3Request>): void => {
     const label = `v3/${operation.name}`;
     const handler = answering(label, (call) => answerV3(calls, call, operation, bodies));
-    const methods = operation.methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+    const methods = withHead(operation.methods);
     for (const name of [operation.name, ...operation.aliases]) {
       const path = `${v3Path}/${name.toLowerCase()}`;
       declare(path, methods, handler);
@@ -126,6 +127,11 @@ export function declareRoutes(
   }
   declareOwnPages(ownPages, declare, exchanges);
   return { table, gated };
+}
+
+/** HEAD is a GET whose answer has no body. */
+function withHead(methods: readonly string[]): readonly string[] {
+  return methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 }
 
 /** Pages of other origins, and of names that are rebound to this address, do not read what these show. */

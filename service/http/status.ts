@@ -67,6 +67,7 @@ const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['not_a_wallet', [409, ownMessage]],
   ['answer_too_large', [422, ownMessage]],
   ['body_not_json', [422, (error) => `failed to parse request: ${error.message}`]],
+  ['body_encoded', [415, ownMessage]],
   ['not_json', [415, 'expected the media type application/json']],
   ['body_too_large', [413, 'request body too large']],
   ['body_slow', [408, 'request body took too long']],

@@ -11,8 +11,8 @@ import type { TvmMetrics } from './metrics.ts';
 export type FetchLibrary = (hash: Buffer) => Promise<Buffer | undefined>;
 
 /**
- * Cache of libraries by hash. Content never changes, but a library exists only from the block that published it until a block that removes it. A
- * library that exists at one block is assumed to exist in the next `TRUST_BLOCKS` blocks.
+ * Cache of libraries by hash. Content never changes, but a library exists only from the block that published it until a block that removes it: each
+ * masterchain block is asked once.
  */
 export type Libraries = {
   /** Returns the cached libraries among these hashes (hex) that exist at this masterchain block. */
@@ -24,10 +24,7 @@ export type Libraries = {
 /** Most libraries of one call; contracts use one or two. */
 export const LIBRARIES_MAX = 16;
 
-/** Masterchain blocks, of seconds each, after which a library is fetched again. It may have been removed. */
-const TRUST_BLOCKS = 1000;
-
-/** `firstSeqno` to `lastSeqno`: masterchain blocks between which the library is known to exist. */
+/** `firstSeqno` to `lastSeqno`: masterchain blocks each of which has the library. */
 type Kept = { readonly bytes: Buffer; firstSeqno: number; lastSeqno: number };
 
 /** @param bytesMax of all cached libraries; the library unused longest is evicted first */
@@ -37,8 +34,7 @@ export function createLibraries(bytesMax: number, metrics: TvmMetrics): Librarie
 
   function touch(hash: string, seqno: number): Buffer | undefined {
     const library = kept.get(hash);
-    if (library === undefined || seqno < library.firstSeqno || seqno > library.lastSeqno + TRUST_BLOCKS)
-      return undefined;
+    if (library === undefined || seqno < library.firstSeqno || seqno > library.lastSeqno) return undefined;
     kept.delete(hash);
     kept.set(hash, library);
     metrics.libraries.inc({ result: 'cached' });
@@ -48,8 +44,9 @@ export function createLibraries(bytesMax: number, metrics: TvmMetrics): Librarie
   function keep(hash: string, library: Buffer, seqno: number): void {
     const known = kept.get(hash);
     if (known !== undefined) {
-      known.firstSeqno = Math.min(known.firstSeqno, seqno);
-      known.lastSeqno = Math.max(known.lastSeqno, seqno);
+      const isNext = seqno === known.lastSeqno + 1;
+      known.firstSeqno = isNext ? known.firstSeqno : seqno;
+      known.lastSeqno = seqno;
       return;
     }
     if (library.length > bytesMax) return;

@@ -4,9 +4,12 @@ import { invalid, type ContractError } from '../contract/errors.ts';
 import { V2Error } from './errors.ts';
 import { isRecord } from '../contract/record.ts';
 import { cellEntry, readBocCell, readStackNumber } from '../contract/stack-arguments.ts';
+import { asPairs, createTypedReader } from '../contract/typed-stack.ts';
 import type { OptionalParameter } from '../contract/parameter.ts';
 import { readCellObject } from './stack-cell-input.ts';
 import { legacyStackInput, typedStackInput, type StackInput } from './stack-input-schema.ts';
+
+const { readEntry: readTypedEntry, readElements } = createTypedReader(unsupported);
 
 /** Arguments as pairs of type and value (service/v2/README.md#stack); the first is pushed first. */
 export const legacyStack: OptionalParameter<readonly StackEntry[]> = stackParameter(legacyStackInput, readLegacyEntry);
@@ -90,51 +93,6 @@ function readLegacyCell(
   if (typeof bytes !== 'string') throw refused(wanted);
   if (bytes === '') throw refused(`Empty ${tag}`);
   return cellEntry(type, readBocCell(bytes, `Invalid ${tag}, base64 of a bag of cells expected`), exoticRefusal);
-}
-
-function readTypedEntry(raw: unknown): StackEntry {
-  const tag = isRecord(raw) ? raw['@type'] : undefined;
-  if (!isRecord(raw) || typeof tag !== 'string') throw refused('failed to parse stack: an entry has no @type');
-  switch (tag) {
-    case 'tvm.stackEntryNumber':
-      return { type: 'int', value: readTypedNumber(raw['number']) };
-    case 'tvm.stackEntryCell':
-      return readTypedCell('cell', raw['cell']);
-    case 'tvm.stackEntrySlice':
-      return readTypedCell('slice', raw['slice']);
-    case 'tvm.stackEntryTuple':
-      return {
-        type: 'tuple',
-        items: readElements(raw['tuple'], 'tvm.tuple', 'failed to parse stack: invalid tvm.tuple'),
-      };
-    case 'tvm.stackEntryList':
-      return asPairs(readElements(raw['list'], 'tvm.list', 'failed to parse stack: invalid tvm.list'));
-    default:
-      throw unsupported(tag);
-  }
-}
-
-function readTypedNumber(raw: unknown): bigint {
-  if (!isRecord(raw) || raw['@type'] !== 'tvm.numberDecimal')
-    throw refused('failed to parse stack: invalid tvm.numberDecimal');
-  return readStackNumber(raw['number']);
-}
-
-function readTypedCell(type: 'cell' | 'slice', raw: unknown): StackEntry {
-  const wanted = `failed to parse stack: invalid tvm.${type}`;
-  if (!isRecord(raw) || raw['@type'] !== `tvm.${type}` || typeof raw['bytes'] !== 'string') throw refused(wanted);
-  return cellEntry(type, readBocCell(raw['bytes'], wanted), `${wanted}, an ordinary cell expected`);
-}
-
-/** The items of `tvm.tuple` or `tvm.list`, typed; how deep they may be nested is bounded by the depth of a request's JSON. */
-function readElements(raw: unknown, type: 'tvm.tuple' | 'tvm.list', wanted: string): StackEntry[] {
-  if (!isRecord(raw) || raw['@type'] !== type || !Array.isArray(raw['elements'])) throw refused(wanted);
-  return raw['elements'].map(readTypedEntry);
-}
-
-/** A list as the VM has it: pairs of head and tail that end with null. */
-function asPairs(items: readonly StackEntry[]): StackEntry {
-  return items.reduceRight<StackEntry>((tail, head) => ({ type: 'tuple', items: [head, tail] }), { type: 'null' });
 }
 
 function refused(message: string): ContractError {

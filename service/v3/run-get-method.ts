@@ -1,11 +1,11 @@
 import { methodId } from '../contract/method-id.ts';
 import { mapAnswer } from '../contract/operation.ts';
-import { withDefault } from '../contract/parameter.ts';
+import { withDefault, type OptionalParameter } from '../contract/parameter.ts';
 import { named, object, type Infer } from '../contract/shape.ts';
 import type { LiveGetMethods, LiveMethodRun } from '../live/get-methods.ts';
 import { defineLiveOperation } from './live-operation.ts';
 import type { V3Operation } from './operation.ts';
-import { account } from './parameters.ts';
+import { account, int32 } from './parameters.ts';
 import { required } from './required-parameters.ts';
 import { integer } from './scalars.ts';
 import { stackArguments, stackShape, viewStack } from './stack.ts';
@@ -15,6 +15,12 @@ const result = named('V2RunGetMethodResult', object({ gas_used: integer, exit_co
 function viewRun({ gasUsed, exitCode, stack }: LiveMethodRun): Infer<typeof result> {
   return { gas_used: Number(gasUsed), exit_code: exitCode, stack: viewStack(stack) };
 }
+
+/** A masterchain block to run at; without it the served head. */
+const masterchainSeqno: OptionalParameter<number> = {
+  ...int32('seqno'),
+  check: (value) => (value > 0 ? undefined : 'seqno should be positive'),
+};
 
 /** Runs get-methods at the served head (v3 sheet section 14). */
 export function runMethodOperations(getMethods: LiveGetMethods): readonly V3Operation[] {
@@ -27,11 +33,13 @@ export function runMethodOperations(getMethods: LiveGetMethods): readonly V3Oper
         account: required(account('address'), 'address is required'),
         methodId: methodId('method is required'),
         stack: withDefault(stackArguments, []),
+        seqno: masterchainSeqno,
       },
       // A stack that is nested too deep to be shown.
       failures: [533],
       result,
-      handle: async (call, context) => mapAnswer(await getMethods.runMethod(call, undefined, context), viewRun),
+      handle: async ({ seqno, ...call }, context) =>
+        mapAnswer(await getMethods.runMethod(call, seqno, context), viewRun),
     }),
   ];
 }

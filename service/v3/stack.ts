@@ -3,6 +3,7 @@ import type { OptionalParameter } from '../contract/parameter.ts';
 import { isRecord } from '../contract/record.ts';
 import { list, named, object, oneOfStrings, scalar, type Infer } from '../contract/shape.ts';
 import { cellEntry, readBocCell, readStackNumber } from '../contract/stack-arguments.ts';
+import { asPairs, createTypedReader } from '../contract/typed-stack.ts';
 import {
   isPruned,
   listElements,
@@ -17,7 +18,7 @@ import { STACK_ENTRIES_MAX, cellOfSlice, type StackCell, type StackEntry } from 
 
 // Values of the VM as `{type, value}` (v3 sheet section 14).
 
-const argumentTypes = ['num', 'cell', 'slice'] as const;
+const argumentTypes = ['num', 'cell', 'slice', 'builder', 'tuple', 'list', 'null'] as const;
 
 /** Arguments of a get-method; the first is pushed first. */
 export const stackArguments: OptionalParameter<readonly StackEntry[]> = {
@@ -34,8 +35,8 @@ export const stackArguments: OptionalParameter<readonly StackEntry[]> = {
       type: 'array',
       items: {
         type: 'object',
-        required: ['type', 'value'],
-        properties: { type: { type: 'string', enum: argumentTypes }, value: {} },
+        // In place of both, the forms of `runGetMethodStd`.
+        properties: { type: { type: 'string', enum: argumentTypes }, value: {}, '@type': { type: 'string' } },
       },
     },
   },
@@ -44,17 +45,46 @@ export const stackArguments: OptionalParameter<readonly StackEntry[]> = {
 /** Longest part of an unknown type that is shown. */
 const typeCharactersMax = 64;
 
+const typed = createTypedReader(unsupported);
+
+/** The depth of a request's JSON bounds how deep tuples and lists are nested. */
 function readArgument(raw: unknown): StackEntry {
+  if (isRecord(raw) && raw['type'] === undefined && raw['@type'] !== undefined) return typed.readEntry(raw);
   const type = isRecord(raw) ? raw['type'] : undefined;
   if (!isRecord(raw) || typeof type !== 'string') throw invalid('stack entry should have a type and a value', 'stack');
   const { value } = raw;
-  if (type === 'num') return { type: 'int', value: readStackNumber(value) };
-  if (type !== 'cell' && type !== 'slice') {
-    throw invalid(`unsupported stack parameter type: ${type.slice(0, typeCharactersMax)}`, 'stack');
+  switch (type) {
+    case 'num':
+      return { type: 'int', value: readStackNumber(value) };
+    case 'null':
+      if (value !== undefined && value !== null) throw invalid('invalid null: no value expected', 'stack');
+      return { type: 'null' };
+    case 'tuple':
+      return { type: 'tuple', items: readItems(type, value) };
+    case 'list':
+      return asPairs(readItems(type, value));
+    case 'cell':
+    case 'slice':
+    case 'builder':
+      return readCell(type, value);
+    default:
+      throw unsupported(type);
   }
+}
+
+function readItems(type: string, value: unknown): StackEntry[] {
+  if (!Array.isArray(value)) throw invalid(`invalid ${type}: an array of stack entries expected`, 'stack');
+  return value.map(readArgument);
+}
+
+function readCell(type: 'cell' | 'slice' | 'builder', value: unknown): StackEntry {
   const wanted = `invalid ${type}: base64 of a bag of cells expected`;
   if (typeof value !== 'string') throw invalid(wanted, 'stack');
   return cellEntry(type, readBocCell(value, wanted), `invalid ${type}: an ordinary cell expected`);
+}
+
+function unsupported(type: string): Error {
+  return invalid(`unsupported stack parameter type: ${type.slice(0, typeCharactersMax)}`, 'stack');
 }
 
 const entry = object({ type: oneOfStrings(['num', 'cell', 'slice', 'tuple', 'list']), value: scalar<unknown>({}) });

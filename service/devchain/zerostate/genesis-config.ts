@@ -22,6 +22,8 @@ const GLOBAL_VERSION = 14;
 const CAPABILITIES = 0x1een;
 
 export type GenesisConfigOptions = {
+  /** Signed 32 bits; parameter 19, as in every block and state. */
+  readonly globalId: number;
   readonly validators: readonly ValidatorDescr[];
   /** Unix seconds: the validators' term begins. */
   readonly utime: number;
@@ -60,7 +62,7 @@ export function storeGenesisConfig(store: CellStore, options: GenesisConfigOptio
   cells.set(34, storeValidatorSet(store, { ...term, main: list.length, list }));
   if (options.base === undefined) return storeParams(store, undefined, cells);
   const boc = parseBoc(options.base);
-  const own = new Map([0, 1, 12, 31, 34].map((param) => [param, cells.get(param)]));
+  const own = new Map([0, 1, 12, 19, 31, 34].map((param) => [param, cells.get(param)]));
   // There are no other validators, before or after, no keys that were given for a time, and nothing to mint: it comes with its accounts.
   for (const param of [2, 6, 7, 32, 33, 35, 36, 37, 39]) own.set(param, undefined);
   return storeParams(store, store.import(boc, boc.roots[0]!), own);
@@ -82,6 +84,7 @@ export function storeParams(
 function ownParams(options: GenesisConfigOptions): Record<number, Write> {
   const { dnsRoot } = options;
   return {
+    19: (writer) => writer.int(options.globalId, 32),
     ...(dnsRoot !== undefined && { 4: (writer: BitWriter) => writer.bytes(dnsRoot) }),
     12: (writer, store) => {
       const basechain = { key: uintKey(0, 32), write: (entry: BitWriter) => void writeWorkchain(entry, options) };

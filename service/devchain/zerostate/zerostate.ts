@@ -31,8 +31,6 @@ export type ZeroStates = { readonly masterchain: ZeroState; readonly basechain: 
 export type ZeroState = { readonly id: BlockId; readonly bytes: Buffer };
 
 export type ZeroStateOptions = Omit<GenesisConfigOptions, 'basechain'> & {
-  /** Signed 32 bits; stands in every block and state. */
-  readonly globalId: number;
   readonly validators: readonly ValidatorDescr[];
   /** Logical time of the states; default 0. */
   readonly lt?: bigint;

@@ -21,6 +21,9 @@ const refused = (raw: unknown): unknown => {
   }
 };
 
+/** A list as `runGetMethodStd` takes it. */
+const typedList = (elements: unknown[]) => ({ '@type': 'tvm.stackEntryList', list: { '@type': 'tvm.list', elements } });
+
 /** A value in lists of one, so many. */
 function nested(depth: number): StackEntry {
   let value: StackEntry = { type: 'int', value: 1n };
@@ -46,11 +49,37 @@ describe('arguments of a get-method', () => {
     expect(asSlice).toMatchObject({ type: 'slice', startBit: 0, endBit: 16, startRef: 0, endRef: 1 });
   });
 
+  test('are tuples, lists and null, in the form of answers and in that of runGetMethodStd', () => {
+    const one = { type: 'int', value: 1n };
+    const wanted = [
+      { type: 'tuple', items: [one, { type: 'null' }] },
+      { type: 'tuple', items: [one, { type: 'tuple', items: [one, { type: 'null' }] }] },
+      { type: 'null' },
+    ];
+    const num = { type: 'num', value: '0x1' };
+    expect(
+      read([{ type: 'tuple', value: [num, { type: 'null' }] }, { type: 'list', value: [num, num] }, { type: 'null' }]),
+    ).toEqual(wanted);
+    const number = { '@type': 'tvm.stackEntryNumber', number: { '@type': 'tvm.numberDecimal', number: '1' } };
+    const elements = [number, typedList([])];
+    expect(
+      read([
+        { '@type': 'tvm.stackEntryTuple', tuple: { '@type': 'tvm.tuple', elements } },
+        typedList([number, number]),
+        typedList([]),
+      ]),
+    ).toEqual(wanted);
+    expect(read(viewStack(wanted as StackEntry[]))).toEqual(wanted);
+  });
+
   test.each([
     [{}, 'stack should be array'],
     [[1], 'stack entry should have a type and a value'],
     [[{ value: 1 }], 'stack entry should have a type and a value'],
-    [[{ type: 'list', value: [] }], 'unsupported stack parameter type: list'],
+    [[{ type: 'list', value: {} }], 'invalid list: an array of stack entries expected'],
+    [[{ type: 'tuple' }], 'invalid tuple: an array of stack entries expected'],
+    [[{ type: 'null', value: 0 }], 'invalid null: no value expected'],
+    [[{ '@type': 'tvm.stackEntryX' }], 'unsupported stack parameter type: tvm.stackEntryX'],
     [[{ type: 'x'.repeat(1000), value: 1 }], `unsupported stack parameter type: ${'x'.repeat(64)}`],
     [[{ type: 'num', value: null }], 'Wrong type of number in stack entry'],
     [[{ type: 'num', value: `0x${'f'.repeat(65)}` }], `Invalid number: 0x${'f'.repeat(65)}`],
