@@ -11,8 +11,8 @@ import type { TvmMetrics } from './metrics.ts';
 export type FetchLibrary = (hash: Buffer) => Promise<Buffer | undefined>;
 
 /**
- * Cache of libraries by hash. Content never changes, but a library exists only from the block that published it until a block that removes it: each
- * masterchain block is asked once.
+ * Cache of libraries by hash. Content never changes, but a library exists only from the block that published it until a block that removes it.
+ * Each masterchain block is asked once.
  */
 export type Libraries = {
   /** Returns the cached libraries among these hashes (hex) that exist at this masterchain block. */

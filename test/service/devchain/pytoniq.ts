@@ -12,7 +12,7 @@ const pytoniqPackages = ['pytoniq==0.1.43', 'pytoniq-core==0.2.1'];
 /** A download of some 3 MB on a slow line. */
 const installMsMax = 120_000;
 
-/** What ask-pytoniq.py found; hashes in hex. */
+/** Findings of ask-pytoniq.py; hashes are in hex. */
 export type PytoniqAnswer = {
   readonly seqno: number;
   readonly rootHash: string;
