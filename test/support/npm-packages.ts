@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
+import { cachePath } from '#test/support/cache.ts';
+
 /** A download of some 100 MB on a slow line. */
-const installMsMax = 240_000;
+const installMsMax = 600_000;
 
 /**
  * Installs clients that are no dependency of the project, once for a machine, in the user's cache; their scripts do not run.
@@ -16,7 +17,7 @@ const installMsMax = 240_000;
 export async function installNpmPackages(
   packages: readonly string[],
 ): Promise<{ readonly folder: string } | { readonly missing: string }> {
-  const cache = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'tonplane', 'npm');
+  const cache = cachePath('npm');
   const folder = join(cache, createHash('sha256').update(packages.join(' ')).digest('hex').slice(0, 16));
   if (existsSync(folder)) return { folder };
   mkdirSync(cache, { recursive: true });
