@@ -102,6 +102,6 @@ export async function fundMissing(network: PrivateNetwork, accounts: readonly St
 }
 
 /** Global id that the network's states carry. */
-export function globalIdOf({ chain, head }: { readonly chain: Chain; head(): ChainBlock }): number {
-  return readShardState(chain.states, head().state).globalId;
+export function globalIdOf(network: { readonly chain: Chain; head(): ChainBlock }): number {
+  return readShardState(network.chain.states, network.head().state).globalId;
 }

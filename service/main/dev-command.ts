@@ -85,9 +85,10 @@ function readCall(name: MethodName, args: readonly string[]): Call {
   if (givesDump === true && typeof file !== 'string') {
     throw usageError('usage', `dev ${shortName(name)}: expected ${valueNames(methodRows[name]).join(' ')}`);
   }
-  const url = texts['internal-url'] ?? DEFAULT_URL;
-  if (typeof url !== 'string' || !URL.canParse(url)) {
-    throw usageError('usage', `--internal-url: expected a URL such as ${DEFAULT_URL}, got ${String(url)}`);
+  const given = texts['internal-url'];
+  const url = typeof given === 'string' ? given : DEFAULT_URL;
+  if (!URL.canParse(url)) {
+    throw usageError('usage', `--internal-url: expected a URL such as ${DEFAULT_URL}, got ${url}`);
   }
   const named = parameters.flatMap((parameter) => {
     const text = texts[parameter.name];

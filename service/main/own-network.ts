@@ -106,8 +106,9 @@ export async function startOwnNetwork(args: Arguments, dependencies: OwnNetworkD
   };
 }
 
-function balanceAt({ chain, head }: PrivateNetwork, place: FundedAccount): bigint {
-  const found = accountAt(chain, head(), place);
+function balanceAt(network: PrivateNetwork, place: FundedAccount): bigint {
+  const { chain } = network;
+  const found = accountAt(chain, network.head(), place);
   return (found && readAccount(chain.states, found.account)?.balance.grams) ?? 0n;
 }
 

@@ -96,8 +96,13 @@ describe('dev_mintJetton', () => {
   }, 30_000);
 });
 
-function parameterHash({ chain, head }: PrivateNetwork, parameter: number): string | undefined {
-  const cell = findConfigParam(chain.states, openMasterchainState(chain.states, head().state).config.root, parameter);
+function parameterHash(network: PrivateNetwork, parameter: number): string | undefined {
+  const { chain } = network;
+  const cell = findConfigParam(
+    chain.states,
+    openMasterchainState(chain.states, network.head().state).config.root,
+    parameter,
+  );
   return cell === undefined ? undefined : chain.states.hash(cell).toString('hex');
 }
 
