@@ -14,7 +14,7 @@ import { conditionOf } from '../status/conditions.ts';
 import { failedConditions } from '../status/failure.ts';
 import type { Refusal } from '../status/observed.ts';
 import { isReadyPod } from '../status/pods.ts';
-import { scalingGraceMs } from '../status/scaling.ts';
+import { scalingGraceMs, waitsForScaling } from '../status/scaling.ts';
 import { summarize } from '../status/summarize.ts';
 import { acknowledgementOf, type Acknowledgement } from './acknowledgement.ts';
 import { act, type Acted } from './act.ts';
@@ -145,7 +145,7 @@ export function createTonApiReconciler(
       live,
       content: contentHash([observed.hotHash, keyring]),
       indexing,
-      scalingGraceMs: scalingGraceMs(status.conditions, clock.unixMs()),
+      scalingGraceMs: waitsForScaling(status) ? scalingGraceMs(status.conditions, clock.unixMs()) : undefined,
     };
   }
 

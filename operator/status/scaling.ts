@@ -45,6 +45,12 @@ export function scalingForReady(
   });
 }
 
+/** True where the end of the grace changes Ready. */
+export function waitsForScaling({ conditions }: { readonly conditions?: readonly Condition[] | undefined }): boolean {
+  const ready = conditionOf(conditions, 'Ready');
+  return ready?.status === 'True' || ready?.reason === pendingReason;
+}
+
 /** Milliseconds until an autoscaler that does not scale counts as broken; undefined where no grace runs. */
 export function scalingGraceMs(conditions: readonly Condition[] | undefined, nowMs: number): number | undefined {
   const condition = conditionOf(conditions, type);

@@ -5,7 +5,7 @@ import type { Condition, KubernetesObject } from '#operator/kubernetes/object.ts
 import type { TonApi } from '#operator/resource.ts';
 import type { Observed } from '#operator/status/observed.ts';
 import { conditionOf } from '#operator/status/conditions.ts';
-import { scaling, scalingForReady, scalingGraceMs } from '#operator/status/scaling.ts';
+import { scaling, scalingForReady, scalingGraceMs, waitsForScaling } from '#operator/status/scaling.ts';
 import { summarize } from '#operator/status/summarize.ts';
 import { references, release, sample } from '#test/operator/desired/samples.ts';
 
@@ -121,6 +121,13 @@ describe('an autoscaler without metrics', () => {
     expect(forReady(undefined, 0, { scalingProblem: { reason: 'ApiNotServed', message: '' } })).toEqual([
       'FailedGetPodsMetric',
     ]);
+  });
+
+  it('is looked at again only where the end of the grace changes Ready', () => {
+    const pending = { ...condition('Ready', 'False'), reason: 'AutoscalerPending' };
+    expect(waitsForScaling({ conditions: [condition('Ready', 'True')] })).toBe(true);
+    expect(waitsForScaling({ conditions: [pending] })).toBe(true);
+    expect(waitsForScaling({ conditions: [condition('Ready', 'False')] })).toBe(false);
   });
 
   it('is looked at again when the grace ends, and then no more', () => {
