@@ -13,7 +13,7 @@ import type { Fields } from './dev/fields.ts';
 import { readBag, readBoolean, readInteger, readName, readPlace, readUnits } from './dev/fields.ts';
 import { mintJetton } from './dev/jetton-mint.ts';
 import type { MethodName, MethodParameter } from './dev/method-table.ts';
-import { ADVANCE_SECONDS_MAX, methodRows } from './dev/method-table.ts';
+import { ADVANCE_SECONDS_MAX, UTIME_MAX, methodRows } from './dev/method-table.ts';
 import { DUMP_BYTES_MAX, editsToDump, isOfValidators, readDump, writeDump } from './dev/network-dump.ts';
 import { sendAs } from './dev/send-as.ts';
 import { createSnapshotList } from './dev/snapshot-list.ts';
@@ -249,17 +249,26 @@ function timeMethods(
   return {
     async dev_advance(fields) {
       const seconds = boundedInteger('dev_advance', fields, 'seconds');
+      const left = UTIME_MAX - network.utime();
+      if (seconds > left) {
+        throw badArgument(
+          'seconds',
+          `expected at most ${left}: the last second of the network is ${UTIME_MAX}, got ${seconds}`,
+        );
+      }
       await network.advance(seconds);
       return where();
     },
     async dev_setTime(fields) {
       const clock = network.utime();
-      await network.advance(readInteger(fields, 'utime', clock, clock + ADVANCE_SECONDS_MAX) - clock);
+      await network.advance(
+        readInteger(fields, 'utime', clock, Math.min(clock + ADVANCE_SECONDS_MAX, UTIME_MAX)) - clock,
+      );
       return where();
     },
     async dev_setNextBlockTime(fields) {
       const { utime } = network.head().header;
-      network.setNextUtime(readInteger(fields, 'utime', utime + 1, utime + ADVANCE_SECONDS_MAX));
+      network.setNextUtime(readInteger(fields, 'utime', utime + 1, Math.min(utime + ADVANCE_SECONDS_MAX, UTIME_MAX)));
       return where();
     },
   };

@@ -42,10 +42,18 @@ export type MempoolDependencies = {
   readonly executor: Executor;
   /** What contracts see of earlier blocks (`BlockWorld.previousBlocks`). */
   readonly previousBlocks: () => string;
+  /** Seconds that the clock of the network is ahead of that of this machine. */
+  readonly aheadSeconds?: () => number;
   readonly onOutcome?: (message: ExternalMessage, outcome: ExternalOutcome) => void;
 };
 
-export function createMempool({ chain, executor, previousBlocks, onOutcome }: MempoolDependencies): Mempool {
+export function createMempool({
+  chain,
+  executor,
+  previousBlocks,
+  aheadSeconds = () => 0,
+  onOutcome,
+}: MempoolDependencies): Mempool {
   const waiting = new Set<ExternalMessage>();
   const perAccount = new Map<string, number>();
 
@@ -75,7 +83,7 @@ export function createMempool({ chain, executor, previousBlocks, onOutcome }: Me
     if (executor.run(work).kind === 'done') return;
     // The reason is worth a second run, in which the VM says what it did.
     const outcome = executor.trace(work);
-    if (outcome.kind === 'rejected') reject(refusalText(destination.id, outcome));
+    if (outcome.kind === 'rejected') reject(refusalText(destination.id, outcome) + clockText(aheadSeconds()));
   }
 
   return {
@@ -128,6 +136,15 @@ function refusalText(id: Buffer, { exitCode, log }: Extract<ExternalOutcome, { k
   const gasUsed = log.includes(GAS_LEFT) ? GAS_CREDIT - gasLeft : 0;
   const tail = log === '' ? '' : `\nVM Log (truncated):\n...${log.slice(-LOG_CHARACTERS_MAX)}`;
   return `${head} transaction ${hex(id)}:\nexitcode=${exitCode}, steps=${steps}, gas_used=${gasUsed}${tail}`;
+}
+
+/** A lead that no wallet notices: most messages are valid for a minute. */
+const LEAD_SECONDS_MIN = 10;
+
+/** A wallet that signs by the clock of its machine is refused for it, and nothing else says why. */
+function clockText(aheadSeconds: number): string {
+  if (aheadSeconds < LEAD_SECONDS_MIN) return '';
+  return `\nThe clock of the network is ${aheadSeconds} s ahead of the clock of this machine: a message must be valid until a later time than now() of the network.`;
 }
 
 /** What the log says after each instruction. */

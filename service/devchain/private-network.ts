@@ -217,6 +217,7 @@ export async function createPrivateNetwork(
     chain,
     executor: checker!,
     previousBlocks: () => live.previousBlocks(),
+    aheadSeconds: () => aheadSeconds(),
     onOutcome: (message, outcome) => listeners.forEach((listener) => listener(message, outcome)),
   });
   const newest = (): ChainBlock => chain.masterchain(chain.lastSeqno)!;
@@ -260,6 +261,8 @@ export async function createPrivateNetwork(
   let closed = false;
 
   const utime = (): number => Math.floor(now() / 1000) + skippedSeconds;
+
+  const aheadSeconds = (): number => Math.max(0, Math.max(utime(), newest().header.utime) - Math.floor(now() / 1000));
 
   /** Time of the next block, where a developer named it. */
   let nextUtime: number | undefined;
@@ -396,7 +399,7 @@ export async function createPrivateNetwork(
         if (outcome.kind === 'rejected') throw new Error(outcome.error);
       }
     },
-    aheadSeconds: () => Math.max(0, Math.max(utime(), newest().header.utime) - Math.floor(now() / 1000)),
+    aheadSeconds,
     ensure,
     ensureLibraries,
     get forkedAccounts() {

@@ -15,7 +15,15 @@ import {
   viewShards,
 } from './block-views.ts';
 import { optionalHash } from './hash-parameter.ts';
-import { optionalLt, optionalNonNegative, optionalSeqno, seqno, shard, workchain } from './integer-parameter.ts';
+import {
+  optionalLt,
+  optionalNonNegative,
+  optionalSeqno,
+  optionalUtime,
+  seqno,
+  shard,
+  workchain,
+} from './integer-parameter.ts';
 import { defineOperation, mapAnswer, type Operation } from '../contract/operation.ts';
 import { exactlyOne } from '../contract/parameter.ts';
 import { hash } from './scalars.ts';
@@ -114,7 +122,7 @@ function shardOperations(blocks: LiveBlocks): readonly Operation[] {
 }
 
 function lookupOperations(blocks: LiveBlocks): readonly Operation[] {
-  const searches = { seqno: optionalSeqno, lt: optionalLt('lt'), utime: optionalNonNegative('unixtime') };
+  const searches = { seqno: optionalSeqno, lt: optionalLt('lt'), utime: optionalUtime('unixtime') };
   return [
     defineOperation({
       name: 'lookupBlock',

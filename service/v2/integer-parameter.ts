@@ -9,6 +9,7 @@ import type { JsonSchema } from '../contract/shape.ts';
 
 const int32Min = -(2 ** 31);
 const int32Max = 2 ** 31 - 1;
+const uint32Max = 2 ** 32 - 1;
 const int64Min = -(2n ** 63n);
 const int64Max = 2n ** 63n - 1n;
 
@@ -61,7 +62,22 @@ export const shard: RequiredParameter<bigint> = {
   },
 };
 
-/** A number or time, 0..2^31-1. @param told the name in the message about a negative one */
+/** A Unix time in seconds, 0..2^32-1; the document names the range of the published one. */
+export function optionalUtime(name: string): OptionalParameter<number> {
+  const { input } = optionalNonNegative(name);
+  return {
+    name,
+    missing: undefined,
+    parse: (raw) => Number(parseInt64(raw, name)),
+    check: (value) => {
+      if (value < 0) return `${name} should be non-negative`;
+      return value > uint32Max ? `failed to parse ${name}` : undefined;
+    },
+    input,
+  };
+}
+
+/** A number, 0..2^31-1. @param told the name in the message about a negative one */
 export function optionalNonNegative(name: string, told = name): OptionalParameter<number> {
   return {
     name,

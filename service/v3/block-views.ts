@@ -61,7 +61,7 @@ export function viewBlock(row: BlockRow): Infer<typeof block> {
     key_block: row.key_block,
     vert_seqno_incr: row.vert_seqno_incr,
     flags: row.flags,
-    gen_utime: row.gen_utime.toString(),
+    gen_utime: (row.gen_utime >>> 0).toString(),
     start_lt: row.start_lt.toString(),
     end_lt: row.end_lt.toString(),
     validator_list_hash_short: row.validator_list_hash_short,

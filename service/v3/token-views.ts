@@ -71,7 +71,7 @@ export function viewTokenTransaction(row: {
     query_id: row.query_id.toString(),
     transaction_hash: viewBytes(row.tx_hash),
     transaction_lt: row.tx_lt.toString(),
-    transaction_now: row.tx_utime,
+    transaction_now: row.tx_utime >>> 0,
     // Who books a transfer looks at this field.
     transaction_aborted: row.tx_aborted || row.returned === true,
     response_destination: row.response_destination,

@@ -88,9 +88,9 @@ export function viewTrace(
     mc_seqno_start: row.mc_seqno_start.toString(),
     mc_seqno_end: row.mc_seqno_end.toString(),
     start_lt: row.start_lt.toString(),
-    start_utime: row.start_utime,
+    start_utime: row.start_utime >>> 0,
     end_lt: row.end_lt.toString(),
-    end_utime: row.end_utime,
+    end_utime: row.end_utime >>> 0,
     trace_info: {
       trace_state: states[row.state] ?? 'broken',
       messages: row.edges,

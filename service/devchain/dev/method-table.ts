@@ -40,7 +40,7 @@ const BLOCKS_MAX = 1000;
 export const ADVANCE_SECONDS_MAX = 10 * 366 * 86_400;
 
 /** Last second that blocks can name. */
-const UTIME_MAX = 2 ** 32 - 1;
+export const UTIME_MAX = 2 ** 32 - 1;
 
 /** Longest wait of a request, as a client's own time is over by then. */
 const DELAY_MS_MAX = 30_000;
