@@ -89,6 +89,8 @@ export type ServiceConfig = {
   readonly api: {
     /** `@type` of every block id in v2 answers. */
     readonly v2: { readonly blockIdTag: BlockIdTag; readonly legacyOperations: boolean };
+    /** What becomes of parameters that an operation of v3 does not have. */
+    readonly v3: { readonly unknownParameters: 'Ignore' | 'Refuse' };
   };
   /** Upper bound of one HTTP request. */
   readonly requestTimeoutMs: number;
@@ -200,7 +202,7 @@ export function configFromManifest(text: string, sources: ManifestSources = {}):
     liteServers: spec.liteServers?.map(liteServerOf) ?? referenced?.liteServers ?? [],
     anchors,
     surfaces: spec.surfaces,
-    api: { v2: { ...apiDefaults, ...spec.api?.v2 } },
+    api: { v2: { ...apiDefaults.v2, ...spec.api?.v2 }, v3: { ...apiDefaults.v3, ...spec.api?.v3 } },
     requestTimeoutMs: Math.ceil(durationMs(spec.requestTimeout) ?? 0),
     drainSeconds: spec.rollout?.drainSeconds ?? defaultDrainSeconds,
     plans: spec.plans.map(planOf),
@@ -247,7 +249,7 @@ export function devConfig(
     ...network,
     trust: 'verified',
     surfaces: settings.database === true ? ['v2', 'v3'] : ['v2'],
-    api: { v2: apiDefaults },
+    api: apiDefaults,
     requestTimeoutMs: 10_000,
     drainSeconds: defaultDrainSeconds,
     plans: [
@@ -267,8 +269,11 @@ export function devConfig(
 /** Default of a plan's `liteServerTiers`. */
 const liteServerTiers: Plan['liteServerTiers'] = ['shared', 'private'];
 
-/** Of `api.v2`, for manifests without `api` or `v2` in it. */
-const apiDefaults = { blockIdTag: 'ton.blockIdExt', legacyOperations: false } as const;
+/** Of `api`, for manifests without it or a part of it. */
+const apiDefaults = {
+  v2: { blockIdTag: 'ton.blockIdExt', legacyOperations: false },
+  v3: { unknownParameters: 'Ignore' },
+} as const;
 
 /** Default of `rollout.drainSeconds`, for manifests without `rollout`. */
 const defaultDrainSeconds = 20;

@@ -90,6 +90,11 @@ export type TonApi = {
         /** Serve sendQuery, sendQuerySimple, sendCellSimple, estimateFeeSimple and sendBocUnsafe too, which only the old Python service has. */
         readonly legacyOperations: boolean;
       };
+      /** The v3 API. */
+      readonly v3?: {
+        /** Parameters that an operation does not have, and empty ones. Ignore answers without them and names them in the header X-Tonplane-Ignored. Refuse answers 422 and names them. */
+        readonly unknownParameters: 'Ignore' | 'Refuse';
+      };
     };
     /** Upper bound of one request, 100ms to 5m, as 10s or 1m30s. */
     readonly requestTimeout: string;
@@ -681,6 +686,11 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
                 blockIdTag: { type: 'string', enum: ['ton.blockIdExt', 'chain.blockIdExt'], default: 'ton.blockIdExt' },
                 legacyOperations: { type: 'boolean', default: false },
               },
+              additionalProperties: false,
+            },
+            v3: {
+              type: 'object',
+              properties: { unknownParameters: { type: 'string', enum: ['Ignore', 'Refuse'], default: 'Ignore' } },
               additionalProperties: false,
             },
           },

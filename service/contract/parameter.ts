@@ -4,6 +4,8 @@ import type { JsonSchema } from './shape.ts';
 /** Where raw values come from: `query` gives text, `body` gives what JSON gave (integers beyond 2^53 as bigint). */
 export type ParameterSource = {
   readonly kind: 'query' | 'body';
+  /** Names of all given values, as parameters name them. */
+  readonly names: readonly string[];
   /** The raw value; undefined when absent. */
   get(name: string): unknown;
   /** As `get`, but all values of a name that a query repeats, as an array. */
@@ -110,6 +112,7 @@ function readParameter(parameter: Parameter<unknown>, source: ParameterSource): 
 export function querySource(query: URLSearchParams): ParameterSource {
   return {
     kind: 'query',
+    names: [...new Set(query.keys())],
     get: (name) => query.get(name) ?? undefined,
     getAll: (name) => (query.has(name) ? query.getAll(name) : undefined),
   };
@@ -118,5 +121,5 @@ export function querySource(query: URLSearchParams): ParameterSource {
 /** Fields of a JSON object; what an object inherits is not a field. */
 export function bodySource(body: Readonly<Record<string, unknown>>): ParameterSource {
   const get = (name: string): unknown => (Object.hasOwn(body, name) ? body[name] : undefined);
-  return { kind: 'body', get, getAll: get };
+  return { kind: 'body', names: Object.keys(body), get, getAll: get };
 }

@@ -39,6 +39,8 @@ export type Calls = {
   around(request: FastifyRequest, reply: FastifyReply, work: (call: Call) => Promise<Answer>): Promise<Answer>;
   /** Runs one operation; never throws. */
   run(call: Call, operation: Runnable, source: ParameterSource, mark?: RpcMark): Promise<Answer>;
+  /** Says in the log which parameters an answer does not go by. */
+  noteIgnored(call: Call, names: readonly string[]): void;
   readonly setTrustedProxies: (count: number) => void;
   /** `RateLimit` and its kin of a caller whose request costs nothing, because it goes no further than its first line. */
   readonly standingHeaders: (request: FastifyRequest) => Readonly<Record<string, string>>;
@@ -160,6 +162,9 @@ export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDep
         return fail(exchange, error, { mark, refusalStatus: operation.refusalStatus });
       }
     },
+
+    noteIgnored: ({ exchange: { operation } }, names) =>
+      logger.debug({ operation, parameters: names }, 'parameters are ignored'),
 
     standingHeaders: (request) => quotaHeaders(limits.standing(callerOf(request.raw, queryOf(request)))),
 

@@ -1,4 +1,5 @@
 import { nextCursorHeader } from '../v3/cursor.ts';
+import { ignoredHeader } from '../v3/ignored-parameters.ts';
 import { settingHeaders } from '../v3/settings.ts';
 import { debugHeaders } from './read-notes.ts';
 
@@ -16,6 +17,7 @@ const exposed = [
   'RateLimit',
   'RateLimit-Policy',
   nextCursorHeader,
+  ignoredHeader,
   ...Object.values(debugHeaders),
 ];
 

@@ -1,3 +1,5 @@
+import type { UnknownParameters } from '../v3/ignored-parameters.ts';
+
 /** Settings of the public listener. Bounds that are left out take the defaults below. */
 export type HttpOptions = {
   readonly host: string;
@@ -15,6 +17,8 @@ export type HttpOptions = {
   readonly rpc: boolean;
   /** Long answers are compressed for callers that accept it; default false, as a proxy in front does so. */
   readonly compression?: boolean;
+  /** Parameters that an operation of v3 does not have; default `Ignore`. */
+  readonly unknownParameters?: UnknownParameters;
 } & Partial<HttpBounds>;
 
 /** What one process lets callers take of it. */

@@ -94,7 +94,7 @@ export function declareRoutes(
 
   const declareV3 = (operation: Operation<V3Request>): void => {
     const label = `v3/${operation.name}`;
-    const handler = answering(label, (call) => answerV3(calls, call, operation, bodies));
+    const handler = answering(label, (call) => answerV3(calls, call, operation, { ...options, bodies }));
     const methods = withHead(operation.methods);
     for (const name of [operation.name, ...operation.aliases]) {
       const path = `${v3Path}/${name.toLowerCase()}`;

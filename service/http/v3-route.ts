@@ -1,5 +1,6 @@
 import type { Operation } from '../contract/operation.ts';
 import { nextCursorHeader } from '../v3/cursor.ts';
+import { ignoredHeader, ignoredParameters, refuseIgnored, type UnknownParameters } from '../v3/ignored-parameters.ts';
 import type { V3Request } from '../v3/operation.ts';
 import { v3QuerySource } from '../v3/query-source.ts';
 import { readSettings } from '../v3/settings.ts';
@@ -8,27 +9,43 @@ import type { Call, Calls } from './calls.ts';
 import type { Answer } from './reply.ts';
 import { readBodySource } from './rest-route.ts';
 
+export type V3RouteOptions = {
+  readonly bodies: BodyReader;
+  /** Default `Ignore`. */
+  readonly unknownParameters?: UnknownParameters;
+};
+
 /** Answers an operation of v3: limits, then the query or the body, then the operation with what the caller asked of it. */
 export async function answerV3(
   calls: Calls,
   call: Call,
   operation: Operation<V3Request>,
-  bodies: BodyReader,
+  { bodies, unknownParameters = 'Ignore' }: V3RouteOptions,
 ): Promise<Answer> {
   const { request, query } = call;
   await call.admission.charge(operation.name);
   const source = request.method === 'POST' ? await readBodySource(call, bodies) : v3QuerySource(query);
   const settings = readSettings((name) => [request.headers[name]].flat()[0], query);
+  const ignored = ignoredParameters(operation.parameters, source);
+  if (ignored.length > 0) calls.noteIgnored(call, ignored);
   let nextCursor: string | undefined;
   const onNextPage = (cursor: string): void => {
     nextCursor = cursor;
   };
   const bound = {
     ...operation,
-    run: (parameters: typeof source, context: Omit<V3Request, 'settings' | 'onNextPage'>) =>
-      operation.run(parameters, { ...context, settings, onNextPage }),
+    async run(parameters: typeof source, context: Omit<V3Request, 'settings' | 'onNextPage'>) {
+      if (unknownParameters === 'Refuse') refuseIgnored(ignored);
+      return operation.run(parameters, { ...context, settings, onNextPage });
+    },
   };
   const answer = await calls.run(call, bound, source);
-  if (nextCursor === undefined || answer.status !== 200) return answer;
-  return { ...answer, headers: { ...answer.headers, [nextCursorHeader.toLowerCase()]: nextCursor } };
+  return {
+    ...answer,
+    headers: {
+      ...answer.headers,
+      ...(ignored.length > 0 && { [ignoredHeader.toLowerCase()]: ignored.join(',') }),
+      ...(nextCursor !== undefined && answer.status === 200 && { [nextCursorHeader.toLowerCase()]: nextCursor }),
+    },
+  };
 }

@@ -172,6 +172,7 @@ function httpOptions(config: ServiceConfig, options: ApiOptions): HttpOptions {
     trustedProxies: config.trustedProxies,
     connectionsPerAddress: config.http.connectionsPerAddress,
     compression: config.http.compression,
+    unknownParameters: config.api.v3.unknownParameters,
     rest: config.surfaces.includes('v2'),
     rpc: config.surfaces.includes('v2') || config.surfaces.includes('jsonrpc'),
   };

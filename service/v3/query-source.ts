@@ -14,6 +14,7 @@ export function v3QuerySource(query: URLSearchParams): ParameterSource {
   }
   return {
     kind: 'query',
+    names: [...byName.keys()],
     get: (name) => byName.get(name)?.at(-1),
     getAll: (name) => byName.get(name),
   };

@@ -19,12 +19,14 @@ export const timeoutMsMax = 3000;
 /** Names of the headers that `readSettings` looks at, as documents show them. */
 export const settingHeaders = ['X-Timeout', 'X-No-Address-Book', 'X-No-Metadata', 'X-Actions-Version'] as const;
 
+/** The same in a query. */
+export const settingNames: ReadonlySet<string> = new Set(settingHeaders.map((name) => twinOf(name)));
+
 const yes: ReadonlySet<string> = new Set(['1', 't', 'true']);
 
 /** A header goes before its twin; what cannot be read says nothing. Never throws. */
 export function readSettings(header: HeaderLookup, query: URLSearchParams): RequestSettings {
-  const textOf = (name: string): string =>
-    header(name.toLowerCase()) || query.getAll(name.toLowerCase().replaceAll('-', '_')).at(-1) || '';
+  const textOf = (name: string): string => header(name.toLowerCase()) || query.getAll(twinOf(name)).at(-1) || '';
   const flag = (name: string): boolean => yes.has(textOf(name).toLowerCase());
   return {
     timeoutMs: readTimeout(textOf('X-Timeout')),
@@ -32,6 +34,10 @@ export function readSettings(header: HeaderLookup, query: URLSearchParams): Requ
     metadata: !flag('X-No-Metadata'),
     actionsVersion: header('x-actions-version') || undefined,
   };
+}
+
+function twinOf(header: string): string {
+  return header.toLowerCase().replaceAll('-', '_');
 }
 
 function readTimeout(text: string): number {

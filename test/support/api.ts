@@ -102,7 +102,7 @@ export async function startApiOver(
       requestTimeoutMs: options.requestTimeoutMs ?? config.requestTimeoutMs,
       trust: options.trust ?? config.trust,
       liteServers: config.liteServers.map((one) => ({ ...one, maxInFlight: options.maxInFlight ?? one.maxInFlight })),
-      api: { v2: { ...config.api.v2, ...options.v2 } },
+      api: { ...config.api, v2: { ...config.api.v2, ...options.v2 } },
     },
     {
       keys: [{ id, sha256, plan: unlimitedPlan }, ...(options.rows ?? [])],

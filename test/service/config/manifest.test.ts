@@ -328,7 +328,7 @@ describe('the configuration of a manifest', () => {
           ],
           initBlock: { seqno: 5, rootHash: key, fileHash: key },
           requestTimeout: '1m1.5s',
-          api: { v2: { blockIdTag: 'chain.blockIdExt', legacyOperations: true } },
+          api: { v2: { blockIdTag: 'chain.blockIdExt', legacyOperations: true }, v3: { unknownParameters: 'Refuse' } },
           anonymousPlan: 'free',
           trustedProxies: 2,
           http: { connectionsPerAddress: 64, compression: true, internalNames: ['status.example.org'] },
@@ -382,7 +382,7 @@ describe('the configuration of a manifest', () => {
       ],
       anchors: { zeroState: { ...block, seqno: 0 }, initBlock: { ...block, seqno: 5 } },
       surfaces: ['v2'],
-      api: { v2: { blockIdTag: 'chain.blockIdExt', legacyOperations: true } },
+      api: { v2: { blockIdTag: 'chain.blockIdExt', legacyOperations: true }, v3: { unknownParameters: 'Refuse' } },
       requestTimeoutMs: 61_500,
       drainSeconds: 3,
       plans: [
@@ -419,7 +419,10 @@ describe('the configuration of a manifest', () => {
     'block ids have the names that clients use, unless configured otherwise, with api %j',
     (api) => {
       const config = configFromManifest(manifestOf((spec) => void (api !== undefined && (spec['api'] = api))));
-      expect(config.api).toEqual({ v2: { blockIdTag: 'ton.blockIdExt', legacyOperations: false } });
+      expect(config.api).toEqual({
+        v2: { blockIdTag: 'ton.blockIdExt', legacyOperations: false },
+        v3: { unknownParameters: 'Ignore' },
+      });
     },
   );
 

@@ -11,7 +11,7 @@ describe('nft/sales', () => {
     const sales = nftOperations(nobody as never).find(({ name }) => name === 'nft/sales')!;
     const addresses = Array.from({ length: 1001 }, (_, at) => rawOf(keyOf('sale', at)));
     const ask = (given: readonly string[]): Promise<unknown> =>
-      sales.run({ kind: 'query', get: () => given.at(-1), getAll: () => given }, {
+      sales.run({ kind: 'query', names: [], get: () => given.at(-1), getAll: () => given }, {
         store: { read: () => Promise.reject(new Error('read')) },
       } as never);
     await expect(ask(addresses)).rejects.toThrow('maximum 1000 addresses allowed');

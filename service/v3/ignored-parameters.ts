@@ -1,0 +1,37 @@
+import { invalid } from '../contract/errors.ts';
+import type { Parameter, ParameterSource } from '../contract/parameter.ts';
+import { settingNames } from './settings.ts';
+
+/** What becomes of parameters that an operation does not have: the answer goes by the others and names them, or is 422. */
+export type UnknownParameters = 'Ignore' | 'Refuse';
+
+/** Names the parameters that an answer does not go by. */
+export const ignoredHeader = 'X-Tonplane-Ignored';
+
+/** Names of callers that are not parameters of an operation. */
+const besides: ReadonlySet<string> = new Set([...settingNames, 'api_key']);
+
+/** Characters of one name, and names of one answer: a header of some 2 KB. */
+const NAME_CHARACTERS_MAX = 64;
+const NAMES_MAX = 32;
+
+/**
+ * Names of given values that an operation does not read: of no parameter, or empty texts and lists. Sorted, and safe in a header.
+ */
+export function ignoredParameters(
+  parameters: readonly Pick<Parameter<unknown>, 'name'>[],
+  source: ParameterSource,
+): readonly string[] {
+  const read = new Set(parameters.map(({ name }) => name));
+  const isEmpty = (name: string): boolean => [source.getAll(name)].flat().every((value) => value === '');
+  const ignored = source.names.filter((name) => !besides.has(name) && (!read.has(name) || isEmpty(name)));
+  return ignored
+    .toSorted()
+    .slice(0, NAMES_MAX)
+    .map((name) => encodeURIComponent(name.toWellFormed().slice(0, NAME_CHARACTERS_MAX).toWellFormed()));
+}
+
+/** @throws ContractError that names the parameters */
+export function refuseIgnored(ignored: readonly string[]): void {
+  if (ignored.length > 0) throw invalid(`unknown or empty parameters: ${ignored.join(', ')}`);
+}
