@@ -24,7 +24,7 @@ it('the rule for prometheus-adapter serves the metric that the autoscaler asks f
   expect(JSON.stringify(autoscaler?.object.spec)).toContain(`"metric":{"name":"${rule?.name.as}"}`);
   const [series = ''] = /^\w+/.exec(rule?.seriesQuery ?? '') ?? [];
   expect(series).toMatch(new RegExp(rule?.name.matches ?? '^$'));
-  const metrics = readFileSync(join(chartsFolder, '../README.md'), 'utf8');
+  const metrics = readFileSync(join(chartsFolder, '../service/telemetry/README.md'), 'utf8');
   expect(metrics).toContain(`| \`${series}\` |`);
   expect(rule?.metricsQuery).toContain('<<.LabelMatchers>>');
 });

@@ -16,7 +16,7 @@ import { createStoreMetrics } from '#service/store/metrics.ts';
 import { createKeptMetrics, createV3Metrics, createWritingMetrics } from '#service/v3/metrics.ts';
 import { startApiUnderTest, type ApiUnderTest } from '#test/support/api.ts';
 
-const readme = readFileSync(resolve(import.meta.dirname, '../../README.md'), 'utf8');
+const readme = readFileSync(resolve(import.meta.dirname, '../../service/telemetry/README.md'), 'utf8');
 
 describe('what is seen of the service', () => {
   let service: ApiUnderTest;

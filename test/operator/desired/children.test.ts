@@ -273,7 +273,7 @@ describe('the network policy', () => {
 describe('rules for alerts', () => {
   it('name only series that the service has or the rules record', () => {
     const { recorded, metrics } = namesIn(rulesWith({}));
-    const readme = readFileSync(join(projectRoot, 'README.md'), 'utf8');
+    const readme = readFileSync(join(projectRoot, 'service/telemetry/README.md'), 'utf8');
     const named = [...metrics].map((metric) => metric.replace(/_(bucket|count|sum)$/, ''));
     expect(named.filter((metric) => !readme.includes(`\`${metric}\``))).toEqual([]);
     for (const { expr } of rulesWith({}).filter(({ alert }) => alert)) {
