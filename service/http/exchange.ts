@@ -18,6 +18,8 @@ export type Exchange = {
   operation: string;
   /** Code of the error that the answer tells, if any. */
   errorCode: string | undefined;
+  /** Text of that error. */
+  errorText: string | undefined;
   /** Lite servers whose answers were used. */
   liteServers: readonly number[];
   readonly span: Span;
@@ -79,7 +81,7 @@ export function createExchanges({ clock, logger, tracer, metrics }: ExchangesDep
     const status = raw.writableFinished ? raw.statusCode : callerGoneStatus;
     const elapsedMs = clock.nowMs() - startedMs;
     const bytes = answer.bytes();
-    const { operation, errorCode: code } = exchange;
+    const { operation, errorCode: code, errorText } = exchange;
     metrics.end({ operation, status, seconds: elapsedMs / 1000, bytes });
     endRequestSpan(exchange.span, { name: `${request.method} ${operation}`, status, code });
     const level = levelOf(status);
@@ -90,6 +92,7 @@ export function createExchanges({ clock, logger, tracer, metrics }: ExchangesDep
       operation,
       status,
       ...(code !== undefined && { code }),
+      ...(errorText !== undefined && { reason: errorText.slice(0, reasonCharactersMax) }),
       liteServers: exchange.liteServers,
       elapsedMs: Number(elapsedMs.toFixed(3)),
       bytes,
@@ -111,6 +114,7 @@ export function createExchanges({ clock, logger, tracer, metrics }: ExchangesDep
     const exchange: Exchange = {
       operation: 'unknown',
       errorCode: undefined,
+      errorText: undefined,
       liteServers: [],
       envelope: isV3(request.url) ? v3Envelope : v2Envelope,
       span: startRequestSpan(tracer, { method, headers, shownUrl: () => redactUrl(request.url) }),
@@ -147,6 +151,9 @@ export function createExchanges({ clock, logger, tracer, metrics }: ExchangesDep
     idle: () => (inFlight === 0 ? Promise.resolve() : new Promise((resolve) => idleWaiters.push(resolve))),
   };
 }
+
+/** Part of an error's text that a line has: the end of a VM's log says little there. */
+const reasonCharactersMax = 200;
 
 /** A client far over its limit must not fill the log: refusals for that are counted, and told with the level `debug`. */
 function levelOf(status: number): 'debug' | 'info' | 'warn' {

@@ -15,6 +15,8 @@ export type Answer = {
   readonly headers?: Readonly<Record<string, string>>;
   /** Code of the error it tells, for logs. */
   readonly errorCode?: string;
+  /** Text of that error, for logs. */
+  readonly errorText?: string;
   /** The error is none that anybody foresaw: a fault of ours, to be logged. */
   readonly unexpected?: boolean;
 };
@@ -39,6 +41,7 @@ export function errorAnswer(error: unknown, extra: string, telling: Telling = {}
     body: envelope.failure(failure, extra, mark),
     headers: failureHeaders(failure),
     errorCode: failure.code,
+    errorText: failure.text,
     unexpected: failure.unexpected,
   };
 }

@@ -68,6 +68,7 @@ export function declareRoutes(
       exchange.operation = label;
       const answer = await calls.around(request, reply, work);
       exchange.errorCode = answer.errorCode;
+      exchange.errorText = answer.errorText;
       return send(reply, answer);
     };
   };

@@ -4,11 +4,13 @@ type Line = {
   readonly level?: string;
   readonly msg?: string;
   readonly err?: { readonly message?: string };
+  /** Text of the error that a request was answered with. */
+  readonly reason?: string;
   readonly [field: string]: unknown;
 };
 
 /** Fields of every line, which a person at the terminal does not need. */
-const COMMON_FIELDS = ['level', 'time', 'role', 'msg', 'err'];
+const COMMON_FIELDS = ['level', 'time', 'role', 'msg', 'err', 'reason'];
 
 /** Most characters of a line; longer lines fill the terminal. */
 const CHARACTERS_MAX = 400;
@@ -31,7 +33,9 @@ function personalLine(json: string): string {
   const fields = Object.entries(line)
     .filter(([name, value]) => !COMMON_FIELDS.includes(name) && ['string', 'number', 'boolean'].includes(typeof value))
     .map(([name, value]) => `${name} ${String(value)}`);
-  const text = [line.msg, line.err?.message].filter((part) => part !== undefined && part !== '').join(': ');
+  const text = [line.msg, line.err?.message, line.reason]
+    .filter((part) => part !== undefined && part !== '')
+    .join(': ');
   const whole = `${line.level ?? 'info'}: ${text}${fields.length === 0 ? '' : ` (${fields.join(', ')})`}`;
   // A control character could move the cursor.
   const plain = whole.replaceAll(/[\p{Cc}\s]+/gu, ' ');

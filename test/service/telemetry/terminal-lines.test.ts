@@ -18,6 +18,13 @@ describe('logs for a terminal', () => {
     ]);
   });
 
+  it('say why a request was refused', () => {
+    const fields = { operation: 'sendBoc', status: 500, reason: 'External message was not accepted\nexitcode=33' };
+    expect(linesOf((logger) => logger.warn(fields, 'request'))).toEqual([
+      'warn: request: External message was not accepted exitcode=33 (operation sendBoc, status 500)\n',
+    ]);
+  });
+
   it('a line on a terminal has no control character and at most 400 characters', () => {
     const [line] = linesOf((logger) => logger.error(`\u001B[2J${'a'.repeat(1000)}`));
     expect([line?.includes('\u001B'), line?.length]).toEqual([false, 404]);
