@@ -89,7 +89,7 @@ export type ServiceConfig = {
   readonly api: {
     /** `@type` of every block id in v2 answers. */
     readonly v2: { readonly blockIdTag: BlockIdTag; readonly legacyOperations: boolean };
-    /** What becomes of parameters that an operation of v3 does not have. */
+    /** `Ignore` answers without parameters that an operation does not have; `Refuse` answers 422. */
     readonly v3: { readonly unknownParameters: 'Ignore' | 'Refuse' };
   };
   /** Upper bound of one HTTP request. */

@@ -23,9 +23,10 @@ export const jettonMasters: Family = {
   needs: ['get_jetton_data'],
   detect({ key, state, answers }) {
     const data = masterData(answers('get_jetton_data'));
-    const content = data && readKeptContent(data.content);
-    if (content === undefined) return 'malformed';
-    const { totalSupply, mintable, admin, walletCode } = data!;
+    if (data === undefined) return 'malformed';
+    const { totalSupply, mintable, admin, walletCode } = data;
+    // Content of another form says nothing, as in v2: wallets of the jetton exist all the same.
+    const content = readKeptContent(data.content) ?? {};
     const jettonMaster = {
       address: key,
       total_supply: totalSupply,

@@ -20,9 +20,10 @@ export const nftCollections: Family = {
   needs: ['get_collection_data'],
   detect({ key, state, answers }) {
     const data = collectionData(answers('get_collection_data'));
-    const content = data && readKeptContent(data.content);
-    if (content === undefined) return 'malformed';
-    const { nextItemIndex, owner } = data!;
+    if (data === undefined) return 'malformed';
+    const { nextItemIndex, owner } = data;
+    // The rule of jettons.
+    const content = readKeptContent(data.content) ?? {};
     const row = { address: key, next_item_index: nextItemIndex, owner: keyOrNull(owner), content, ...state };
     return { nftCollection: row };
   },

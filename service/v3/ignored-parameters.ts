@@ -2,7 +2,7 @@ import { invalid } from '../contract/errors.ts';
 import type { Parameter, ParameterSource } from '../contract/parameter.ts';
 import { settingNames } from './settings.ts';
 
-/** What becomes of parameters that an operation does not have: the answer goes by the others and names them, or is 422. */
+/** `Ignore` answers without the parameters that an operation does not have, and names them; `Refuse` answers 422. */
 export type UnknownParameters = 'Ignore' | 'Refuse';
 
 /** Names the parameters that an answer does not go by. */

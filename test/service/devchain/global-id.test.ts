@@ -15,8 +15,9 @@ import { putAccount } from '#test/support/put-account.ts';
 const code = beginCell().storeUint(0x30f835, 24).endCell();
 const place = { workchain: 0, id: Buffer.alloc(32, 0x19) };
 
-function globalIdsOf({ chain, head }: PrivateNetwork): readonly number[] {
-  const { state } = head();
+function globalIdsOf(network: PrivateNetwork): readonly number[] {
+  const { chain } = network;
+  const { state } = network.head();
   const param = findConfigParam(chain.states, openMasterchainState(chain.states, state).config.root, 19)!;
   return [readShardState(chain.states, state).globalId, new CellSlice(chain.states, param).int(32)];
 }

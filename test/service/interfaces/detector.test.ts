@@ -170,6 +170,19 @@ describe('a jetton master', () => {
     expect(facts).toEqual({});
   });
 
+  it.each([
+    ['an empty cell', emptyCell],
+    ['another form', beginCell().storeUint(7, 8).endCell()],
+    ['an address that is no UTF-8', beginCell().storeUint(1, 8).storeUint(0xff, 8).endCell()],
+  ])('a jetton master or collection whose content is %s has empty content, as in v2', async (_form, cell) => {
+    const methods = {
+      get_jetton_data: replaced(stack, 3, cellEntry(cell)),
+      get_collection_data: [int(7), cellEntry(cell), addressOf(owner)],
+    };
+    const { jettonMaster, nftCollection } = (await detect({ methods }))!;
+    expect([jettonMaster?.content, nftCollection?.content]).toEqual([{}, {}]);
+  });
+
   it('a jetton master may have no admin, no more to mint, and entries on top', async () => {
     const poor = [...replaced(replaced(stack, 1, int(0)), 2, addressOf(null)), int(5), nothing];
     const { jettonMaster } = (await detect({ methods: { get_jetton_data: poor } }))!;
@@ -181,7 +194,6 @@ describe('a jetton master', () => {
     ['no admin at all', replaced(stack, 2, nothing)],
     ['an admin in a cell', replaced(stack, 2, code)],
     ['an admin outside the chain', replaced(stack, 2, externalAddress)],
-    ['content that is none', replaced(stack, 3, cellEntry(emptyCell))],
     ['content in a slice', replaced(stack, 3, sliceOf(contentOf('a')))],
     ['no code', replaced(stack, 4, nothing)],
     ['four entries', stack.slice(0, 4)],
