@@ -22,7 +22,7 @@ type Args = ArgsOf<typeof getAccountState>;
 /** The seqno that stands for the server's newest masterchain block. */
 const latestSeqno = 0xffffffff;
 
-/** The account's state with the proofs of lite server sheet 8.3 and 8.4. */
+/** The account's state with the proofs of service/proof/README.md#shard-block, service/proof/README.md#account. */
 export function answerAccountState(view: View, { id, account }: Args): Answer {
   return readAccount(view, id, account, (cell) => answerBoc({ table: view.chain.states, cell }));
 }

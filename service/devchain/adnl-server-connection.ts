@@ -17,7 +17,7 @@ import { createOutput } from './adnl-server-output.ts';
 /** Answers waiting in a socket above which its queries are not read: two of the largest frames. */
 const outputBytesMax = 32 * 1024 * 1024;
 
-/** Bytes of the server's nonce, and the most of the client's (lite server sheet 1.3). */
+/** Bytes of the server's nonce, and the most of the client's (service/liteserver/README.md#payloads-of-frames). */
 const serverNonceBytes = 256;
 const clientNonceBytesMax = 512;
 
@@ -41,7 +41,7 @@ export type ServerConnectionDependencies = AdnlServerHandlers & {
   readonly logger: Logger;
 };
 
-/** Serves one accepted socket until it ends (lite server sheet 10, first paragraph). */
+/** Serves one accepted socket until it ends (service/liteserver/README.md#duties-of-a-server). */
 export function createServerConnection(
   { id, identities, idleMs, inFlightMax }: ServerConnectionOptions,
   { socket, faults, logger, handleQuery, onConnection }: ServerConnectionDependencies,

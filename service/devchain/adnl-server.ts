@@ -70,7 +70,7 @@ export type AdnlServer = {
 const defaults = { idleMs: 60_000, connectionsMax: 1024, inFlightMax: 256 } as const;
 
 /**
- * Listens for ADNL clients over TCP and hands their queries to `handleQuery` (lite server sheets 1 and 10): several
+ * Listens for ADNL clients over TCP and hands their queries to `handleQuery` (service/liteserver/README.md#transport, service/liteserver/README.md#duties-of-a-server): several
  * keys, concurrent queries answered as they are done, ping, dummy authentication, bounds; and the transport's faults.
  * Rejects when the port cannot be had.
  */

@@ -25,7 +25,7 @@ type Link = Answer['steps'][number];
 
 /**
  * Links from the known block to the target: back to an earlier block by a state's list of them, from a block that is no key
- * block first back to its key block, then forward over key blocks by signatures (lite server sheet 8.10).
+ * block first back to its key block, then forward over key blocks by signatures (service/proof/README.md#key-block-chain).
  */
 export function answerBlockProof(view: View, { mode, knownBlock, targetBlock }: Args): Answer {
   const target = targetBlock ?? tipBlock(view).id;

@@ -4,7 +4,7 @@ import { TonplaneError } from '../error.ts';
 export type DevchainErrorData = {
   /** The recording's folder or file is absent, cut, or contradicts itself. */
   recording_invalid: { readonly path: string };
-  /** A lite server's refusal: what `liteServer.error` says to the client (lite server sheet 6). */
+  /** A lite server's refusal: what `liteServer.error` says to the client (service/liteserver/README.md#errors). */
   query_refused: { readonly serverCode: number };
   /** The server cannot listen where it was told to. */
   listen_failed: { readonly host: string; readonly port: number };
@@ -68,7 +68,7 @@ export function badArgument(field: string, problem: string, cause?: unknown): De
   });
 }
 
-/** Codes of the node's refusals (`ErrorCode` and plain `td::Status` errors, lite server sheet 6). */
+/** Codes of the node's refusals (`ErrorCode` and plain `td::Status` errors, service/liteserver/README.md#errors). */
 export const serverCode = {
   /** A status without a code. */
   generic: 0,

@@ -9,7 +9,7 @@ import { VisitedCells } from './visited-cells.ts';
 /**
  * How a Merkle proof is wrong.
  * - `wrongHash`: it proves something else, consistently.
- * - `storedHash`: it proves something else, but the hash it stores is still the right one (lite server sheet 8.1).
+ * - `storedHash`: it proves something else, but the hash it stores is still the right one (service/proof/README.md#cells).
  * - `missingCell`: a cell on the way is pruned.
  */
 export type ProofFault = 'wrongHash' | 'storedHash' | 'missingCell';

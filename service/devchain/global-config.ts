@@ -16,7 +16,7 @@ type BlockJson = {
   readonly file_hash: string;
 };
 
-/** The ecosystem's `global.config.json` (lite server sheet 4.3). */
+/** The ecosystem's `global.config.json` (service/liteserver/README.md#global-config). */
 export type GlobalConfig = {
   readonly '@type': 'config.global';
   readonly dht: object;

@@ -24,7 +24,7 @@ import type { View } from './view.ts';
 import { VisitedCells } from './visited-cells.ts';
 import { openMasterchainState, openState } from './walk.ts';
 
-/** Bits of `mode` (lite server sheet 5.1). */
+/** Bits of `mode` (service/liteserver/README.md#mode-bits). */
 const [PROOFS, STATE_PROOF, RESULT, INIT_C7, LIB_EXTRAS, FULL_C7] = [1, 2, 4, 8, 16, 32] as const;
 const MODES = 63;
 

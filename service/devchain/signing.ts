@@ -40,7 +40,7 @@ export function describeValidator({ publicKey }: ValidatorKey, weight: bigint): 
 const NO_PARENT = Buffer.from('a9cccb22', 'hex');
 const PARENT = Buffer.from('f19a4b1a', 'hex');
 
-/** How the masterchain's validators agree: by signatures of the block, or by votes for its candidate (lite server sheet 8.10). */
+/** How the masterchain's validators agree: by signatures of the block, or by votes for its candidate (service/proof/README.md#signatures). */
 export type Consensus = 'ordinary' | 'simplex';
 
 /** Signs masterchain blocks, one after another. */

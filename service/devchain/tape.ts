@@ -27,7 +27,7 @@ export type TapeBlock = {
 
 type Signature = { readonly nodeIdShort: Buffer; readonly signature: Buffer };
 
-/** A masterchain block's signatures (lite server sheet 8.10). */
+/** A masterchain block's signatures (service/proof/README.md#signatures). */
 export type SignatureSet = {
   readonly catchainSeqno: number;
   /** Unsigned 32 bits. */

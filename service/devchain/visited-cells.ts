@@ -2,7 +2,7 @@ import type { CellKind, CellTable } from '../decode/cell-table.ts';
 
 /**
  * A table that remembers which of its cells were opened. Whatever reads a value through it leaves behind exactly the
- * cells that a proof of that value must show, which is how the node makes its proofs (lite server sheet 10).
+ * cells that a proof of that value must show, which is how the node makes its proofs (service/liteserver/README.md#duties-of-a-server).
  *
  * Opening is asking where a cell's data is; kinds, hashes, depths and references of a cell may be read without it.
  */

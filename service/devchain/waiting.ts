@@ -10,7 +10,7 @@ const aheadMax = 100;
 /** Waits at once; more are refused, as a node refuses when it has no time. */
 const waitsMax = 10_000;
 
-/** Waits of `waitMasterchainSeqno` (lite server sheet 3). */
+/** Waits of `waitMasterchainSeqno` (service/liteserver/README.md#waiting-for-a-block). */
 export type Waiting = {
   /**
    * Resolves when the tip has reached the seqno; at once if it has.

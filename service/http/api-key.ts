@@ -1,7 +1,7 @@
 import { redactText } from '../telemetry/secrets.ts';
 
 /**
- * The key as sent: header `X-API-Key`, else query parameter `api_key` (v2 sheet section 5). An empty one is none: clients without a key send it so.
+ * The key as sent: header `X-API-Key`, else query parameter `api_key` (service/v2/README.md#keys). An empty one is none: clients without a key send it so.
  */
 export function readApiKey(header: string | readonly string[] | undefined, query: URLSearchParams): string | undefined {
   const sent = typeof header === 'string' ? header : header?.[0];

@@ -18,7 +18,7 @@ export type RpcMark = { readonly id?: string };
 export const bareExtra = '_';
 
 /**
- * `<unix seconds>:<lite servers>:<elapsed ms>[:c]` (v2 sheet section 2): lite servers separated by commas, `_` when none was used
+ * `<unix seconds>:<lite servers>:<elapsed ms>[:c]` (service/v2/README.md#envelope): lite servers separated by commas, `_` when none was used
  * or a cache answered; elapsed time with 6 significant digits.
  */
 export function extraText(facts: ExtraFacts): string {
@@ -58,7 +58,7 @@ export function failureEnvelope(failure: Failure, extra: string, mark?: RpcMark)
 
 export const v2Envelope: Envelope = { success: successEnvelope, failure: failureEnvelope };
 
-/** Results as they are, and failures without `@extra` (v3 sheet sections 1 and 3). */
+/** Results as they are, and failures without `@extra` (service/v3/README.md#transport, service/v3/README.md#errors). */
 export const v3Envelope: Envelope = {
   success: (result, _extra, _mark, signal) => writePaced(result, createPacer(signal)),
   failure: ({ text, status, code }) => {

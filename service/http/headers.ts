@@ -22,7 +22,7 @@ const exposed = [
 ];
 
 /**
- * Headers of every answer, errors and static pages included (v2 sheet section 1). No cache stores an answer that does not say otherwise: errors
+ * Headers of every answer, errors and static pages included (service/v2/README.md#transport). No cache stores an answer that does not say otherwise: errors
  * and all that the listener answers by itself.
  */
 export function commonHeaders(version: string): Readonly<Record<string, string>> {

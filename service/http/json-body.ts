@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 import { HttpError } from './errors.ts';
 
-/** Depth of arrays and objects in each other: deep stacks of get-methods (v2 sheet section 1). */
+/** Depth of arrays and objects in each other: deep stacks of get-methods (service/v2/README.md#transport). */
 const depthMax = 2048;
 
 /**

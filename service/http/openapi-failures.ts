@@ -5,7 +5,7 @@ type FailureRow = { readonly description: string; readonly error?: JsonSchema };
 
 const anyText: JsonSchema = { type: 'string', minLength: 1 };
 
-/** Statuses that operations answer with beside 200 (v2 sheet 4.1). */
+/** Statuses that operations answer with beside 200 (service/v2/README.md#statuses). */
 const rows: ReadonlyMap<number, FailureRow> = new Map<number, FailureRow>([
   [400, { description: 'The message is refused' }],
   [401, { description: 'API key does not exist', error: { const: 'API key does not exist' } }],
@@ -88,7 +88,7 @@ export function jsonContent(schema: JsonSchema): JsonSchema {
   return { 'application/json': { schema } };
 }
 
-/** The envelope of a failure (v2 sheet section 2). */
+/** The envelope of a failure (service/v2/README.md#envelope). */
 export function failureSchema(
   { error, code }: { readonly error: JsonSchema; readonly code: JsonSchema },
   more: Readonly<Record<string, JsonSchema>> = {},

@@ -10,7 +10,7 @@ import { v3Path } from './paths.ts';
 
 type V3Operation = Operation<V3Request>;
 
-/** What failures of a status are about (v3 sheet section 3). */
+/** What failures of a status are about (service/v3/README.md#errors). */
 const failures: ReadonlyMap<number, string> = new Map([
   [400, 'It is not said what is asked about'],
   [401, 'API key does not exist'],

@@ -41,13 +41,13 @@ export type HttpBounds = {
 };
 
 export const defaultBounds: HttpBounds = {
-  /** v2 sheet section 1. Of v3 too, whose peer takes 4 MiB: as JSON those may hold the event loop for 200 ms, ten times as long as any request may. */
+  /** service/v2/README.md#transport. Of v3 too, whose peer takes 4 MiB: as JSON those may hold the event loop for 200 ms, ten times as long as any request may. */
   bodyBytesMax: 1_048_576,
   /** All bodies being received at once: what a pod of 512 MiB can spare; 60,000 usual ones of 4 kB. */
   bodiesBytesMax: 268_435_456,
-  /** v2 sheet section 1. */
+  /** service/v2/README.md#transport. */
   urlBytesMax: 8192,
-  /** v2 sheet section 1. */
+  /** service/v2/README.md#transport. */
   headerBytesMax: 65_536,
   /** With the URL: 1,000 raw addresses, escaped, under the longest name of a list are 90 kB; the peer's 1 MiB would be 10 GB on all connections. */
   v3HeaderBytesMax: 131_072,

@@ -13,7 +13,7 @@ export async function answerRest(calls: Calls, call: Call, operation: Operation,
   return calls.run(call, operation, await readSource(call, bodies));
 }
 
-/** GET reads the query, POST the body and never the query (v2 sheet section 1). */
+/** GET reads the query, POST the body and never the query (service/v2/README.md#transport). */
 async function readSource(call: Call, bodies: BodyReader): Promise<ParameterSource> {
   if (call.request.method !== 'POST') return querySource(call.query);
   return readBodySource(call, bodies);

@@ -25,7 +25,7 @@ const batchLabel = 'batch';
 /** What a request is charged as that names no operation. */
 const noOperation = 'jsonRPC';
 
-/** Answers `POST /api/v2/jsonRPC`, a call or a batch of calls (v2 sheet section 3). Runs operations in process, never itself. */
+/** Answers `POST /api/v2/jsonRPC`, a call or a batch of calls (service/v2/README.md#json-rpc). Runs operations in process, never itself. */
 export async function answerRpc(options: RpcOptions, dependencies: RpcDependencies, call: Call): Promise<Answer> {
   await call.admission.enter();
   const body = await readRpcBody(call, dependencies.bodies, options.batchMax);

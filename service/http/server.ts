@@ -107,7 +107,7 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
   let draining = false;
   let routes: RouteTable = new Map();
 
-  // Without this fastify refuses what it cannot parse as a media type, and a body is JSON whatever the header says (v2 sheet section 1).
+  // Without this fastify refuses what it cannot parse as a media type, and a body is JSON whatever the header says (service/v2/README.md#transport).
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   app.decorateRequest('exchange');

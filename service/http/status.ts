@@ -47,7 +47,7 @@ function indexUnavailable(code: string): [string, Row] {
   return [code, [503, 'the index is not available']];
 }
 
-/** Error code -> status and text: v2 sheet 4.1 to 4.3. Codes that are not here are unexpected failures: 500. */
+/** Error code -> status and text: service/v2/README.md#statuses, service/v2/README.md#texts-of-lite-servers. Codes that are not here are unexpected failures: 500. */
 const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   // The caller's mistakes.
   ['invalid_parameter', [422, ownMessage]],
@@ -134,7 +134,7 @@ const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['proof_aborted', [callerGoneStatus, 'caller closed the request']],
 ]);
 
-/** Names of the lite server's error numbers (v2 sheet 4.3); all others are UNKNOWN. */
+/** Names of the lite server's error numbers (service/v2/README.md#texts-of-lite-servers); all others are UNKNOWN. */
 const serverErrorNames: ReadonlyMap<number, string> = new Map([
   [601, 'FAILURE'],
   [602, 'ERROR'],
@@ -178,7 +178,7 @@ function serverRow(error: TonplaneError): Row | undefined {
   return [500, `LITE_SERVER_${name}: ${data.text.slice(0, serverTextMax)}`];
 }
 
-/** Names that tonlib gives to failed checks (v2 sheet 4.3), by what was checked. */
+/** Names that tonlib gives to failed checks (service/v2/README.md#texts-of-lite-servers), by what was checked. */
 const checkNames: readonly (readonly [subject: RegExp, name: string])[] = [
   [/account/i, 'VALIDATE_ACCOUNT_STATE'],
   [/transaction/i, 'VALIDATE_TRANSACTION'],

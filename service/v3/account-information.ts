@@ -10,7 +10,7 @@ import { required } from './required-parameters.ts';
 import { anyText, integer, intString, orNull, viewBytes, viewBytesOrNull } from './scalars.ts';
 import { viewWallet } from './wallet-states.ts';
 
-// Operations in the manner of v2 (v3 sheet section 14): from the served head, whether `use_v2` says so or not. It chooses the words.
+// Operations in the manner of v2 (service/v3/README.md#operations-at-the-head): from the served head, whether `use_v2` says so or not. It chooses the words.
 
 const addressInformation = named(
   'V2AddressInformation',

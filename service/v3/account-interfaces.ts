@@ -27,7 +27,7 @@ const methodSets: readonly (readonly [name: string, methods: readonly number[]])
   .toSorted(([a], [b]) => (a < b ? -1 : 1));
 
 /**
- * The interfaces of an account by name (v3 sheet 5.1): that of its very code alone, else all whose methods it has, sorted; empty when nothing
+ * The interfaces of an account by name (service/v3/README.md#interface-names): that of its very code alone, else all whose methods it has, sorted; empty when nothing
  * is known of it.
  */
 export function interfacesOf({ codeHash, methods }: AccountCode): readonly string[] {

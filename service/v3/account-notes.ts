@@ -3,7 +3,7 @@ import { addressBook, emptyBook, writeBook, type AddressBooks } from './address-
 import type { KnownAccounts } from './known-accounts.ts';
 import { emptyMetadata, metadata, type BegunTokens, type NotesContext, type TokenMetadata } from './metadata.ts';
 
-/** What many answers tell of the accounts in them beside their own fields (v3 sheet section 5), for the shapes of those. */
+/** What many answers tell of the accounts in them beside their own fields (service/v3/README.md#address-book), for the shapes of those. */
 export const accountNotes = { address_book: addressBook, metadata };
 
 type Notes = { readonly [name in keyof typeof accountNotes]: Infer<(typeof accountNotes)[name]> };

@@ -6,7 +6,7 @@ import type { AccountStateRow } from '../store/tables.ts';
 import type { Account } from './parameter-values.ts';
 import { limitMax } from './parameters.ts';
 
-/** The accounts of a request that the index has, in the order they were asked for, each once; a page of them at most (v3 sheet 8.2). */
+/** The accounts of a request that the index has, in the order they were asked for, each once; a page of them at most (service/v3/README.md#account-states). */
 export async function readRequested(
   store: StoreReader,
   accounts: readonly Account[],

@@ -43,7 +43,7 @@ const accountState = named(
 
 const response = named('AccountStatesResponse', object({ accounts: list(accountState, limitMax), ...accountNotes }));
 
-/** One account of v3 sheet 8.2; a bag of cells that the row does not hold is left out. */
+/** One account of service/v3/README.md#account-states; a bag of cells that the row does not hold is left out. */
 export function viewAccountState(row: AccountRow): Infer<typeof accountState> {
   const codeHash = row.code_hash === null ? null : viewBytes(row.code_hash);
   return {
@@ -67,7 +67,7 @@ export function viewAccountState(row: AccountRow): Infer<typeof accountState> {
 /** What operations about states of accounts are made of. */
 export type AccountStateDependencies = { readonly contents: AccountContents; readonly notes: AccountNotes };
 
-/** States of accounts as of the newest indexed block (v3 sheet 8.2). */
+/** States of accounts as of the newest indexed block (service/v3/README.md#account-states). */
 export function accountStateOperations(dependencies: AccountStateDependencies): readonly V3Operation[] {
   const { contents, notes } = dependencies;
   return [

@@ -12,7 +12,7 @@ export type ActionNetwork = { readonly testOnly: boolean };
 
 type Derive = (scope: StoredColumns, network: ActionNetwork) => unknown;
 
-/** Values of details that stand in no column as they are shown, by the names that action-details.json gives them (v3 sheet 11.3). */
+/** Values of details that stand in no column as they are shown, by the names that action-details.json gives them (service/v3/README.md#details-of-actions). */
 export const derived: Readonly<Record<string, Derive>> = {
   /** Clients know the first of liquid stakings by the kind alone. */
   stakingProvider: (scope) => {

@@ -3,7 +3,7 @@ import { derived, type ActionNetwork } from './action-derived.ts';
 import { scalarKinds } from './action-fields.ts';
 import { holds, shapes, typeFields, valueAt, type Field } from './action-table.ts';
 
-/** What an action says, as clients are shown it: an object of its type (v3 sheet 11.3). */
+/** What an action says, as clients are shown it: an object of its type (service/v3/README.md#details-of-actions). */
 export type Details = Readonly<Record<string, unknown>>;
 
 /**

@@ -2,7 +2,7 @@ import type { StoredColumns } from '../actions/stored-columns.ts';
 import table from './action-details.json' with { type: 'json' };
 
 /*
- * What `details` of an action shows (v3 sheet 11.3), as data: for each type its fields in their order, each as `<kind> <source>`.
+ * What `details` of an action shows (service/v3/README.md#details-of-actions), as data: for each type its fields in their order, each as `<kind> <source>`.
  *
  * kind     a scalar of action-fields.ts, or the name of a shape: an object whose fields are read from the source; with `[]` a list of those.
  *          With `?` left out where there is nothing, with `!` never null.

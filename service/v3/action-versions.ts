@@ -1,6 +1,6 @@
 import versions from './action-versions.json' with { type: 'json' };
 
-// Which actions a client knows (v3 sheet 11.2): names of versions and groups stand for types, and for each other.
+// Which actions a client knows (service/v3/README.md#versions-of-actions): names of versions and groups stand for types, and for each other.
 
 const shortcuts: ReadonlyMap<string, readonly string[]> = new Map(Object.entries(versions));
 

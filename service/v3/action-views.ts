@@ -19,7 +19,7 @@ import {
 } from './scalars.ts';
 import { finality, transaction } from './transaction-views.ts';
 
-/** An action (v3 sheet 11.2). */
+/** An action (service/v3/README.md#actions). */
 export const action = named(
   'Action',
   withDetails(

@@ -50,7 +50,7 @@ export type ActionOperationsDependencies = {
   readonly writer: TransactionWriter;
 };
 
-/** What transactions mean (v3 sheet 11.2). */
+/** What transactions mean (service/v3/README.md#actions). */
 export function actionOperations({ notes, network, writer }: ActionOperationsDependencies): readonly V3Operation[] {
   return [
     defineV3Operation({

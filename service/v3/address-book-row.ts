@@ -8,7 +8,7 @@ export const addressBookRow = named(
   object({ user_friendly: orNull(anyText), domain: orNull(anyText), interfaces: orNull(list(anyText)) }),
 );
 
-/** What address books tell of one account (v3 sheet 5.1). */
+/** What address books tell of one account (service/v3/README.md#address-book). */
 export type AddressBookRow = Infer<typeof addressBookRow>;
 
 /** What an account is called by. */

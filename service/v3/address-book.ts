@@ -7,7 +7,7 @@ import { defineV3Operation, type V3Context, type V3Operation } from './operation
 import { texts } from './parameters.ts';
 import { requiredList } from './required-parameters.ts';
 
-/** What is known of some accounts, by address (v3 sheet 5.1). */
+/** What is known of some accounts, by address (service/v3/README.md#address-book). */
 export type AddressBook = Written<Record<string, AddressBookRow>>;
 
 const { schema, definitions } = named('AddressBook', map(addressBookRow));

@@ -37,7 +37,7 @@ const balanceChangesResult = named(
 /** Larger traces are not looked into, as they are not shown. */
 const TRANSACTIONS_MAX = 4000;
 
-/** What traces and actions changed (v3 sheet section 14). */
+/** What traces and actions changed (service/v3/README.md#balance-changes). */
 export function balanceChangeOperations(): readonly V3Operation[] {
   return [
     defineV3Operation({

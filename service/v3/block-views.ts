@@ -4,7 +4,7 @@ import { flag, hash, integer, intString, orNull, shardText, viewBytes, viewShard
 
 export const blockId = named('BlockId', object({ workchain: integer, shard: shardText, seqno: integer }));
 
-/** A block (v3 sheet 6.1). */
+/** A block (service/v3/README.md#blocks). */
 export const block = named(
   'Block',
   object({

@@ -21,13 +21,13 @@ const blocksResponse = named('BlocksResponse', object({ blocks: list(block) }));
 
 const masterchainInfo = named('MasterchainInfo', object({ last: orNull(block), first: orNull(block) }));
 
-/** A text that is no number names no block, as 0 does (v3 sheet section 3). */
+/** A text that is no number names no block, as 0 does (service/v3/README.md#errors). */
 const masterchainSeqno: OptionalParameter<number> = {
   ...int32('seqno'),
   parse: (raw) => readInt32(String(raw)) ?? 0,
 };
 
-/** The operations about blocks (v3 sheet section 7). */
+/** The operations about blocks (service/v3/README.md#chain-operations). */
 export function blockOperations(): readonly V3Operation[] {
   return [
     defineV3Operation({

@@ -21,13 +21,13 @@ const decodeResponse = named(
 
 type BodyView = Infer<typeof decodeResponse>['bodies'][number];
 
-/** Items of each list (v3 sheet 13). */
+/** Items of each list (service/v3/README.md#decoding). */
 const itemsMax = 1000;
 
 /** A message has at most 8192 cells and 2^21 bits; a bag may spell them in twice the bytes. */
 const bagLimits = { bytesMax: 1 << 20, cellsMax: 8192, rootsMax: 1 };
 
-/** The operation that tells what operations and bodies are (v3 sheet 13). */
+/** The operation that tells what operations and bodies are (service/v3/README.md#decoding). */
 export function decodeOperations(): readonly V3Operation[] {
   return [
     defineV3Operation({

@@ -25,7 +25,7 @@ const response = named('DNSRecordsResponse', object({ records: list(dnsRecord, l
 
 const listOrder = { list: 'dns/records', order: dnsOrder };
 
-/** Names and what they stand for (v3 sheet section 9). */
+/** Names and what they stand for (service/v3/README.md#dns-records). */
 export function dnsOperations(addressBooks: Pick<AddressBooks, 'bookOf'>): readonly V3Operation[] {
   return [
     defineV3Operation({

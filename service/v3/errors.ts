@@ -1,7 +1,7 @@
 import { TonplaneError } from '../error.ts';
 
 /**
- * Why an answer of v3 cannot be given (v3 sheet section 3).
+ * Why an answer of v3 cannot be given (service/v3/README.md#errors).
  * - `not_indexed`: the block or what belongs to it is not in the index; the message is the contract's text
  * - `nothing_named`: it is not said what is asked about
  * - `not_a_wallet`: the account is no wallet of a known version

@@ -26,7 +26,7 @@ import { defineV3Operation, type V3Operation } from './operation.ts';
 import { account, accounts, bool, cursorPage, limitMax, sortIfGiven } from './parameters.ts';
 import { directed, keysOf, sideOf, transferParameters } from './token-parameters.ts';
 
-/** The operations about jettons (v3 sheet section 9). */
+/** The operations about jettons (service/v3/README.md#jettons). */
 export function jettonOperations(notes: AccountNotes): readonly V3Operation[] {
   return [masters(notes), wallets(notes), transfers(notes), burns(notes)];
 }

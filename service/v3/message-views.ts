@@ -23,7 +23,7 @@ import {
   viewOpcode,
 } from './scalars.ts';
 
-/** A decoded body; its fields are those of its constructor (v3 sheet 13). */
+/** A decoded body; its fields are those of its constructor (service/v3/README.md#decoding). */
 export const decoded = named(
   'Decoded',
   scalar<DecodedBody>({ type: 'object', required: ['@type'], properties: { '@type': { type: 'string' } } }),
@@ -34,7 +34,7 @@ const messageContent = named(
   object({ hash: orNull(hash), body: orNull(anyText), decoded: orNull(decoded) }),
 );
 
-/** A message (v3 sheet 6.4). */
+/** A message (service/v3/README.md#messages). */
 export const message = named(
   'Message',
   object({
@@ -113,7 +113,7 @@ const noInfo = {
   import_fee: null,
 } satisfies InfoView;
 
-/** Nanotons; a larger one is not told, as it does not fit into the 64 bits that readers have for it (indexing sheet 3). */
+/** Nanotons; a larger one is not told, as it does not fit into the 64 bits that readers have for it (service/indexer/README.md#rows). */
 const importFeeMax = 2n ** 63n - 1n;
 
 function viewInfo(table: CellTable, { info }: Message, hasFlags: boolean): InfoView {

@@ -19,7 +19,7 @@ export type MessageOperationsDependencies = {
   readonly writer: MessageWriter;
 };
 
-/** The operation about messages (v3 sheet section 7). */
+/** The operation about messages (service/v3/README.md#chain-operations). */
 export function messageOperations({ notes, writer }: MessageOperationsDependencies): readonly V3Operation[] {
   return [
     defineV3Operation({

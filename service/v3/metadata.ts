@@ -11,7 +11,7 @@ import { tokenInfo } from './token-info.ts';
 
 const addressMetadata = named('AddressMetadata', object({ is_indexed: flag, token_info: list(tokenInfo) }));
 
-/** What the tokens among some accounts say of themselves, by raw address (v3 sheet 5.2). */
+/** What the tokens among some accounts say of themselves, by raw address (service/v3/README.md#metadata). */
 export type Metadata = Written<Record<string, Infer<typeof addressMetadata>>>;
 
 const { schema, definitions } = named('Metadata', map(addressMetadata, rawAddress));

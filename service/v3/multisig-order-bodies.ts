@@ -8,7 +8,7 @@ import { attempt, writeBagText } from '../decode/contract-data.ts';
 import { bocText, takeRef } from '../decode/messages/decoded.ts';
 import { openBody, readMessage } from '../decode/tlb/message.ts';
 
-// Bodies of messages that orders of a multisig send, told by their kind (v3 sheet section 10).
+// Bodies of messages that orders of a multisig send, told by their kind (service/v3/README.md#actions-of-orders).
 
 /** What `parsed_body` shows, by name: amounts as decimal text, cells as base64 of a BoC, accounts raw, or null for none. */
 export type ParsedFields = Readonly<Record<string, unknown>>;

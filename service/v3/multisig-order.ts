@@ -7,7 +7,7 @@ import { ReadBudget } from '../decode/read-budget.ts';
 import { readMessageAddress } from '../decode/tlb/message-address.ts';
 import { readSent, tellBody, type ParsedFields } from './multisig-order-bodies.ts';
 
-/** One step of an order, as v3 sheet 10 shows it. */
+/** One step of an order, as service/v3/README.md#actions-of-orders shows it. */
 export type OrderAction = {
   readonly destination: string | null;
   /** Nanotons. */

@@ -31,7 +31,7 @@ const orderAction = named(
   }),
 );
 
-/** v3 sheet 10, multisig/orders. */
+/** service/v3/README.md#multisigs. */
 export const multisigOrder = named(
   'MultisigOrder',
   object({
@@ -54,7 +54,7 @@ export const multisigOrder = named(
 
 export type MultisigOrderView = Infer<typeof multisigOrder>;
 
-/** v3 sheet 10, multisig/wallets. */
+/** service/v3/README.md#multisigs. */
 export const multisig = named(
   'Multisig',
   object({

@@ -40,7 +40,7 @@ const ordersResponse = named(
 /** JSON of the steps of all orders in one answer, of which each order may take `READ_LIMITS.output`. */
 const STEPS_OUTPUT_MAX = 3 * 1024 * 1024;
 
-/** Multisigs of version 2 and their orders (v3 sheet section 10). */
+/** Multisigs of version 2 and their orders (service/v3/README.md#multisigs). */
 export function multisigOperations(addressBooks: Pick<AddressBooks, 'bookOf'>): readonly V3Operation[] {
   return [
     defineV3Operation({

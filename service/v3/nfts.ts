@@ -35,7 +35,7 @@ import { account, accounts, bool, cursorPage, limitMax, texts } from './paramete
 import { requiredList } from './required-parameters.ts';
 import { directed, keysOf, sideOf } from './token-parameters.ts';
 
-/** The operations about NFTs (v3 sheet sections 9 and 14). */
+/** The operations about NFTs (service/v3/README.md#nfts, service/v3/README.md#nft-sales). */
 export function nftOperations(notes: AccountNotes): readonly V3Operation[] {
   return [collections(notes), items(notes), transfers(notes), sales(notes)];
 }

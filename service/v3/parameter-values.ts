@@ -1,6 +1,6 @@
 import { parseAddress } from '../decode/address.ts';
 
-// What texts of parameters mean (v3 sheet section 2). Each gives undefined for a text that is none of its kind.
+// What texts of parameters mean (service/v3/README.md#parameters). Each gives undefined for a text that is none of its kind.
 
 /** An account that a caller named. */
 export type Account = {

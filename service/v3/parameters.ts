@@ -15,7 +15,7 @@ import {
   type Account,
 } from './parameter-values.ts';
 
-// Kinds of query parameters (v3 sheet section 2). Each takes its name; an empty text is absent, and of a scalar given twice the last wins.
+// Kinds of query parameters (service/v3/README.md#parameters). Each takes its name; an empty text is absent, and of a scalar given twice the last wins.
 
 const text: JsonSchema = { type: 'string' };
 
@@ -34,7 +34,7 @@ const textOf = (form: string): JsonSchema => ({ ...text, pattern: `^(${form})?$`
 /** Such texts, separated by commas. */
 const textsOf = (form: string): JsonSchema => ({ ...text, pattern: `^,*((${form})(,+(${form}))*,*)?$` });
 
-/** Most rows of one answer (v3 sheet section 4). */
+/** Most rows of one answer (service/v3/README.md#pages-and-cursors). */
 export const limitMax = 1000;
 
 export type Sort = 'asc' | 'desc';
@@ -120,7 +120,7 @@ const offset: DefaultedParameter<number> = withDefault(
   0,
 );
 
-/** Which part of a list is shown (v3 sheet section 4). */
+/** Which part of a list is shown (service/v3/README.md#pages-and-cursors). */
 export const page = { limit, offset };
 
 /** As `page`, of a list whose order can be turned round. */

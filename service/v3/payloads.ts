@@ -3,7 +3,7 @@ import { CellSlice } from '../decode/cell-slice.ts';
 import type { DecodedBody } from '../decode/messages/decoded.ts';
 import { decodeBody } from '../decode/messages/messages.ts';
 
-/** What a payload inside a message says; null when there is none, or nobody knows (v3 sheet 13). @param boc of one cell, as it is stored */
+/** What a payload inside a message says; null when there is none, or nobody knows (service/v3/README.md#decoding). @param boc of one cell, as it is stored */
 export function viewPayload(boc: Uint8Array | null): DecodedBody | null {
   if (boc === null) return null;
   const bag = parseBoc(boc);

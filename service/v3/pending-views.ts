@@ -46,7 +46,7 @@ export async function viewPending(
   return viewed;
 }
 
-/** No block holds it: its place is zeros (v3 sheet section 12). */
+/** No block holds it: its place is zeros (service/v3/README.md#pending). */
 function openForeseen(
   foreseen: PendingTrace['transactions'][number],
   { key, rootHash, version }: PendingTrace,
@@ -134,7 +134,7 @@ export function viewPendingTrace(
   };
 }
 
-/** Messages that arrive, as a trace of the index counts them (indexing sheet 4): one to each transaction, and logs. */
+/** Messages that arrive, as a trace of the index counts them (service/indexer/README.md#traces): one to each transaction, and logs. */
 function countArrived(transactions: readonly TransactionView[]): number {
   const sent = transactions.flatMap(({ out_msgs }) => out_msgs);
   return transactions.length + sent.filter(({ destination }) => destination === null).length;

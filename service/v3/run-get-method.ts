@@ -22,7 +22,7 @@ const masterchainSeqno: OptionalParameter<number> = {
   check: (value) => (value > 0 ? undefined : 'seqno should be positive'),
 };
 
-/** Runs get-methods at the served head (v3 sheet section 14). */
+/** Runs get-methods at the served head (service/v3/README.md#operations-at-the-head). */
 export function runMethodOperations(getMethods: LiveGetMethods): readonly V3Operation[] {
   return [
     defineLiveOperation({

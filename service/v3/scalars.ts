@@ -3,7 +3,7 @@ import type { JsonInteger } from '../contract/json-integer.ts';
 import { named, oneOf, scalar, type Shape } from '../contract/shape.ts';
 import { accountOfKey } from '../store/account-key.ts';
 
-// Scalars of answers (v3 sheet section 2).
+// Scalars of answers (service/v3/README.md#values).
 
 export const hash = named('Hash', scalar<string>({ type: 'string', pattern: '^[A-Za-z0-9+/]{43}=$' }));
 

@@ -1,4 +1,4 @@
-/** What a caller may say of how a request is answered, in a header or in its query twin (v3 sheet section 1). */
+/** What a caller may say of how a request is answered, in a header or in its query twin (service/v3/README.md#transport). */
 export type RequestSettings = {
   /** Time that the request's queries may take together. */
   readonly timeoutMs: number;
@@ -13,7 +13,7 @@ export type RequestSettings = {
 /** A header's value as sent; undefined when absent. */
 export type HeaderLookup = (name: string) => string | undefined;
 
-/** Both the default and the most (v3 sheet section 1). */
+/** Both the default and the most (service/v3/README.md#transport). */
 export const timeoutMsMax = 3000;
 
 /** Names of the headers that `readSettings` looks at, as documents show them. */

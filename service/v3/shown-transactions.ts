@@ -66,7 +66,7 @@ export async function readStates(store: StoreReader, hashes: readonly Buffer[]):
   return new Map((await findStates(store, distinct)).map((row) => [viewBytes(row.hash), row]));
 }
 
-/** Accounts of the transactions and both ends of their messages (v3 sheet 5.1). */
+/** Accounts of the transactions and both ends of their messages (service/v3/README.md#address-book). */
 export function* addressesOf(transactions: readonly TransactionView[]): Generator<string | null> {
   for (const { account, in_msg, out_msgs } of transactions) {
     yield account;

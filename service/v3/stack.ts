@@ -16,7 +16,7 @@ import {
 } from '../contract/stack-results.ts';
 import { STACK_ENTRIES_MAX, cellOfSlice, type StackCell, type StackEntry } from '../live/vm-values.ts';
 
-// Values of the VM as `{type, value}` (v3 sheet section 14).
+// Values of the VM as `{type, value}` (service/v3/README.md#operations-at-the-head).
 
 const argumentTypes = ['num', 'cell', 'slice', 'builder', 'tuple', 'list', 'null'] as const;
 

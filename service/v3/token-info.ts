@@ -3,7 +3,7 @@ import type { TokenRow } from '../store/queries/metadata.ts';
 import { outsideOf, sayEnough, wordsOf, type TokenWords } from '../store/token-content.ts';
 import { anyText, flag, intString } from './scalars.ts';
 
-/** What one token says of itself (v3 sheet 5.2). */
+/** What one token says of itself (service/v3/README.md#metadata). */
 export const tokenInfo = named(
   'TokenInfo',
   object({

@@ -2,7 +2,7 @@ import { accountKey } from '../store/account-key.ts';
 import type { Account } from './parameter-values.ts';
 import { accounts, cursorPaging, windows, word } from './parameters.ts';
 
-// Parameters that lists of jettons and NFTs share (v3 sheet section 9).
+// Parameters that lists of jettons and NFTs share (service/v3/README.md#token-lists).
 
 /** What owners did in transfers. */
 const direction = word('direction', ['in', 'out', 'both'], 'direction should be one of: in, out');

@@ -14,7 +14,7 @@ import {
   viewBytesOrNull,
 } from './scalars.ts';
 
-// What rows of jettons and NFTs have in common (v3 sheet section 9).
+// What rows of jettons and NFTs have in common (service/v3/README.md#token-lists).
 
 type Fields<S> = { readonly [name in keyof S]: S[name] extends Shape<infer T> ? T : never };
 

@@ -9,7 +9,7 @@ const accountBalance = named('AccountBalance', object({ account: rawAddress, bal
 
 const listOrder = { list: 'topAccountsByBalance', order: topBalanceOrder };
 
-/** The richest accounts (v3 sheet section 7): a bare list. */
+/** The richest accounts (service/v3/README.md#chain-operations): a bare list. */
 export function topAccountOperations(): readonly V3Operation[] {
   return [
     defineV3Operation({

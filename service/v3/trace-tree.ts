@@ -5,7 +5,7 @@ export type TreeTransaction = {
   readonly out_msgs: readonly { readonly hash: string }[];
 };
 
-/** One transaction of a trace and those that its messages led to, in lt order (v3 sheet 11.1). */
+/** One transaction of a trace and those that its messages led to, in lt order (service/v3/README.md#traces). */
 export type TraceNode = {
   readonly tx_hash: string;
   /** Absent when the transaction took no message. */

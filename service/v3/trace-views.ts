@@ -35,7 +35,7 @@ const states = ['complete', 'pending', 'broken'] as const;
 /** What became of a trace when it was classified: by the number that is stored, none where it was not. */
 const classifications = ['unclassified', 'failed', 'ok', 'broken'] as const;
 
-/** A trace (v3 sheet 11.1). */
+/** A trace (service/v3/README.md#traces). */
 export const trace = named(
   'Trace',
   object({

@@ -18,7 +18,7 @@ import { viewBytes } from './scalars.ts';
 import { trace, viewTrace, type TraceView, type Withheld } from './trace-views.ts';
 import type { TraceWriter } from './trace-writer.ts';
 
-/** Transactions of a trace that is still shown whole (v3 sheet 11.1). */
+/** Transactions of a trace that is still shown whole (service/v3/README.md#traces). */
 const TRANSACTIONS_OF_TRACE_MAX = 4000;
 
 /** Transactions of one answer, some 4 KB each: a page of a thousand usual traces fits. */
@@ -68,7 +68,7 @@ export type TraceOperationsDependencies = {
   readonly writer: TraceWriter;
 };
 
-/** Traces, and the older name for traces with actions (v3 sheet 11.1). */
+/** Traces, and the older name for traces with actions (service/v3/README.md#traces). */
 export function traceOperations({ notes, network, writer }: TraceOperationsDependencies): readonly V3Operation[] {
   const answer = async (values: TraceValues, withActions: boolean, context: V3Context) => {
     const { store } = context;

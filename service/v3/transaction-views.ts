@@ -31,7 +31,7 @@ import {
 /** How sure it is that something stays. */
 export const finality = named('FinalityState', oneOfStrings(['pending', 'confirmed', 'finalized']));
 
-/** An account's state before or after a transaction (v3 sheet 6.5). */
+/** An account's state before or after a transaction (service/v3/README.md#account-states-of-transactions). */
 const accountState = named(
   'AccountState',
   object({
@@ -45,7 +45,7 @@ const accountState = named(
   }),
 );
 
-/** A transaction (v3 sheet 6.2). */
+/** A transaction (service/v3/README.md#transactions). */
 const transactionItself = named(
   'Transaction',
   object({

@@ -52,7 +52,7 @@ export type TransactionOperationsDependencies = {
   readonly writer: TransactionWriter;
 };
 
-/** The operations about transactions (v3 sheet section 7). */
+/** The operations about transactions (service/v3/README.md#chain-operations). */
 export function transactionOperations({ books, writer }: TransactionOperationsDependencies): readonly V3Operation[] {
   const answer = async (opened: OpenedTransactions, context: V3Context): Promise<TransactionsResponse> => {
     const [written, book] = await Promise.all([opened.write(context.store), books.bookOf(opened.accounts, context)]);

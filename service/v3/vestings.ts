@@ -30,7 +30,7 @@ const response = named(
   object({ vesting_contracts: list(vestingInfo, limitMax), address_book: addressBook }),
 );
 
-/** Vesting contracts (v3 sheet section 10). */
+/** Vesting contracts (service/v3/README.md#vesting). */
 export function vestingOperations(addressBooks: Pick<AddressBooks, 'bookOf'>): readonly V3Operation[] {
   return [
     defineV3Operation({

@@ -55,7 +55,7 @@ const walletState = named(
 
 const response = named('WalletStatesResponse', object({ wallets: list(walletState, limitMax), ...accountNotes }));
 
-/** What a wallet's data say; `wallet_id` is unsigned (v3 sheet 8.3). */
+/** What a wallet's data say; `wallet_id` is unsigned (service/v3/README.md#wallet-states). */
 export function viewWallet(wallet: Wallet) {
   return {
     wallet_type: wallet.type,
@@ -65,7 +65,7 @@ export function viewWallet(wallet: Wallet) {
   };
 }
 
-/** One account of v3 sheet 8.3, a wallet or not. */
+/** One account of service/v3/README.md#wallet-states, a wallet or not. */
 export function viewWalletState(row: AccountRow): Infer<typeof walletState> {
   const codeHash = row.code_hash === null ? undefined : viewBytes(row.code_hash);
   const data = row.data_boc === null ? null : Buffer.from(row.data_boc);
@@ -92,7 +92,7 @@ export function viewWalletState(row: AccountRow): Infer<typeof walletState> {
 const isWallet = ({ code_hash: codeHash }: AccountRow): boolean =>
   codeHash !== null && isWalletCode(viewBytes(codeHash));
 
-/** States of wallets as of the newest indexed block (v3 sheet 8.3). */
+/** States of wallets as of the newest indexed block (service/v3/README.md#wallet-states). */
 export function walletStateOperations({ contents, notes }: AccountStateDependencies): readonly V3Operation[] {
   return [
     defineV3Operation({

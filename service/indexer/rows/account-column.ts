@@ -6,7 +6,7 @@ const WORKCHAIN_BIAS = 128;
 
 /**
  * Reads a `MsgAddress` as a column of kind `address`: `addr_std`, its prefix rewritten by anycast; null for all that is no account
- * (indexing sheet 3: `addr_none`, `addr_extern`, `addr_var`).
+ * (service/indexer/README.md#rows: `addr_none`, `addr_extern`, `addr_var`).
  */
 export function readAccountColumn(slice: CellSlice): Buffer | null {
   const tag = slice.uint(2);

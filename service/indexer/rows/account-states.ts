@@ -21,7 +21,7 @@ const NO_ACCOUNT_HASH = Buffer.from('90aec8965afabb16ebc3cb9b408ebae71b618d78788
 /** Last transaction of an account that has none. */
 const NO_TRANSACTION_HASH = Buffer.alloc(32);
 
-/** What is stored of the state of an account that does not exist (indexing sheet 3, our choice). */
+/** What is stored of the state of an account that does not exist (service/indexer/README.md#rows). */
 const NO_ACCOUNT: AccountStateRow = {
   hash: NO_ACCOUNT_HASH,
   balance: 0n,

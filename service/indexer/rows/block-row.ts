@@ -4,7 +4,7 @@ import { masterBlock, previousBlocks } from '#service/decode/tlb/block-info.ts';
 import type { BlockRow } from '#service/store/tables.ts';
 import type { OpenBlock } from './open-block.ts';
 
-/** The block's own row (v3 sheet 6.1). */
+/** The block's own row (service/v3/README.md#blocks). */
 export function blockRow(block: OpenBlock, mcSeqno: number, txCount: number): BlockRow {
   const { id, table, globalId, info, extra } = block;
   const [previous, second] = previousBlocks(table, info);

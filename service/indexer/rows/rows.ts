@@ -31,7 +31,7 @@ import { systemMessages } from './system-messages.ts';
 import { addZeroState } from './zero-state.ts';
 
 /**
- * The rows of one masterchain block and the shard blocks it brings (indexing sheet 3): a pure function of their bytes, which are those of
+ * The rows of one masterchain block and the shard blocks it brings (service/indexer/README.md#rows): a pure function of their bytes, which are those of
  * proved blocks. Some 15 us a transaction.
  * Throws DecodeError when a block is none.
  */
@@ -197,7 +197,7 @@ function transactionRow(
   };
 }
 
-/** By lt, workchain, account (indexing sheet 4). */
+/** By lt, workchain, account (service/indexer/README.md#traces). */
 function inOrder(one: Found, other: Found): number {
   const [lt, otherLt] = [one.transaction.lt, other.transaction.lt];
   if (lt !== otherLt) return lt < otherLt ? -1 : 1;

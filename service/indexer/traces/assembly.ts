@@ -27,7 +27,7 @@ type Fragment = {
 };
 
 /**
- * Traces of some masterchain blocks as if nothing else were indexed (indexing sheet 4): transactions hang together by the messages that one sent
+ * Traces of some masterchain blocks as if nothing else were indexed (service/indexer/README.md#traces): transactions hang together by the messages that one sent
  * and the other took. Blocks may come in any order; a message is sent before it is taken.
  * Open traces are given too, as `pending`, and those whose root took a message that nobody here sent, as `broken`.
  */
