@@ -34,7 +34,7 @@ import { createWriter } from './reconcile/writer.ts';
 import { releaseOf } from './release.ts';
 import type { TonApi } from './resource.ts';
 
-/** Both controllers over their caches: warm from the start, at work once they are told to. */
+/** Both controllers and their caches. Caches are warm from the start; controllers begin to work on request. */
 export type Controllers = {
   readonly caches: Caches;
   start(): void;
@@ -56,7 +56,7 @@ export type ControllersDependencies = {
   readonly random: () => number;
 };
 
-/** One look at a resource, all its requests included. */
+/** Limit of one reconcile of a resource, all its requests included. */
 const workTimeoutMs = 60_000;
 
 /**
@@ -66,7 +66,7 @@ const workTimeoutMs = 60_000;
 const tonApiLookMs = 300_000;
 const tonApiKeyLookMs = 1_800_000;
 
-/** What runs at the end may finish within this. */
+/** Limit of everything that runs at the end of the process. */
 const closeGraceMs = 20_000;
 
 /** Wires the controllers in the order that a change flows: caches, queues, reconcilers, writes. */

@@ -11,7 +11,7 @@ export type Pages = {
   close(): Promise<void>;
 };
 
-/** What a page may depend on of its request. */
+/** Part of a request that a page may depend on. */
 export type PageRequest = { readonly authorization: string | undefined };
 
 export type Page = { readonly status: number; readonly contentType: string; readonly body: string };
@@ -65,7 +65,7 @@ export function createPages(
 
 const notFound: Page = { status: 404, contentType: 'text/plain', body: 'Not Found' };
 
-/** What a probe asks: 200 or 503, with the reasons. */
+/** Answer to a probe: 200 or 503, with the reasons. */
 export function probePage(reasons: readonly string[]): Page {
   const body = JSON.stringify({ ok: reasons.length === 0, reasons });
   return { status: reasons.length === 0 ? 200 : 503, contentType: 'application/json', body };

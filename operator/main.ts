@@ -11,7 +11,10 @@ import { planAll } from './planning.ts';
 import { fetchFromPod } from './pod-fetch.ts';
 import { uninstall } from './uninstall.ts';
 
-/** Reads the command line and runs the operator until SIGINT or SIGTERM; a second signal, or one during the start, ends the process at once. */
+/**
+ * Reads the command line and runs the operator until SIGINT or SIGTERM. A second signal, or a signal during the start, ends the process at
+ * once.
+ */
 async function main(): Promise<void> {
   const options = parseOptions(process.argv.slice(2), process.env);
   const { version } = packageFile;
@@ -39,7 +42,7 @@ async function main(): Promise<void> {
   process.exit();
 }
 
-/** The plan as text; what goes wrong is told on standard error. */
+/** Returns the plan as text. Errors go to standard error. */
 function planned(
   options: OperatorOptions,
   { version, commit }: { readonly version: string; readonly commit: string },
@@ -76,7 +79,7 @@ function stopSignal(): { readonly promise: Promise<'signal'>; listen(): void } {
 
 const exitAtOnce = (): never => process.exit(1);
 
-/** What a person did wrong is told in a sentence, what we did wrong with its stack. */
+/** Usage errors print one sentence; internal errors print a stack trace. */
 function fail(error: unknown): void {
   if (error instanceof OptionsError && error.code === 'help') {
     process.stdout.write(error.message);

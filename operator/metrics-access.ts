@@ -6,7 +6,7 @@ import { resources } from './kubernetes/resources.ts';
 /** `unknown`: the API server could not be asked, or too much was asked at once. */
 export type Access = 'allowed' | 'unauthenticated' | 'forbidden' | 'unknown';
 
-/** Who may read `/metrics`: whoever the API server knows by his token (TokenReview) and gives `get` on that path (SubjectAccessReview). */
+/** Access to `/metrics`. The API server must accept the token (TokenReview) and grant `get` on that path (SubjectAccessReview). */
 export type MetricsAccess = {
   /** Never rejects. @param authorization the header */
   check(authorization: string | undefined): Promise<Access>;

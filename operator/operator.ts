@@ -79,7 +79,7 @@ export async function startOperator(options: OperatorOptions, dependencies: Oper
   });
   controllers = parts;
   const namespace = options.namespace ?? credentials.namespace ?? 'default';
-  // Not held back like other writes: what makes a leader, and what each process asks for itself.
+  // This client bypasses the leader check: for the election, and for requests that each process makes for itself.
   const reviewer = createClient(way);
   const leads = createElector(
     { namespace, name: options.leaseName, identity: options.identity },

@@ -13,8 +13,8 @@ type Command = (typeof commands)[number];
 /** Options of the command line and the environment. */
 export type OperatorOptions = {
   /**
-   * `run`: the operator; `plan`: prints what it would change, for one file or for all there is, and ends; `uninstall`: stops the operator and removes its
-   * finalizers, and ends.
+   * `run`: the operator. `plan`: prints the changes for one file or for all resources, and ends.
+   * `uninstall`: stops the operator, removes its finalizers, and ends.
    */
   readonly command: Command;
   /** Deployment of the operator, which `uninstall` stops. */
@@ -25,7 +25,7 @@ export type OperatorOptions = {
   readonly kubeconfig: string | undefined;
   /** Undefined: all namespaces. */
   readonly namespaces: readonly string[] | undefined;
-  /** Of the Lease; undefined: the pod's or the kubeconfig's. */
+  /** Namespace of the Lease. Undefined: the namespace of the pod or of the kubeconfig. */
   readonly namespace: string | undefined;
   /** Name of the Lease: operators of the same namespaces share a Lease, operators of other namespaces have another. */
   readonly leaseName: string;

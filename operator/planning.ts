@@ -37,7 +37,7 @@ export type PlanningDependencies = {
   readonly manifest: string | undefined;
 };
 
-/** Nothing is at work on what happens meanwhile. */
+/** A plan is a snapshot and ignores later events. */
 const ignore = (): void => {};
 
 /** Longest plan of all TonApis of a cluster. */
@@ -84,7 +84,7 @@ export async function planAll(options: OperatorOptions, dependencies: PlanningDe
     // Pods are not asked: a plan is about objects.
     reports: { read: async () => new Map() },
     consent: createConsent({ client, clock }),
-    // In a plan everybody has a turn: it tells what will happen, not when.
+    // In a plan every TonApi has a turn: a plan shows what happens, not when.
     rollouts: { ask: () => ({ granted: true }) as const },
     canaries: createCanaryWatch({ port: 0 }, { fetchPage: dependencies.fetchPage, clock }),
   };
@@ -93,7 +93,7 @@ export async function planAll(options: OperatorOptions, dependencies: PlanningDe
     const seen = await observe(tonApi, parts, bounds);
     const decision = await decide(tonApi, seen, parts, bounds.signal);
     const first = await plan(tonApi, seen, decision, parts, bounds);
-    // Who set which field is not in the cache, and is needed to tell which fields would go.
+    // The cache lacks the managers of fields. They decide which fields would go.
     const children = await Promise.all(seen.children.map((child) => whole(client, child, first.changes, bounds)));
     const { changes } = await plan(tonApi, { ...seen, children }, decision, parts, bounds);
     const scaling = autoscalingProblem(tonApi, seen.references, parts.release);
@@ -147,7 +147,7 @@ function readTonApis(manifest: string): TonApi[] {
   }));
 }
 
-/** The TonApi as the server would store it: defaults filled in, rules checked, and with the UID of the one that is there. */
+/** The TonApi as the server would store it: with defaults, checked rules, and the UID of the existing object. */
 async function asStored(client: KubernetesClient, tonApi: TonApi, bounds: Bounds): Promise<TonApi> {
   const { status: _status, ...given } = tonApi;
   const stored = await client.apply(given, { manager: `${manager}-plan`, force: true, dryRun: true }, bounds);
@@ -164,7 +164,7 @@ async function whole(
   return changed ? ((await client.get(resourceOf(child), child.metadata, bounds)) ?? child) : child;
 }
 
-/** What the server would refuse of the changes, one line each. */
+/** Changes that the server would refuse, one line each. */
 async function dryRun(client: KubernetesClient, changes: readonly Change[], bounds: Bounds): Promise<string[]> {
   const lines: string[] = [];
   for (const change of changes) {

@@ -2,7 +2,7 @@ import { Agent, request } from 'undici';
 
 import { pageBytesMax, type PodFetch } from './reconcile/pod-reports.ts';
 
-/** Connections to pods are not kept: each is asked once a minute. */
+/** Connections to pods are not reused: the operator asks each pod once a minute. */
 const agent = new Agent({ keepAliveTimeout: 1, connections: 1 });
 
 /** Reads a page of a pod at its address. */

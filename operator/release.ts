@@ -2,7 +2,7 @@ import type { Release } from './desired/references.ts';
 import type { OperatorOptions } from './options.ts';
 import { schemaVersion } from './service-config.ts';
 
-/** What the operator was installed with, as children are built from it. */
+/** Installation options of the operator, in the form that builds of children use. */
 export function releaseOf(options: OperatorOptions, version: string): Release {
   const { redisImage, prometheusUrl, monitoringNamespace, runbookUrl, namespace } = options;
   const { pullSecrets, platformIds, childMetadata, alertSeverities, blackboxExporter } = options;

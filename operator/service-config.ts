@@ -1,6 +1,6 @@
 /**
- * The door to the service's half (decision 1 of the design: one manifest, read by one function on both sides): the operator mounts the text that the
- * service reads, and says with the service's own hash what every pod must report.
+ * Only import of the service's configuration code: one manifest, read by one function on both sides.
+ * The operator mounts the text that the service reads, and computes the hash that every pod must report.
  */
 export {
   configFromManifest,

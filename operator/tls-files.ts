@@ -4,14 +4,17 @@ import { createSecureContext } from 'node:tls';
 
 import type { Clock } from './kubernetes/clock.ts';
 
-/** What a listener proves itself with: PEM. */
+/** Certificate and private key of a listener: PEM. */
 export type KeyPair = { readonly cert: string; readonly key: string };
 
-/** The certificate of a listener in a folder, as a Secret of type `kubernetes.io/tls` is mounted: renewed there while the listener runs. */
+/**
+ * Certificate of a listener in a folder, as Kubernetes mounts a Secret of type `kubernetes.io/tls`. The files may change while the listener
+ * runs.
+ */
 export type TlsFiles = {
-  /** What was there when it was last looked at. */
+  /** Certificate at the last reading. */
   readonly current: () => KeyPair;
-  /** Calls with each other certificate that is there later; one that cannot be read or does not fit its key is told and passed over. */
+  /** Calls back with each new certificate. An unreadable certificate, or a certificate that does not fit its key, is logged and skipped. */
   follow(onRenewed: (pair: KeyPair) => void): void;
   close(): void;
 };

@@ -1,4 +1,4 @@
-/** What the rule looks at of a span, as OpenTelemetry has it. */
+/** Properties of a span that the rule reads, as in OpenTelemetry. */
 export type EndedSpan = {
   readonly name: string;
   readonly status: { readonly code: number };
@@ -12,7 +12,7 @@ const errorCode = 2;
 /** A look that takes longer is worth looking at. */
 const slowSeconds = 1;
 
-/** Share kept of looks that found nothing to do. */
+/** Sampled share of reconciles that found nothing to do. */
 const calmShare = 0.01;
 
 /**

@@ -21,8 +21,8 @@ const pollMs = 1000;
 const pageLimit = 500;
 
 /**
- * Prepares the end of an operator: scales its Deployment to none, then removes the operator's finalizer from every TonApiKey, so that keys and namespaces can
- * be deleted without an operator. Keys stay in force and TonApis go on serving.
+ * Prepares the end of an operator: scales its Deployment to none, then removes the operator's finalizer from every TonApiKey.
+ * Keys and namespaces can then be deleted without an operator. Keys stay in force and TonApis continue to serve.
  *
  * @returns a sentence for the log
  * @throws OptionsError without the name of the Deployment

@@ -1,6 +1,6 @@
 import { durationMs } from '../service-config.ts';
 
-/** What the rules of one TonApi are made from. */
+/** Inputs of the alert rules of one TonApi. */
 export type RuleFacts = {
   readonly namespace: string;
   readonly name: string;
@@ -37,13 +37,13 @@ export const latencyEdgesSeconds = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20,
 ] as const;
 
-/** Share of the requests that must be within the latency objective: the slowest hundredth asks for old states and heavy get-methods. */
+/** Share of the requests that must be within the latency objective. The slowest hundredth asks for old states and heavy get-methods. */
 const latencyObjective = 0.99;
 
 /** Requests a second below which a short window holds too few of them to judge by. */
 const trafficFloor = 1;
 
-/** Burn rates of the monthly error budget, over a long window and a short one that ends the alert soon (operator/README.md#alerts). */
+/** Burn rates of the monthly error budget (operator/README.md#alerts). The short window ends the alert soon after the burn ends. */
 const burns: readonly { factor: number; long: string; short: string; severity: Severity }[] = [
   { factor: 14.4, long: '1h', short: '5m', severity: 'critical' },
   { factor: 6, long: '6h', short: '30m', severity: 'critical' },
@@ -123,10 +123,10 @@ function liteServersLow(facts: RuleFacts): Rule {
   });
 }
 
-/** Masterchain blocks that an index may be behind: two minutes of the main network; one that is further behind at its start begins at the head. */
+/** Masterchain blocks that an index may be behind: two minutes of the main network. An index further behind at its start begins at the head. */
 const lagBlocksMax = 50;
 
-/** What v3 tells is old. The past may take days, which is no fault: only the head counts. */
+/** Alerts when data of v3 are old. Only the head counts: reading the past may take days, which is no fault. */
 function indexLagging(facts: RuleFacts): Rule {
   const summary = `TonApi ${facts.namespace}/${facts.name}: the index is {{ $value }} masterchain blocks behind the network`;
   return alertRule(facts, {

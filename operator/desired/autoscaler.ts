@@ -11,7 +11,7 @@ export const scaledObjectKind = 'ScaledObject';
 
 type Cluster = Pick<References, 'apis'>;
 
-/** True when somebody else counts the pods, and so `replicas` is not ours to set: never while KEDA is asked for and cannot scale. */
+/** True when an autoscaler sets the number of pods, so that `replicas` is not ours. False while KEDA is requested but cannot scale. */
 export function autoscaled(tonApi: TonApi, { apis }: Cluster, release: Release): boolean {
   const { autoscaling } = tonApi.spec;
   if (autoscaling === undefined) return false;
@@ -121,7 +121,7 @@ function behavior({ scaleDownStabilization }: Autoscaling): Record<string, unkno
   };
 }
 
-/** What the API server takes at most: an hour. */
+/** Maximum that the API server accepts: an hour. */
 const stabilizationSecondsMax = 3600;
 
 /** KEDA queries Prometheus; while Prometheus is unavailable, the number of pods stays (operator/README.md#children). */

@@ -5,7 +5,7 @@ export function canonicalJson(value: unknown): string {
   return JSON.stringify(sorted(value));
 }
 
-/** First 16 hex digits of the SHA-256 of the canonical JSON: 64 bits tell apart the few versions that one object ever has. */
+/** First 16 hex digits of the SHA-256 of the canonical JSON. An object has few versions, so 64 bits distinguish them. */
 export function contentHash(value: unknown): string {
   return createHash('sha256').update(canonicalJson(value)).digest('hex').slice(0, 16);
 }

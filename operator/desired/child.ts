@@ -4,7 +4,7 @@ import { contentHash } from './canonical.ts';
 import { childAnnotations, childLabels, type Component } from './names.ts';
 import type { DesiredObject, Stage } from './references.ts';
 
-/** What differs from child to child; labels, owner, namespace and hash are the same for all. */
+/** Parts that differ from child to child. Labels, owner, namespace and hash are the same for all. */
 export type ChildParts = {
   readonly stage: Stage;
   readonly component: Component;
@@ -34,7 +34,7 @@ export function child(tonApi: TonApi, version: string, parts: ChildParts): Desir
   return { stage: parts.stage, object: withAppliedHash(object) };
 }
 
-/** The object with the annotation that tells what we wanted last. */
+/** Adds the annotation with the hash of the object as last wanted. */
 export function withAppliedHash(object: KubernetesObject): KubernetesObject {
   const { [childAnnotations.appliedHash]: _before, ...annotations } = object.metadata.annotations ?? {};
   const plain = { ...object, metadata: { ...object.metadata, annotations } };

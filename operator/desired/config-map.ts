@@ -8,7 +8,7 @@ import type { DesiredObject, References, Release } from './references.ts';
 /** Key of the ConfigMap, and so name of the file in the pods. */
 export const configFile = 'tonapi.yaml';
 
-/** What the API server takes as data of one ConfigMap. */
+/** Limit of the API server for the data of one ConfigMap. */
 const configBytesMax = 1024 * 1024;
 
 /** Fields of the spec that the service does not read: what only says how pods are run. A change of one leaves the configuration as it is. */
@@ -25,8 +25,8 @@ const operatorFields: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The text that the pods mount: the TonApi as the service reads it, and the ConfigMap with lite servers behind it as a second document. A Secret with
- * lite servers is mounted by the pods; the operator never reads it.
+ * The text that the pods mount: the TonApi as the service reads it. The ConfigMap with lite servers follows as a second document.
+ * Pods mount a Secret with lite servers themselves; the operator never reads it.
  */
 export function configText(tonApi: TonApi, globalConfig: string | undefined): string {
   const { rollout, observability, indexer, tokenMetadata, ...spec } = tonApi.spec;
@@ -62,8 +62,8 @@ export function globalConfigOf(text: string, key: string): string | undefined {
 }
 
 /**
- * What the pods would refuse in the configuration, told before they get it: rules that only both halves together can break, and whatever is wrong in the
- * ConfigMap with lite servers. Of lite servers in a Secret nothing is known here.
+ * Reports what pods would refuse in the configuration, before they get it. It covers rules that only both halves together can break.
+ * It also covers every fault of the ConfigMap with lite servers. Lite servers in a Secret are unknown here.
  */
 export function configProblems(tonApi: TonApi, globalConfig: string | undefined): string[] {
   const text = configText(tonApi, globalConfig);
@@ -80,7 +80,9 @@ export function configProblems(tonApi: TonApi, globalConfig: string | undefined)
   }
 }
 
-/** Hash that every ready pod must report for this configuration to be in force: that of `configText`, without reading it again. */
+/**
+ * Hash that every ready pod must report for this configuration to be in force. Equals the hash of `configText` without reading the text again.
+ */
 export function hotHash(tonApi: TonApi, { globalConfig }: Pick<References, 'globalConfig'>): string {
   return serviceHotHash(tonApi, tonApi.spec.liteServerConfigRef?.kind === 'ConfigMap' ? globalConfig : undefined);
 }
@@ -102,7 +104,7 @@ export function buildConfigMap(tonApi: TonApi, references: References, release: 
   });
 }
 
-/** What is told of a migration; it is kept here when its Job is gone. */
+/** Record of a migration. The ConfigMap preserves it when the Job is gone. */
 export function migratedAnnotations(migrated: Migrated | undefined): Record<string, string> {
   if (migrated === undefined) return {};
   return { [childAnnotations.schemaVersion]: String(migrated.schema), [childAnnotations.migrationKey]: migrated.key };

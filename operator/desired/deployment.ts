@@ -19,10 +19,13 @@ import { indexNodeOptions, podSpec, versionOf } from './pod.ts';
 import type { DesiredObject, References, Release } from './references.ts';
 import { containerResources } from './resources.ts';
 
-/** Raise with every change of what this code makes of the same manifest: an operator with another number rolls pods out one TonApi after the other. */
+/**
+ * Raise with every change of the template that this code makes from the same manifest. A new number makes the operator roll out pods, TonApi by
+ * TonApi.
+ */
 export const templateRevision = 7;
 
-/** Where the service listens in a pod: callers, and probes with metrics. */
+/** Ports of the service in a pod: callers, and probes with metrics. */
 export const ports = { http: 8081, internal: 8082 } as const;
 
 /** The endpoints of a pod that ends are taken out everywhere in this time; until then it still serves. */
@@ -33,7 +36,10 @@ const closeSeconds = 5;
 
 const defaultDrainSeconds = 20;
 const defaultRequests = { cpu: '250m', memory: '256Mi' } as const;
-/** What v3 answers of 4,000 rows are made of at once needs some 120 MiB, what is kept some 400, and a third as much may wait to be collected, besides the larger young generation. */
+/**
+ * Memory of a v3 pod: 120 MiB for 4,000 rows in progress, 400 MiB of caches, 130 MiB awaiting garbage collection.
+ * The larger young generation comes on top.
+ */
 const indexRequests = { ...defaultRequests, memory: '1280Mi' } as const;
 
 /** Builds the Deployment of the API (operator/README.md#children). A rollout that waits leaves the live template. */
@@ -85,8 +91,8 @@ const warmFields: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Hash of what a person can change in the template; equal as long as only the operator or its release changed. A field that nobody has thought of counts:
- * a restart too many is better than a setting that is never in force.
+ * Hash of the parts of the template that a person can change. A new operator or release alone does not change it.
+ * Unknown fields count: an unneeded restart is better than a setting that never takes effect.
  */
 export function coldHash(tonApi: TonApi, references: Pick<References, 'keyring' | 'keyringShardsSettled'>): string {
   const { rateLimits, observability, rollout, liteServerConfigRef, tokenMetadata, ...rest } = tonApi.spec;

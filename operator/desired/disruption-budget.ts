@@ -5,7 +5,7 @@ import { hasDatabase } from './indexer.ts';
 import { childNames, selectorLabels, type Component } from './names.ts';
 import type { DesiredObject, Release } from './references.ts';
 
-/** Pods that must be ready for the API to count as available: all but the one that a drain may take. */
+/** Pods that must be ready for the API to count as available. A drain may take one pod. */
 export function fewestReady(tonApi: TonApi): number {
   return Math.max(1, fixedReplicas(tonApi) - 1);
 }
@@ -21,7 +21,7 @@ export function buildIndexerBudget(tonApi: TonApi, release: Release): DesiredObj
   return pods < 2 ? undefined : budget(tonApi, release, 'indexer', 'indexer');
 }
 
-/** Pods that are not ready may always go: they serve nobody, and a node must not wait for them. */
+/** Pods that are not ready may always go: they serve no caller, and a node must not wait for them. */
 function budget(tonApi: TonApi, release: Release, component: Component, stage: 'api' | 'indexer'): DesiredObject {
   return child(tonApi, release.version, {
     stage,

@@ -15,7 +15,7 @@ export function buildExposure(tonApi: TonApi, references: References, release: R
   return weighted(tonApi, references) ? httpRoute(tonApi, exposure, references, release) : undefined;
 }
 
-/** Where callers reach the API: the first host, or inside the cluster. A Gateway decides itself whether it speaks TLS; nearly all do. */
+/** URL of the API for callers: the first host, or the Service inside the cluster. A Gateway chooses TLS itself; nearly all use TLS. */
 export function publicUrl(tonApi: TonApi): string {
   return publicUrls(tonApi)[0] ?? serviceUrl(tonApi);
 }

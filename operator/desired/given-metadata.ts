@@ -6,8 +6,8 @@ import type { DesiredObject, Release } from './references.ts';
 export type GivenMetadata = NonNullable<TonApi['spec']['metadata']>;
 
 /**
- * Adds given labels and annotations to a child. The more precise source wins: the child itself, then a kind's own, then those for all kinds; of two
- * sources alike the TonApi's, then the operator's. Names in the operator's own group are ignored: the operator reads them back.
+ * Adds given labels and annotations to a child. The more precise source wins: the child itself, then its kind, then all kinds.
+ * Between equal sources the TonApi wins over the operator. Names in the operator's own group are ignored, because the operator reads them back.
  */
 export function withGivenMetadata(desired: DesiredObject, tonApi: TonApi, release: Release): DesiredObject {
   const { object } = desired;

@@ -14,7 +14,7 @@ import { buildMetricsService } from './service.ts';
 const indexerRequests = { cpu: '500m', memory: '1Gi' } as const;
 const migrationRequests = { cpu: '100m', memory: '256Mi' } as const;
 
-/** The block under way is written whole or not at all, so the end needs no more than the longest transaction. */
+/** The indexer writes the current block whole or not at all. The longest transaction therefore bounds the end. */
 const indexerGraceSeconds = 60;
 
 /** A day to look at a finished migration's log. */
@@ -74,7 +74,7 @@ export function buildIndexer(tonApi: TonApi, references: References, release: Re
   ];
 }
 
-/** True when there is a database and the release can use it: one without a schema serves the rest of the manifest. */
+/** True when the TonApi has a database and the release has a schema for it. A release without a schema serves the rest of the manifest. */
 export function hasDatabase({ spec }: TonApi, { schemaVersion }: Release): boolean {
   return spec.postgres !== undefined && schemaVersion !== undefined;
 }
@@ -83,8 +83,8 @@ export function hasDatabase({ spec }: TonApi, { schemaVersion }: Release): boole
 const keyLength = 8;
 
 /**
- * What a migration is of besides the schema's version: the database and its authorities, and the image where it is not the release's, of which the operator cannot tell what schema it
- * needs. A restart migrates again: a person may have put another database behind the same Secret.
+ * Identity of a migration besides the version of the schema: the database, its authorities, and an image that the manifest names.
+ * The operator does not know which schema a foreign image needs. A restart migrates again: the same Secret may now name another database.
  */
 export function migrationKey(tonApi: TonApi): string {
   const { image, postgres } = tonApi.spec;
@@ -99,7 +99,7 @@ export function isMigrated(done: Migrated | undefined, wanted: Migrated): boolea
   return done !== undefined && done.key === wanted.key && done.schema >= wanted.schema;
 }
 
-/** The Job that brings the schema to what the pods' image needs; undefined once it is there, or when there is no database. */
+/** Job that brings the schema to the version that the image needs. Undefined once the schema is there, or when there is no database. */
 export function buildMigration(
   tonApi: TonApi,
   references: Pick<References, 'migrated'>,
@@ -114,7 +114,7 @@ export function buildMigration(
     args: ['migrate'],
     mounts: joined([configMounts(tonApi), postgresMounts(tonApi, false), scratchMounts()]),
     resources: containerResources(undefined, migrationRequests),
-    // Why it failed is told in the status.
+    // The status reports the reason of a failure.
     extra: { terminationMessagePolicy: 'FallbackToLogsOnError' },
   });
   return child(tonApi, versionOf(tonApi, release), {

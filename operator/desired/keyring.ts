@@ -7,13 +7,13 @@ import { keyringFile } from './mounts.ts';
 import { childAnnotations, childNames } from './names.ts';
 import type { DesiredObject, References, Release } from './references.ts';
 
-/** Rows of a shard, about: with every field set at usual lengths, 8,000 rows are 600 kB of gzip, and a Secret holds 1 MiB. */
+/** Approximate rows of a shard. With all fields set, 8,000 rows are about 600 kB of gzip; a Secret takes 1 MiB. */
 const shardRowsMax = 8_000;
 
 /** Bits of the hash that choose a shard; more shards than 2^16 are never mounted. */
 const prefixBits = 16;
 
-/** Shards that so many rows need: 0 for none, else a power of two, so that a shard splits in two when it is full. */
+/** Number of shards for the rows: 0 for none, else a power of two. A full shard therefore splits in two. */
 export function shardsFor(rows: number): number {
   if (rows === 0) return 0;
   return 2 ** Math.ceil(Math.log2(Math.max(1, rows / shardRowsMax)));
@@ -29,7 +29,7 @@ export function shardCount({
 
 /**
  * Builds the keyring as Secrets, sharded by the start of the hash (operator/README.md#children).
- * A row is in its old and its new shard until every pod has read all shards: Secrets reach a pod one by one.
+ * Secrets reach a pod separately. A row therefore stays in its old and its new shard until every pod has read all shards.
  */
 export function buildKeyring(tonApi: TonApi, references: References, release: Release): DesiredObject[] {
   const shards = shardCount(references);
@@ -52,14 +52,14 @@ export function buildKeyring(tonApi: TonApi, references: References, release: Re
   );
 }
 
-/** With twice the shards, those of shard i are in i and i + shards: the low bits of the prefix choose. */
+/** The low bits of the prefix choose the shard. Doubling the number splits shard i into i and i + shards. */
 function shardOf({ sha256 }: KeyringRow, shards: number): number {
   return Number.parseInt(sha256.slice(0, prefixBits / 4), 16) % shards;
 }
 
 /**
- * Rows in order of their ids, as base64 of gzip: the same rows give the same bytes (gzip's header holds no time here). Hashes hardly shrink, so the lowest level
- * is as good as any and takes half the time.
+ * Rows in order of their ids, as base64 of gzip. Equal rows give equal bytes, because the gzip header has no time here.
+ * Hashes hardly compress, so the lowest level gives the same size in half the time.
  */
 function fileOf(rows: readonly KeyringRow[]): string {
   const lines = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(rowText);

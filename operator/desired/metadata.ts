@@ -12,12 +12,12 @@ import { buildMetricsService } from './service.ts';
 
 const requests = { cpu: '50m', memory: '256Mi' } as const;
 
-/** What is under way goes back into the queue, which takes no longer than a query. */
+/** Work in progress returns to the queue. That takes no longer than a query. */
 const graceSeconds = 15;
 
 /**
- * The pods that fetch what tokens keep outside of the chain. They have neither keys nor Redis, and share a queue in Postgres: there may be any number of
- * them, old ones beside new ones, and none for a while.
+ * Builds the pods that fetch token metadata from outside of the chain. They have neither keys nor Redis, and share a queue in Postgres.
+ * Any number of them may run, old and new together, or none for a while.
  */
 export function buildMetadata(tonApi: TonApi, references: References, release: Release): DesiredObject[] {
   const { tokenMetadata, podTemplate } = tonApi.spec;

@@ -18,7 +18,7 @@ export function buildMonitoring(tonApi: TonApi, references: References, release:
   ];
 }
 
-/** Every pod of the TonApi, with labels that tell its series from those of another. */
+/** Scrapes every pod of the TonApi. Labels separate its series from other TonApis. */
 function serviceMonitor(tonApi: TonApi, release: Release): DesiredObject {
   return monitoringChild(tonApi, release, 'ServiceMonitor', {
     selector: { matchLabels: instanceLabels(tonApi) },

@@ -14,15 +14,14 @@ const root = '/etc/tonplane';
 /** File with certificates of authorities in the folder of each bundle. */
 const caFile = 'ca.crt';
 
-/** Where the service keeps verified key blocks; gone with the pod. */
+/** Folder of the service's verified key blocks. It ends with the pod. */
 const dataPath = '/var/lib/tonplane';
 
 /** Key blocks of years are below a megabyte; temporary files are none but the runtime's own. */
 const scratchSizeLimit = '64Mi';
 
 /**
- * Keyring shards that a pod mounts, whether they are there or not: more keys need no new template until they need more shards than that, so the steps are
- * wide.
+ * Numbers of keyring shards that a pod mounts, existing or not. A new template is needed only above the mounted number, so the steps are wide.
  */
 const shardCapacities = [16, 64, 256] as const;
 
@@ -117,7 +116,7 @@ export function gatewayMounts({ spec }: TonApi): Mounts {
   return caMounts('metadata-ca', spec.tokenMetadata?.caBundle, '--metadata-ca-file');
 }
 
-/** What a container with a read-only root may write to. */
+/** Writable folders of a container with a read-only root. */
 export function scratchMounts(): Mounts {
   return {
     volumes: ['data', 'tmp'].map((name) => ({ name, emptyDir: { sizeLimit: scratchSizeLimit } })),
@@ -150,7 +149,7 @@ function caMounts(name: string, bundle: CaBundle | undefined, option: string): M
   return folder(name, source, [option, `${root}/${name}/${caFile}`]);
 }
 
-/** One key of a Secret as a file. The operator sees the Secret's name and key, never its value. */
+/** Mounts one key of a Secret as a file. The operator sees the Secret's name and key, never its value. */
 function secretFile(
   name: string,
   reference: { readonly name: string; readonly key: string },

@@ -1,6 +1,6 @@
 import { group, type TonApi } from '../resource.ts';
 
-/** What a pod or object of a TonApi is for; the label `app.kubernetes.io/component`. */
+/** Purpose of a pod or object of a TonApi; the label `app.kubernetes.io/component`. */
 export type Component =
   | 'api'
   | 'api-canary'
@@ -20,7 +20,7 @@ export const handoverManager = 'ton-operator-handover';
 
 /** Annotations that we write on children; those a person writes are in resource.ts. */
 export const childAnnotations = {
-  /** Hash of the object as we last wanted it: tells of fields that we stopped setting. */
+  /** Hash of the object as last wanted. It reveals fields that the operator no longer sets. */
   appliedHash: `${group}/applied-hash`,
   /** There while `spec.replicas` is ours: an autoscaler must be handed the number before we stop setting it. */
   appliedReplicas: `${group}/applied-replicas`,
@@ -30,7 +30,7 @@ export const childAnnotations = {
   templateRevision: `${group}/template-revision`,
   /** Hash of the hot configuration in a ConfigMap. */
   configHash: `${group}/config-hash`,
-  /** On the Job of a migration, and on the ConfigMap, which outlives it: version of the schema that the release asked for. */
+  /** Version of the schema that the release asked for. It is on the migration's Job, and on the ConfigMap, which outlives the Job. */
   schemaVersion: `${group}/schema-version`,
   /** Beside it: what was migrated by what, as `migrationKey` has it. */
   migrationKey: `${group}/migration-key`,
@@ -40,7 +40,7 @@ export const childAnnotations = {
   keyringShards: `${group}/keyring-shards`,
 } as const;
 
-/** What a migration has done: the version of the schema that the release asked for, and the key of what was migrated by what. */
+/** Result of a migration: the version of the schema that the release asked for, and the `migrationKey`. */
 export type Migrated = { readonly schema: number; readonly key: string };
 
 /** Label of the pods that take traffic, canaries included; a Service that shares by number of pods selects it. */
@@ -49,7 +49,7 @@ export const trafficLabel = `${group}/traffic`;
 /** Label on Secrets of keys and other children: name of the TonApi that they belong to. */
 export const tonApiLabel = `${group}/tonapi`;
 
-/** Names of all children: the TonApi's name (at most 40 characters) and what it is for, within the 63 of a label value. */
+/** Names of all children: the TonApi's name (at most 40 characters) and a suffix. A label value has at most 63. */
 export function childNames(tonApi: TonApi) {
   const name = (suffix: string): string => `${tonApi.metadata.name}-${suffix}`;
   return {
@@ -66,7 +66,7 @@ export function childNames(tonApi: TonApi) {
   };
 }
 
-/** The labels that select pods of one component: immutable in a Deployment, so the fewest that tell pods apart. */
+/** Labels that select pods of one component. A Deployment's selector is immutable, so it has only the necessary labels. */
 export function selectorLabels(tonApi: TonApi, component: Component): Record<string, string> {
   return {
     'app.kubernetes.io/name': 'tonplane',
@@ -103,7 +103,7 @@ export function selectorText(labels: Readonly<Record<string, string>>): string {
     .join(',');
 }
 
-/** A text as a label's value may be: at most 63 letters, digits and `-_.`, a letter or digit at both ends. */
+/** Converts a text to a label value: at most 63 letters, digits and `-_.`. Both ends are a letter or digit. */
 function labelValue(text: string): string {
   return text
     .replaceAll(/[^A-Za-z0-9_.-]/g, '-')

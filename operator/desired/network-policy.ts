@@ -11,7 +11,7 @@ import type { DesiredObject, References, Release } from './references.ts';
 type Rule = Readonly<Record<string, unknown>>;
 type Address = { readonly host: string; readonly port: number };
 
-/** Ports under which a Redis or a Postgres is as a rule: their URLs are secrets that the operator does not read. Others need a policy beside ours. */
+/** Usual ports of Redis and Postgres. Their URLs are secrets that the operator does not read. Other ports need an additional policy. */
 const redisPorts = [redisPort, 6380] as const;
 const postgresPorts = [5432, 6432] as const;
 
@@ -44,7 +44,7 @@ function policy(tonApi: TonApi, release: Release, name: string, spec: Rule): Des
   });
 }
 
-/** Pods of the service in every role that answers callers or reads lite servers; the others need less, or something else. */
+/** Pods in roles that answer callers or read lite servers. Other roles have rules of their own. */
 function servicePods(tonApi: TonApi): Rule {
   const values = ['api', 'api-canary', 'indexer', 'migration'];
   return {
@@ -82,8 +82,8 @@ function everyPodsEgress({ spec }: TonApi): Rule[] {
 }
 
 /**
- * The internet on the web's ports, and nothing inside: the pods check each address themselves, and this holds should they not. Hosts of IPv6 that are
- * reached in another way than by global unicast, as through a NAT64, need a policy beside ours.
+ * The internet on the ports of the web, without private ranges. Pods check each address themselves; this policy is the second barrier.
+ * IPv6 hosts outside global unicast, such as behind a NAT64, need an additional policy.
  */
 const internet = [
   {
@@ -107,7 +107,7 @@ const internet = [
   { ipBlock: { cidr: '2000::/3', except: ['2001::/23', '2001:db8::/32', '2002::/16'] } },
 ] as const;
 
-/** Of the pods that fetch what tokens keep outside of the chain: they alone reach hosts that nobody has named, and neither Redis nor lite servers. */
+/** Policy of the pods that fetch token metadata. Only they reach arbitrary hosts, and they reach neither Redis nor lite servers. */
 function metadataPolicy(tonApi: TonApi, release: Release): DesiredObject {
   const gateway = tonApi.spec.tokenMetadata?.ipfsGateway;
   const web = new Set([80, 443, ...(gateway === undefined ? [] : [portOf(gateway)])]);

@@ -10,7 +10,7 @@ const userId = 65_532;
 export type PodParts = {
   readonly container: string;
   readonly mounts: Mounts;
-  /** What follows the image's entrypoint. */
+  /** Arguments after the image's entrypoint. */
   readonly args: readonly string[];
   readonly resources: ContainerResources;
   readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
@@ -51,7 +51,7 @@ export function podSpec(tonApi: TonApi, release: Release, parts: PodParts): Reco
   };
 }
 
-/** Fields of a pod's `spec` that say where it may run and how its image is had, as the manifest and the operator's own options ask. */
+/** Fields of a pod's `spec` for placement and for pulling the image, from the manifest and the operator's options. */
 export function podPlacement({ spec }: TonApi, release: Release): Record<string, unknown> {
   const { nodeSelector, tolerations, affinity, priorityClassName } = spec.podTemplate ?? {};
   const pullSecrets = [...new Set([...(spec.image?.pullSecrets ?? []), ...(release.pullSecrets ?? [])])];
@@ -65,8 +65,8 @@ export function podPlacement({ spec }: TonApi, release: Release): Record<string,
 }
 
 /**
- * Of processes that work with the index. The most that half of a thread's young generation may take, in MiB: rows live for as long as a batch is written, and
- * what a page of v3 is made of for as long as the page is made; in the image's 4 MiB they are copied again and again.
+ * For processes that work with the index. Maximum of half of a thread's young generation, in MiB.
+ * Rows live while a batch is written, and parts of a v3 page live while the page is made. With the image's 4 MiB, V8 copies them repeatedly.
  */
 export const indexNodeOptions = '--max-semi-space-size=16';
 
@@ -94,7 +94,7 @@ export function imageOf({ spec }: TonApi, release: Release): string {
   return tag === undefined ? `${name}${releasedVersion}` : `${name}:${tag}`;
 }
 
-/** Version of the service that the pods run, as far as the image tells. */
+/** Version of the service in the pods, if the image names it. */
 export function versionOf({ spec }: TonApi, release: Release): string {
   const { tag, digest } = spec.image ?? {};
   return tag ?? digest?.slice('sha256:'.length, 'sha256:'.length + 12) ?? release.version;

@@ -12,8 +12,8 @@ const redisMemoryMb = 96;
 const containerMemory = '128Mi';
 
 /**
- * A Redis for trials, without a disk: after its restart all buckets are full again. `Recreate`, because two of them at once would be two truths; nothing is
- * evicted, because an evicted bucket is a limit that is not held.
+ * Redis for trials, without a disk: after a restart all buckets are full again. `Recreate`, because two instances would hold two truths.
+ * Eviction is off, because an evicted bucket would lift a limit.
  */
 export function buildRedis(tonApi: TonApi, { rollout }: References, release: Release): DesiredObject[] {
   if (!tonApi.spec.rateLimits.redis.embedded) return [];
@@ -60,7 +60,7 @@ export function buildRedis(tonApi: TonApi, { rollout }: References, release: Rel
 function podSpec(tonApi: TonApi, release: Release): Record<string, unknown> {
   const settings = {
     port: redisPort,
-    // Who may connect is said by the NetworkPolicy; there is no password to keep.
+    // The NetworkPolicy decides who may connect. There is no password.
     'protected-mode': 'no',
     save: '',
     appendonly: 'no',
@@ -92,7 +92,7 @@ function podSpec(tonApi: TonApi, release: Release): Record<string, unknown> {
   };
 }
 
-/** The tag of its image, for the version label; its template changes with the image and `podTemplate` alone, not with our releases. */
+/** Tag of the Redis image, for the version label. The template changes only with the image and `podTemplate`, not with our releases. */
 function redisVersion({ redisImage }: Release): string {
   return redisImage.slice(redisImage.lastIndexOf(':') + 1);
 }

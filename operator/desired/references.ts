@@ -7,9 +7,9 @@ import type { Migrated } from './names.ts';
 /** APIs that a cluster may lack; their objects are left out until then (operator/README.md#optional-apis). */
 export type OptionalApi = 'gateway.networking.k8s.io' | 'monitoring.coreos.com' | 'keda.sh';
 
-/** What the operator is of and was installed with: the same for every TonApi. */
+/** Release and installation options of the operator, the same for every TonApi. */
 export type Release = {
-  /** Of the operator and of the service's default image: `0.1.0`. */
+  /** Version of the operator and of the service's default image: `0.1.0`. */
   readonly version: string;
   /** Repository and tag (or digest) of the service for a TonApi that names no image. */
   readonly image: string;
@@ -17,7 +17,7 @@ export type Release = {
   readonly redisImage: string;
   /** Version of the database schema that this release needs; undefined for a release without a database. */
   readonly schemaVersion?: number | undefined;
-  /** Where KEDA asks for request rates: the base URL of a Prometheus. Without it KEDA scales by CPU alone. */
+  /** Base URL of the Prometheus where KEDA reads request rates. Without it KEDA scales by CPU alone. */
   readonly prometheusUrl?: string | undefined;
   /** Namespace that may scrape the pods; undefined: any. */
   readonly monitoringNamespace?: string | undefined;
@@ -40,15 +40,15 @@ export type Release = {
 /** Children with pods, by what they are for. */
 export type Workload = 'api' | 'indexer' | 'metadata' | 'redis';
 
-/** Templates that stay, although others are wanted: a rollout waits for its turn, is refused by policy, or goes by a canary. */
+/** Live templates that stay although others are wanted. The rollout waits for its turn, policy refuses it, or a canary is in progress. */
 export type Rollout = {
   /** `spec.template` of the workload as it is live; absent: the wanted one is rolled out. */
   readonly held?: { readonly [workload in Workload]?: Readonly<Record<string, unknown>> } | undefined;
-  /** Pods of the wanted template beside the held one of the API; undefined: none. */
+  /** Pods of the wanted template, next to the live template of the API. Undefined: none. */
   readonly canary?: Canary | undefined;
 };
 
-/** A canary's share. `state` is kept on its Deployment, so that an operator that starts anew goes on where the last one was. */
+/** A canary's share. Its Deployment stores `state`, so that a restarted operator continues at the same step. */
 export type Canary = {
   /** Percent of the traffic; 0 after a rollback. */
   readonly weight: number;
@@ -67,7 +67,7 @@ export type CanaryState = {
   readonly rolledBack?: string;
 };
 
-/** What a build needs to know of the cluster besides the TonApi. Everything here is observed; absent means not (yet) there. */
+/** State of the cluster that a build needs besides the TonApi. Everything here is observed; absent means not (yet) there. */
 export type References = {
   readonly apis: ReadonlySet<OptionalApi>;
   /** Text of the key of the ConfigMap that `liteServerConfigRef` names; of a Secret nothing is ever read. */

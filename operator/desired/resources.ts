@@ -3,7 +3,7 @@ import type { TonApi } from '../resource.ts';
 type Resources = NonNullable<TonApi['spec']['resources']>;
 type Amounts = Readonly<Record<string, string>>;
 
-/** What a container may use: requests are guaranteed, limits end it (memory) or slow it (cpu). */
+/** Resources of a container. Requests are guaranteed. The limit of memory ends the container, the limit of CPU slows it. */
 export type ContainerResources = { readonly requests: Amounts; readonly limits: Amounts };
 
 /**

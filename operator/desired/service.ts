@@ -5,8 +5,8 @@ import { childNames, instanceLabels, selectorLabels, trafficLabel, type Componen
 import type { DesiredObject, References, Release, Stage } from './references.ts';
 
 /**
- * The Service in front of the API. During a canary without an HTTPRoute it selects both Deployments, and the number of pods is the weight; an HTTPRoute
- * has weights of its own and needs the two apart.
+ * The Service in front of the API. Without an HTTPRoute, a canary shares this Service, and the number of pods is the weight.
+ * An HTTPRoute has weights of its own and needs the two Deployments apart.
  */
 export function buildApiService(tonApi: TonApi, references: References, release: Release): DesiredObject {
   const shared = hasCanaryTraffic(references) && !weighted(tonApi, references);
@@ -46,7 +46,7 @@ export function serviceUrl(tonApi: TonApi): string {
   return `http://${childNames(tonApi).api}.${tonApi.metadata.namespace}.svc:${ports.http}`;
 }
 
-/** The Service by which monitoring finds pods that nobody calls; of the name of their workload. */
+/** Service through which monitoring finds pods without callers. It has the name of their workload. */
 export function buildMetricsService(
   tonApi: TonApi,
   release: Release,

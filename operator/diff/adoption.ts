@@ -1,7 +1,7 @@
 import { controllerOf, type KubernetesObject } from '../kubernetes/object.ts';
 import { annotationOf } from '../resource.ts';
 
-/** What may be done with an object that has the name of a child. */
+/** Verdict on a live object that has the name of a child. */
 export type Adoption =
   | { readonly verdict: 'absent' | 'ours' | 'adopt' }
   | { readonly verdict: 'taken'; readonly message: string };

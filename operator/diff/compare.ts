@@ -1,6 +1,9 @@
 import { quantity } from './quantity.ts';
 
-/** One field that is not as we want it. Paths are as `kubectl explain` has them, list elements by their key: `spec.template.spec.containers[api].image`. */
+/**
+ * A field that differs from the wanted value. Paths follow `kubectl explain`, with list elements by key:
+ * `spec.template.spec.containers[api].image`.
+ */
 export type FieldChange = {
   readonly path: string;
   /** `undefined` when the field is not there. */
@@ -67,7 +70,7 @@ function compareLists(
   }
 }
 
-/** Paths of the fields that have no fields below them, named as `compareFields` names them; a list that is replaced as a whole is one. */
+/** Paths of the fields without fields below them, named as in `compareFields`. A list that is replaced as a whole is one leaf. */
 export function leafPaths(value: unknown, path = ''): string[] {
   if (isFields(value) && !isEmpty(value)) {
     return Object.entries(value).flatMap(([name, field]) =>

@@ -6,10 +6,10 @@ import { judgeAdoption } from './adoption.ts';
 import { compareFields, leafPaths, type FieldChange } from './compare.ts';
 import { ownedPaths } from './drift.ts';
 
-/** Whether pods are replaced by a change, and why or why not, as a sentence for a person. */
+/** Effect of a change on the pods: restart or not, with the reason as a sentence. */
 export type Restart = { readonly restart: boolean; readonly why: string };
 
-/** One thing to do. */
+/** Single change of an object. */
 export type Change =
   | { readonly action: 'create'; readonly desired: DesiredObject; readonly restart: Restart }
   | UpdateChange
@@ -25,15 +25,15 @@ export type UpdateChange = {
   readonly cause: 'edit' | 'drift';
   readonly fields: readonly FieldChange[];
   readonly restart: Restart;
-  /** The object was nobody's and is handed to us. */
+  /** The object had no controller, and the operator adopts it. */
   readonly adopt: boolean;
   /** Replicas that an autoscaler is to find: applied as `handoverManager` before we stop setting them. */
   readonly handover?: number;
 };
 
 /**
- * What must be written so that the live objects become the desired ones, in the order in which to do it: stage by stage, autoscalers that are not wanted
- * any more go before `replicas` is set, all else that is not wanted goes last. Empty when nothing differs.
+ * Returns the changes that make the live objects equal the desired ones, in order of execution. Empty when nothing differs.
+ * Changes go stage by stage. Unwanted autoscalers go before `replicas` is set; other unwanted objects go last.
  *
  * @param live objects that the TonApi controls, and any other that has the name of a child
  */
@@ -85,7 +85,7 @@ function hashOf({ metadata }: KubernetesObject): string | undefined {
   return metadata.annotations?.[childAnnotations.appliedHash];
 }
 
-/** Fields that we set before and not any more, as far as the live object tells who set what. */
+/** Fields that the operator set before and no longer sets, if the live object records managers. */
 function droppedFields(desired: KubernetesObject, live: KubernetesObject): FieldChange[] {
   const wanted = leafPaths(desired);
   return (ownedPaths(live) ?? [])
@@ -103,7 +103,7 @@ function handoverOf(desired: KubernetesObject, live: KubernetesObject): number |
   return desired.spec?.['replicas'] === undefined && typeof replicas === 'number' ? replicas : undefined;
 }
 
-/** Ours, and not one that goes by itself: a finished Job stays for a day to be looked at, a plan stays as long as it is asked for. */
+/** True for our unwanted objects. A finished Job stays for a day for inspection, and a plan stays as long as it is requested. */
 function isPruned(tonApi: TonApi, object: KubernetesObject): boolean {
   if (controllerOf(object)?.uid !== tonApi.metadata.uid || object.kind === 'Job') return false;
   if (object.metadata.deletionTimestamp !== undefined) return false;
@@ -153,7 +153,7 @@ function endOf({ kind }: KubernetesObject): Restart {
   return workloads.has(kind) ? { restart: true, why: 'its pods end' } : { restart: false, why: 'no pod is touched' };
 }
 
-/** What is in a Secret is shown nowhere. */
+/** Masks values of Secrets everywhere. */
 function masked(kind: string, field: FieldChange): FieldChange {
   if (kind !== 'Secret' || !/^(data|stringData)\b/.test(field.path)) return field;
   return { path: field.path, before: mask(field.before), after: mask(field.after) };

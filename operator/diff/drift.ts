@@ -2,17 +2,17 @@ import type { KubernetesObject, ManagedFields } from '../kubernetes/object.ts';
 import { handoverManager, manager } from '../desired/names.ts';
 import { isFields } from './compare.ts';
 
-/** Managers that set one of these fields otherwise than we want it, sorted; `unknown` when the server does not tell. */
+/** Managers that set any of these fields to a value that we do not want, sorted. `unknown` when the server does not report managers. */
 export function driftManagers(live: KubernetesObject, paths: readonly string[]): string[] {
   const entries = (live.metadata.managedFields ?? []).filter(isForeign);
   const guilty = entries.filter((entry) => paths.some((path) => covers(entry.fieldsV1, stepsOf(path))));
-  // A field that was taken away is nobody's any more: the last who wrote the object did it.
+  // A removed field has no manager any more. The last writer of the object removed it.
   const suspects = guilty.length > 0 ? guilty : entries.toSorted(byTime).slice(-1);
   const found = [...new Set(suspects.map((entry) => entry.manager))].toSorted();
   return found.length > 0 ? found : ['unknown'];
 }
 
-/** Paths that we own by server-side apply, leaves only, as `compareFields` names them but for list elements, which bear their whole key. */
+/** Paths that we own by server-side apply, leaves only. Named as in `compareFields`, except that list elements have their whole key. */
 export function ownedPaths(live: KubernetesObject): string[] | undefined {
   const ours = live.metadata.managedFields?.find(
     (entry) => entry.manager === manager && entry.operation === 'Apply' && entry.subresource === undefined,
@@ -29,7 +29,7 @@ function byTime(a: ManagedFields, b: ManagedFields): number {
   return (a.time ?? '').localeCompare(b.time ?? '');
 }
 
-/** Whether the fields name the path, something below it or something above it that is owned whole. */
+/** True if the fields name the path, a path below it, or a path above it that is owned whole. */
 function covers(fields: unknown, steps: readonly string[]): boolean {
   const [step, ...rest] = steps;
   if (step === undefined || !isFields(fields)) return true;

@@ -17,15 +17,13 @@ const suffixes: Readonly<Record<string, readonly [factor: bigint, divisor: bigin
   Ei: [1024n ** 6n, 1n],
 };
 
-/** What the API server keeps of an amount: it rounds up to a billionth. */
+/** Precision of the API server: it rounds up to a billionth. */
 const scale = 1_000_000_000n;
 
 /** Longest text that is read as an amount; the API server writes far shorter ones. */
 const textLengthMax = 64;
 
-/**
- * Billionths of an amount as Kubernetes writes it (`250m`, `0.5`, `1Gi`, `1e3`), rounded up as the API server rounds; undefined for any other text.
- */
+/** Billionths of a Kubernetes amount (`250m`, `0.5`, `1Gi`, `1e3`), rounded up as in the API server. Undefined for any other text. */
 export function quantity(value: unknown): bigint | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;
   const text = String(value);

@@ -11,31 +11,31 @@ import { hasExpired, nextDueMs, rotate, rotationMs } from './rotation.ts';
 /** Finalizer: a deleted TonApiKey stays until its key is out of force everywhere (operator/README.md#finalizers). */
 export const revokeFinalizer = `${group}/revoke`;
 
-/** What is known of a TonApiKey. */
+/** Observed state of a TonApiKey. */
 export type KeyInput = {
   readonly tonApiKey: TonApiKey;
   readonly tonApi: TonApi | undefined;
-  /** Whether the TonApi allows keys of this namespace. */
+  /** True if the TonApi allows keys of this namespace. */
   readonly permitted: boolean;
   /** The object that has the Secret's name, whoever's it is. */
   readonly secret: KubernetesObject | undefined;
-  /** Whether an id is in the keyring Secrets as they are stored. */
+  /** True if the stored keyring Secrets contain the id. */
   readonly inKeyring: (id: string) => boolean;
-  /** Whether every ready pod has taken over the keyring as it is stored. */
+  /** True if every ready pod has loaded the stored keyring. */
   readonly acknowledged: boolean;
-  /** Whether the status of another TonApiKey has the id: then it is not ours, whatever the Secret says. */
+  /** True if the status of another TonApiKey has the id. The id is then not ours, even if our Secret has it. */
   readonly isOthers: (id: string) => boolean;
   readonly randomBytes: (length: number) => Buffer;
   readonly nowMs: number;
 };
 
-/** What is to be done for a TonApiKey. */
+/** Actions for a TonApiKey. */
 export type KeyDecision = {
   /** To be applied; undefined when the Secret is as it must be, or is not ours to write. */
   readonly secret: KubernetesObject | undefined;
   /** Ids that must be refused from now on, whatever keyring a pod has: to be put into the revocation set. */
   readonly revoke: readonly string[];
-  /** Ids that a Secret brought back, as from a backup: to be taken out of the revocation set before the status has them. */
+  /** Ids that a Secret restored, for example from a backup. Remove them from the revocation set before the status has them. */
   readonly restore: readonly string[];
   /** `add` before a key is made; `remove` only when `revoke` has been carried out. */
   readonly finalizer: 'add' | 'keep' | 'remove';
@@ -91,8 +91,8 @@ function ownMaterial(secret: KubernetesObject, isOthers: (id: string) => boolean
 }
 
 /**
- * Decides about a deleted key: every id goes into the revocation set, and the resource goes when no keyring has the ids any more. The keyring of a paused
- * TonApi does not change, so there the revocation set alone ends the key. Without the TonApi no pod is left.
+ * Decides about a deleted key: every id goes into the revocation set. The resource goes when no keyring has the ids any more.
+ * The keyring of a paused TonApi does not change, so there the revocation set alone ends the key. Without the TonApi no pod is left.
  */
 function endOf({ tonApiKey, tonApi, inKeyring }: KeyInput, material: KeyMaterial | undefined): KeyDecision {
   const known = tonApiKey.status?.activeKeyIds ?? [];
@@ -108,13 +108,13 @@ function endOf({ tonApiKey, tonApi, inKeyring }: KeyInput, material: KeyMaterial
   };
 }
 
-/** Ids that were in force and whose Secret is gone or was overwritten: nobody may use them, but whoever has read them could. */
+/** Ids that were in force and whose Secret is gone or overwritten. A reader of the old Secret could still use them, so they must end. */
 function lost({ tonApiKey, inKeyring }: KeyInput, held: KeyMaterial | undefined): string[] {
   const present = new Set(held && idsOf(held));
   return (tonApiKey.status?.activeKeyIds ?? []).filter((id) => !present.has(id) && inKeyring(id));
 }
 
-/** Ids of a Secret that the status lacks: a key of this name or another may have been revoked with them. */
+/** Ids of a Secret that the status lacks. They may have been revoked with this key or an earlier key of the same name. */
 function broughtBack({ spec, status }: TonApiKey, held: KeyMaterial | undefined): string[] {
   if (held === undefined || spec.disabled) return [];
   return idsOf(held).filter((id) => status?.activeKeyIds?.includes(id) !== true);
@@ -182,7 +182,7 @@ function readiness(
   if (disabled) return notReady('Disabled', 'the key is out of force until disabled is false again');
   if (hasExpired(tonApiKey, nowMs)) return notReady('Expired', `the key has expired at ${expiresAt}`);
   const wasReady = status?.keyId === material?.keyId && conditionOf(status?.conditions, 'Ready')?.reason === 'InForce';
-  // Once every pod has known a key it is so: a keyring that changes for another key is not waited for again.
+  // Ready is permanent once every pod has loaded the key. Later changes of the keyring for other keys do not reset it.
   if (material === undefined || !inKeyring(material.keyId) || !(acknowledged || wasReady)) {
     return notReady('Propagating', 'waits for every pod to know the key');
   }
@@ -192,7 +192,7 @@ function readiness(
 /** Reasons that end without a person: the operator or whoever makes the TonApi is at it. */
 const underWay: ReadonlySet<string> = new Set(['Propagating', 'TonApiNotFound']);
 
-/** Where a key that is not Ready stands, by kstatus. A key that is disabled or has expired is as its author wants it. */
+/** State of a key that is not Ready, by kstatus. A disabled or expired key is as its author wants it. */
 function standing({ status, reason, message, waits }: Finding): Finding[] {
   const type = reason === 'NameTaken' ? 'Stalled' : underWay.has(reason) ? 'Reconciling' : undefined;
   if (status === 'True' || type === undefined) return [];

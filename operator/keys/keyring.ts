@@ -8,20 +8,21 @@ export type KnownKey = {
   readonly tonApiKey: TonApiKey;
   /** The Secret that it owns; undefined while there is none. */
   readonly secret: KubernetesObject | undefined;
-  /** Whether the TonApi allows keys of its namespace. */
+  /** True if the TonApi allows keys of its namespace. */
   readonly permitted: boolean;
 };
 
 /**
- * Rows of all keys of a TonApi, in order of their ids: made anew from TonApiKeys and their Secrets, which are all that must be kept. Left out are keys that
- * are disabled, on their way out, expired, not permitted or of no plan that ever existed.
+ * Rows of all keys of a TonApi, in order of their ids. TonApiKeys and their Secrets are the only source.
+ * Keys that are disabled, being deleted, expired or not permitted are left out. Keys of a plan that never existed are left out too.
  *
- * An id that two keys claim, as after a Secret was edited, belongs to the one whose status had it first: nobody takes another's key out of force.
+ * Two keys may claim an id, for example after an edit of a Secret. The key whose status had the id first wins.
+ * No key can therefore displace another.
  */
 export function keyringOf(tonApi: TonApi, keys: readonly KnownKey[], nowMs: number): KeyringRow[] {
   const claims = keys.toSorted(byAge).flatMap((known) => rowsOf(tonApi, known, nowMs));
   const rows = new Map<string, KeyringRow>();
-  // Those that a status has come first, and the first of an id stays.
+  // Ids in a status come first. The first row of an id stays.
   for (const { row } of [...claims.filter(({ claimed }) => claimed), ...claims]) {
     if (!rows.has(row.id)) rows.set(row.id, row);
   }
@@ -56,7 +57,7 @@ function rowsOf(tonApi: TonApi, { tonApiKey, secret, permitted }: KnownKey, nowM
   ].filter(({ row: { notAfter } }) => notAfter === undefined || Date.parse(notAfter) > nowMs);
 }
 
-/** The plan that is wanted if there is one of that name, else the one that was in force; undefined when neither exists. */
+/** The wanted plan if it exists, else the plan that was in force. Undefined when neither exists. */
 export function planInForce(
   { spec }: TonApi,
   tonApiKey: TonApiKey,

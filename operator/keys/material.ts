@@ -13,7 +13,7 @@ export type PreviousKey = {
   readonly notAfter: string;
 };
 
-/** What the Secret of a TonApiKey holds, and all that must be known to go on from it: the keyring can be made again from these alone. */
+/** Content of the Secret of a TonApiKey. The Secrets alone are enough to rebuild the keyring. */
 export type KeyMaterial = {
   /** `ton_<id>_<secret>`, in force and for the customer to use. */
   readonly key: string;
@@ -83,7 +83,7 @@ export function keySecret(tonApiKey: TonApiKey, material: KeyMaterial, url: stri
   });
 }
 
-/** What a Secret holds; undefined when it holds no key of ours. Anybody may have edited it: nothing in it is believed without a look. */
+/** Reads a Secret; undefined when it has no key of ours. Anybody may have edited it, so every value is checked. */
 export function readMaterial({ metadata, data }: KubernetesObject): KeyMaterial | undefined {
   const text = (name: string): string => Buffer.from(data?.[name] ?? '', 'base64').toString('utf8');
   const note = (name: keyof typeof notes): string | undefined => metadata.annotations?.[notes[name]];
@@ -122,7 +122,7 @@ export function idsOf({ keyId, next, previous }: KeyMaterial): string[] {
   return [keyId, ...previous.map(({ id }) => id), ...(next ? [next.keyId] : [])];
 }
 
-/** Keys that are kept beside the one in force and the next: as many as the status lists. */
+/** Maximum of previous keys besides the current and the next. The status lists as many. */
 export const previousMax = 6;
 
 function readPrevious(text: string): PreviousKey[] {

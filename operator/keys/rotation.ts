@@ -4,8 +4,8 @@ import { durationMs, makeKey } from '../service-config.ts';
 import { hashText, previousMax, type KeyMaterial } from './material.ts';
 
 /**
- * A key reaches the pods by files that the kubelet refreshes within a minute and a half. The customer gets the next key when every ready pod has it, and
- * after this time in any case: by then whoever has not has other worries.
+ * Longest wait before the customer gets the next key. The customer gets it earlier when every ready pod has it.
+ * The kubelet refreshes key files within a minute and a half. A pod still without the key has other faults.
  */
 export const stageMs = 180_000;
 
@@ -15,7 +15,7 @@ export type RotationInput = {
   readonly plan: string;
   /** Undefined without a Secret, or with one that holds no key of ours. */
   readonly material: KeyMaterial | undefined;
-  /** Whether every ready pod knows the id. */
+  /** True if every ready pod has the id. */
   readonly inForce: (id: string) => boolean;
   readonly randomBytes: (length: number) => Buffer;
   readonly nowMs: number;
@@ -96,5 +96,5 @@ function publish(material: KeyMaterial, { tonApiKey, inForce, nowMs }: RotationI
   };
 }
 
-/** As the custom resource has it: for a key that rotates and whose `rotation` was taken away meanwhile. */
+/** Default of the custom resource, for a rotating key whose `rotation` was removed. */
 const defaultOverlap = '24h';

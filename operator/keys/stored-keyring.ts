@@ -4,17 +4,17 @@ import { gunzipSync } from 'node:zlib';
 import { keyringFile } from '../desired/mounts.ts';
 import type { KubernetesObject } from '../kubernetes/object.ts';
 
-/** What the keyring Secrets hold as they are stored: what pods are to take over. */
+/** Content of the stored keyring Secrets, which pods are to load. */
 export type StoredKeyring = {
   readonly ids: ReadonlySet<string>;
-  /** What a pod that has read exactly this reports: SHA-256 over the unpacked files in order of their names. */
+  /** Hash that a pod reports after reading exactly this: SHA-256 over the unpacked files in order of their names. */
   readonly sha256: string;
 };
 
 /** A shard unpacked is a few megabytes at most; more is none of ours. */
 const unpackedBytesMax = 32 * 1024 * 1024;
 
-/** Reads keyring Secrets. One that cannot be read has no keys, as the next look writes it anew. */
+/** Reads keyring Secrets. An unreadable Secret counts as empty, because the next reconcile writes it again. */
 export function storedKeyring(secrets: readonly KubernetesObject[]): StoredKeyring {
   const ids = new Set<string>();
   const digest = createHash('sha256');

@@ -13,13 +13,13 @@ export type Cache = {
   /** Objects that the named index files under the value. */
   indexed(index: string, value: string): readonly KubernetesObject[];
   size(): number;
-  /** What the server answered to a write of ours: taken unless the cache already knows newer. */
+  /** Stores the server's answer to our write, unless the cache has a newer version. */
   put(object: KubernetesObject): void;
   /** An object that a watch reports. */
   set(object: KubernetesObject): void;
   /** An object that a watch reports as deleted. */
   remove(object: KubernetesObject): void;
-  /** Everything there is at `version` in the namespace (undefined: in all): what is missing was deleted meanwhile. */
+  /** Replaces all objects of the namespace (undefined: all namespaces) at `version`. Missing objects were deleted. */
   replace(namespace: string | undefined, objects: readonly KubernetesObject[], version: string, initial: boolean): void;
   /** A version that the watch has passed. */
   passed(version: string): void;

@@ -7,7 +7,7 @@ import type { ClientMetrics } from './metrics.ts';
 import type { KubernetesObject, ObjectMetadata } from './object.ts';
 import { collectionPath, objectPath, resourceOf, type Resource } from './resources.ts';
 
-/** Which object of a kind. */
+/** Identity of an object within its kind. */
 export type ObjectName = { readonly namespace?: string | undefined; readonly name: string };
 
 /** Bounds of one request. */
@@ -19,7 +19,7 @@ export type ListQuery = {
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
   readonly limit?: number;
-  /** Where the page before ended. */
+  /** Position after the previous page. */
   readonly continueAt?: string | undefined;
   /** Metadata alone is asked for and sent: no values of Secrets enter this process. */
   readonly metadataOnly?: boolean;
@@ -56,7 +56,7 @@ export type KubernetesClient = {
   /** Server-side apply: the fields given become `manager`'s, fields that it gave before and gives no more are removed. */
   apply(object: KubernetesObject, options: ApplyOptions, bounds?: RequestBounds): Promise<KubernetesObject>;
   create(object: KubernetesObject, bounds?: RequestBounds): Promise<KubernetesObject>;
-  /** Asks the API server to judge something, as a TokenReview: it has no name and is not kept. Gives the `status` of the answer. */
+  /** Asks the API server for a judgement, such as a TokenReview, which has no name and is not stored. Returns the `status` of the answer. */
   review(
     of: Resource,
     spec: Readonly<Record<string, unknown>>,
@@ -78,8 +78,8 @@ export type ClientDependencies = {
   readonly tracer: Tracer;
   readonly now: () => number;
   /**
-   * Asked when a write is put on its connection: false holds it back. Its bytes leave within the same turn of the event loop: a process frozen in that
-   * turn sends them when it wakes. Reads are always let through.
+   * Called when a write is put on its connection; false holds it back. Its bytes leave within the same turn of the event loop.
+   * A process frozen in that turn sends them when it wakes. Reads always pass.
    */
   readonly mayWrite?: () => boolean;
 };
@@ -93,7 +93,7 @@ const listTimeoutMs = 60_000;
 /** A watch's headers come at once. */
 const watchHeadersTimeoutMs = 15_000;
 
-/** An object holds at most about 1.5 MB, a page 500 of them at worst; more is not the API server. */
+/** An object has at most about 1.5 MB and a page at most 500 objects. A longer body is not from the API server. */
 const bodyBytesMax = 1024 * 1024 * 1024;
 
 type Request = {
@@ -249,7 +249,7 @@ export function createClient(dependencies: ClientDependencies): KubernetesClient
   };
 }
 
-/** What is not there is no error. */
+/** Returns undefined for `not_found`. */
 async function orUndefined<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;

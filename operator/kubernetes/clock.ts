@@ -31,7 +31,7 @@ export function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promi
   });
 }
 
-/** What grows by two with each failure, up to a bound, with jitter to either side so that many do not come at once. */
+/** Doubles with each failure up to a bound. Jitter to either side spreads many callers. */
 export function backoffMs(
   { baseMs, maxMs, jitter }: { readonly baseMs: number; readonly maxMs: number; readonly jitter: number },
   failures: number,

@@ -3,7 +3,7 @@ import type { RequestOptions } from 'node:https';
 import type { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import { Agent, type Dispatcher } from 'undici';
 
-/** Who we are at which API server. */
+/** API server and our identity there. */
 export type Credentials = {
   /** `https://10.96.0.1:443`, without a slash at the end. */
   readonly server: string;
@@ -11,12 +11,12 @@ export type Credentials = {
   readonly namespace: string | undefined;
   /** Connections and headers of the moment; read again from their source after `ageMaxMs` or `reload`. */
   current(): Promise<{ readonly dispatcher: Dispatcher; readonly headers: Readonly<Record<string, string>> }>;
-  /** The server did not accept them: the next request reads them anew. */
+  /** Discards credentials that the server refused. The next request reads them again. */
   reload(): void;
   close(): Promise<void>;
 };
 
-/** A token in a pod is replaced long before it ends (after 80 % of an hour at the earliest): a minute of age is never late. */
+/** The kubelet replaces a token after 80 % of an hour at the earliest. An age of one minute is therefore never too late. */
 const ageMaxMs = 60_000;
 
 /** A watch holds a connection for itself: some twenty kinds, times the namespaces watched, and requests beside them. */

@@ -4,7 +4,7 @@ import type { KubernetesClient } from './client.ts';
 import { pause, type Clock } from './clock.ts';
 import { groupOf, optionalKinds, resources, type OptionalKind } from './resources.ts';
 
-/** Which optional APIs the cluster serves, looked at again and again. */
+/** Optional APIs that the cluster serves, read periodically. */
 export type Discovery = {
   readonly served: () => ReadonlySet<OptionalKind>;
   close(): Promise<void>;
@@ -21,8 +21,8 @@ export type DiscoveryDependencies = {
 };
 
 /**
- * Anybody may read what is served, while watching CRDs needs a permission for the whole cluster: three small reads at this pace are cheaper than
- * that. An API that comes is used within it.
+ * Interval of reading. Anybody may read the served APIs, while watching CRDs needs a cluster-wide permission.
+ * Three small reads at this interval cost less than a watch. The operator uses a new API within this time.
  */
 const lookMs = 30_000;
 

@@ -7,13 +7,13 @@ import { isApiError } from './errors.ts';
 import { microTime, type KubernetesObject } from './object.ts';
 import { resources } from './resources.ts';
 
-/** One of several processes writes: the one that holds the Lease. */
+/** Elects the leader: only the process that holds the Lease writes. */
 export type Elector = {
   /** Resolves when this process begins to lead; never, when it is closed before. */
   readonly elected: Promise<void>;
   /** Resolves when it led and must not write any more. */
   readonly lost: Promise<void>;
-  /** Whether this process may write at this moment: by its own clock, however long it was frozen. */
+  /** True if this process may write now, by its own clock, even after a freeze. */
   isLeading(): boolean;
   /** Stops; a leader gives the Lease up so that the next one starts at once. */
   close(): Promise<void>;
@@ -21,7 +21,7 @@ export type Elector = {
 
 export type ElectorOptions = {
   readonly namespace: string;
-  /** Of the Lease. */
+  /** Name of the Lease. */
   readonly name: string;
   /** Unique to this process. */
   readonly identity: string;

@@ -1,12 +1,12 @@
 import { TonplaneError } from '#service/error.ts';
 
 /**
- * Why a request to the API server did not do what was asked.
- * - `unreachable`, `timeout`, `aborted`: no answer; the first two may have taken effect all the same.
+ * Reason of a failed request to the API server.
+ * - `unreachable`, `timeout`, `aborted`: no answer. The first two may have taken effect.
  * - `unauthorized`, `forbidden`: credentials or permissions.
- * - `not_found`, `conflict`, `gone`, `refused` (400, 422: the object itself is wrong), `throttled`, `server`: as the status says.
- * - `malformed`: an answer that is not what the API promises.
- * - `not_leader`: a write was held back as this process may no longer write.
+ * - `not_found`, `conflict`, `gone`, `refused` (400, 422: the object itself is wrong), `throttled`, `server`: by the status.
+ * - `malformed`: an answer that breaks the API's contract.
+ * - `not_leader`: the client stopped a write because this process may no longer write.
  */
 export type ApiErrorCode =
   | 'unreachable'
@@ -30,7 +30,7 @@ export type ApiErrorData = {
   readonly status: number;
   /** `Status.reason` of the answer, as `AlreadyExists`; empty without one. */
   readonly reason: string;
-  /** What the server asks to wait before the next try. */
+  /** Pause before the next try that the server asks for. */
   readonly retryAfterMs: number | undefined;
   /** Fields at fault or, on a conflict, fields of others. */
   readonly causes: readonly { readonly field: string; readonly message: string }[];
@@ -72,7 +72,7 @@ export function malformed(request: string, what: string, cause?: unknown): ApiEr
   return new ApiError({ code: 'malformed', message, data: { ...emptyData, request }, retryable: true, cause });
 }
 
-/** A write held back: this process is not, or no longer, the leader. */
+/** Error of a write that was stopped because this process is not the leader. */
 export function notLeader(request: string): ApiError {
   const message = `${request}: held back, this process may not write any more`;
   return new ApiError({ code: 'not_leader', message, data: { ...emptyData, request }, retryable: true });

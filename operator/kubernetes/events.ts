@@ -5,12 +5,12 @@ import type { Clock } from './clock.ts';
 import { microTime, type KubernetesObject } from './object.ts';
 import { resources } from './resources.ts';
 
-/** What happened to an object, told once: transitions and failures, nothing that repeats by itself. */
+/** Event of an object, reported once. Only transitions and failures, nothing periodic. */
 export type Happening = {
   readonly type: 'Normal' | 'Warning';
-  /** One CamelCase word. */
+  /** CamelCase word. */
   readonly reason: string;
-  /** What we were doing, one CamelCase word. */
+  /** Action of the operator, a CamelCase word. */
   readonly action: string;
   readonly note: string;
 };

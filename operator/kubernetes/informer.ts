@@ -39,7 +39,7 @@ export type InformerDependencies = {
 /** Objects of one page; the API server's own clients ask for as many. */
 const pageItems = 500;
 
-/** The server ends a watch after this and up to a minute more, so that watches begun together do not end together. */
+/** Duration after which the server ends a watch. Up to a minute of jitter separates the ends of watches that began together. */
 const watchSeconds = 300;
 const watchJitterSeconds = 60;
 
@@ -55,13 +55,13 @@ const watchMsMin = 1000;
 /** So many refusals in a row are no hiccup of a token being replaced. */
 const refusalsMax = 3;
 
-/** What one list-watch loop knows of itself. */
+/** State of one list-watch loop. */
 type Loop = { readonly namespace: string | undefined; aliveAtMs: number; refusals: number };
 
 export function createInformer(options: InformerOptions, dependencies: InformerDependencies): Informer {
   const { client, cache, clock, random, logger, metrics } = dependencies;
   const { resource, labelSelector, fieldSelector, metadataOnly } = options;
-  /** Of the watch, in metrics and logs. */
+  /** Title of the watch, in metrics and logs. */
   const title = metadataOnly === true ? `${resource.kind} metadata` : resource.kind;
   const stop = new AbortController();
   const loops: Loop[] = (options.namespaces ?? [undefined]).map((namespace) => ({
@@ -96,7 +96,7 @@ export function createInformer(options: InformerOptions, dependencies: InformerD
     return version;
   }
 
-  /** One watch until the server ends it; answers the version to go on from. */
+  /** Watches until the server ends the watch. Returns the version to continue from. */
   async function watch(loop: Loop, from: string, seen: (version: string) => void): Promise<void> {
     const connection = new AbortController();
     const end = (): void => connection.abort(new ApiError(silence(resource.kind)));
@@ -131,7 +131,7 @@ export function createInformer(options: InformerOptions, dependencies: InformerD
     else cache.set({ ...object, apiVersion: resource.apiVersion, kind: resource.kind });
   }
 
-  /** List, then watch, for ever: the version is kept over errors and given up when the server has forgotten it. */
+  /** Lists, then watches, without end. The version survives errors; the loop drops it when the server has forgotten it. */
   async function run(loop: Loop): Promise<void> {
     let version: string | undefined;
     let failures = 0;

@@ -94,7 +94,7 @@ export function createWatchMetrics(register: Registry): WatchMetrics {
   };
 }
 
-/** What gauges of a queue read when they are collected. */
+/** Values that gauges of a queue read at collection. */
 export type QueueReadings = {
   readonly depth: () => { readonly live: number; readonly initial: number };
   /** Start of each key's processing, ms of the queue's clock. */

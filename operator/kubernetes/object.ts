@@ -1,7 +1,7 @@
 /** Anything that JSON can hold. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 
-/** Where an object came from: written for what garbage collection and ownership need. */
+/** Owner of an object, for garbage collection and ownership. */
 export type OwnerReference = {
   readonly apiVersion: string;
   readonly kind: string;
@@ -27,7 +27,7 @@ export type ObjectMetadata = {
   readonly managedFields?: readonly ManagedFields[];
 };
 
-/** Which manager wrote which fields: `fieldsV1` names them as the API server does, `{"f:spec": {"f:replicas": {}}}`. */
+/** Fields that a manager wrote. `fieldsV1` names them as the API server does: `{"f:spec": {"f:replicas": {}}}`. */
 export type ManagedFields = {
   readonly manager: string;
   readonly operation: 'Apply' | 'Update';
@@ -54,7 +54,7 @@ export type ObjectKey = string;
 export type Condition = {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';
-  /** One CamelCase word; part of the API. */
+  /** CamelCase word; part of the API. */
   readonly reason: string;
   /** A sentence for a person. */
   readonly message: string;

@@ -5,12 +5,12 @@ import { isApiError } from './errors.ts';
 import type { QueueMetrics, QueueReadings, ReconcileResult } from './metrics.ts';
 import type { ObjectKey } from './object.ts';
 
-/** Why a key is looked at: `initial` keys of a start wait behind `live` ones, so that a restart delays no person's edit. */
+/** Priority of a key. `initial` keys of a start wait behind `live` keys, so that a restart delays no person's edit. */
 export type Priority = 'live' | 'initial';
 
 /**
- * What came of a look at a key. `terminal`: no retry will help, an event or the next look may. `unfinished`: something was not reached or not ready,
- * tried again with growing pauses.
+ * Outcome of a reconcile. `terminal`: no retry helps, but an event or the next reconcile may.
+ * `unfinished`: a dependency was unreachable or not ready; the queue retries with growing pauses.
  */
 export type Outcome =
   | { readonly type: 'done'; readonly lookAgainMs?: number }
@@ -57,10 +57,10 @@ export type QueueDependencies = {
 /** Short at first: most failures are a restarting server. At most five minutes: people wait (operator/README.md#work-queue). */
 export const retryBackoff = { baseMs: 200, maxMs: 300_000, jitter: 0.2 };
 
-/** What no retry helps is looked at again now and then all the same. */
+/** Terminal failures are still retried, every ten minutes. */
 const terminalLookMs = 600_000;
 
-/** Without an event a key is due again no sooner than this, whatever its last look said: a wrong due time must cost no core. */
+/** Shortest pause before a key without an event is due again. It bounds the cost of a wrong due time. */
 const lookAgainMinMs = 1000;
 
 /** Looks that nothing asks for are spread: keys of one start would all come at once for ever. */

@@ -1,7 +1,7 @@
 import { malformed, noAnswer } from './errors.ts';
 import type { KubernetesObject } from './object.ts';
 
-/** One line of a watch. The object of `ERROR` is a Status. */
+/** Line of a watch. The object of `ERROR` is a Status. */
 export type WatchLine = { readonly type: string; readonly object: KubernetesObject };
 
 /** An object holds at most about 1.5 MB; a line that grows past this is not from an API server. */
@@ -14,8 +14,8 @@ const types = new Set(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR']);
 /**
  * Lines of a watch, whole and in order.
  *
- * @throws ApiError `malformed` for a line that does not parse, or an end in the middle of one: what was in it is lost, and the caller must list
- *   anew; `unreachable` and the like for a broken connection
+ * @throws ApiError `malformed` for a line that does not parse, or an end within a line. Its content is lost, and the caller must list again.
+ * @throws ApiError `unreachable` and the like for a broken connection
  */
 export async function* readWatch(request: string, bytes: AsyncIterable<Buffer>): AsyncGenerator<WatchLine> {
   let rest: Buffer[] = [];

@@ -2,7 +2,7 @@ import type { KubernetesObject } from '../kubernetes/object.ts';
 import { isReadyPod } from '../status/pods.ts';
 import type { PodReport } from './pod-reports.ts';
 
-/** Which ready pods have not taken over what is stored, and when to ask the pods again. */
+/** Ready pods that have not loaded the stored configuration or keyring, and the time to ask them again. */
 export type Acknowledgement = {
   /** They say that they have another configuration or keyring. */
   readonly behind: readonly KubernetesObject[];
@@ -14,8 +14,8 @@ export type Acknowledgement = {
 const propagatingMs = 1000;
 
 /**
- * A ready pod that said nothing is asked again this soon: no event tells that it would answer now, and the status waits for its word. It may be of a release
- * that never says anything, so not sooner.
+ * Pause before a silent ready pod is asked again: no event announces its answer, and the status waits for it.
+ * The pod may run a release that never reports, so the pause is not shorter.
  */
 const silentMs = 5000;
 

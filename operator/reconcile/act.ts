@@ -13,14 +13,14 @@ import type { ReconcileMetrics } from './metrics.ts';
 import { refusalOf } from './refusal.ts';
 import type { Writer } from './writer.ts';
 
-/** What was done of a plan, and what stood in the way. */
+/** Result of carrying out a plan, with its obstacles. */
 export type Acted = {
   readonly writes: number;
   /** Children that the server does not take, and names that are another's. */
   readonly refusals: readonly Refusal[];
   /** Changes that were not made. */
   readonly undone: readonly Change[];
-  /** The first answer of the server that a later try may find changed: to be thrown when the status is written. */
+  /** First answer of the server that a retry may change. Throw it after writing the status. */
   readonly failure: ApiError | undefined;
   /** When a correction that waits in a fight over a field is due. */
   readonly lookAgainMs: number | undefined;
@@ -38,8 +38,8 @@ export type ActDependencies = {
 const foundations: ReadonlySet<Stage> = new Set(['config', 'migration']);
 
 /**
- * Carries changes out in order. An object that the server refuses holds back what builds on it and nothing else; an error that says nothing of an object ends
- * the work at once and is thrown.
+ * Carries changes out in order. An object that the server refuses holds back only the objects that depend on it.
+ * An error that is not about an object ends the work at once and is thrown.
  *
  * @param failures of the resource in a row so far
  */
@@ -83,7 +83,7 @@ type Refused = { readonly change: Change; readonly error: ApiError | undefined }
 
 type Staged = { readonly stage: Stage; readonly change: Change };
 
-/** Writes at once: new objects of one stage, which do not know each other; everything else one by one, in order. */
+/** Concurrent writes of new objects of one stage, which are independent. All other writes go one after the other, in order. */
 const batchMax = 8;
 
 function batchesOf(changes: readonly Change[]): [Staged, ...Staged[]][] {
@@ -127,7 +127,7 @@ async function carryOut(
   }
 }
 
-/** True for an answer to a write that is about its object: another's name, a value, an admission, a quota, a webhook. */
+/** True if the refusal of a write is about its object: another owner, a value, an admission, a quota, a webhook. */
 function isAboutObject(error: unknown): error is ApiError {
   if (isApiError(error, 'conflict')) return error.data.causes.length > 0;
   return isApiError(error, 'refused', 'forbidden', 'server');
@@ -145,8 +145,9 @@ function nameTaken(message: string): Refusal {
 }
 
 /**
- * Applies; where the server refuses, the lists of the spec are replaced as a whole before: an element of ours whose key somebody changed is another's
- * element to server-side apply, and ours beside it may be one too many, as two ports of one name.
+ * Applies an object. If the server refuses, replaces the lists of the spec as a whole before a second try.
+ * Somebody may have changed the key of our element. Server-side apply then sees a foreign element, and ours may duplicate it, as two ports of
+ * one name.
  */
 async function applyOver(object: KubernetesObject, { writer }: ActDependencies, bounds: RequestBounds): Promise<void> {
   try {
@@ -180,7 +181,7 @@ async function update(
   await dependencies.events.record(about, { type: 'Normal', reason: 'Adopted', action: 'Adopt', note }, bounds.signal);
 }
 
-/** Who did it stands in the records of managers, which the cache does not keep. */
+/** Reports drift. The managers are in records that the cache lacks. */
 async function tellDrift(
   about: KubernetesObject,
   { live, fields }: UpdateChange,

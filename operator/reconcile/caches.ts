@@ -22,7 +22,7 @@ const childKinds = [
   'NetworkPolicy',
 ] as const satisfies readonly ResourceKind[];
 
-/** What the operator knows of the cluster without asking. */
+/** Cached state of the cluster, read without a request. */
 export type Caches = {
   tonApi(key: ObjectKey): TonApi | undefined;
   tonApis(): TonApi[];
@@ -33,12 +33,12 @@ export type Caches = {
   tonApiKeysWith(id: string): readonly TonApiKey[];
   /** Everything that the TonApi controls. */
   children(uid: string): readonly KubernetesObject[];
-  /** One of ours by kind and key. */
+  /** Child of ours by kind and key. */
   child(kind: ResourceKind, key: ObjectKey): KubernetesObject | undefined;
   pods(tonApi: Pick<TonApi, 'metadata'>): readonly KubernetesObject[];
-  /** Whether a ConfigMap or Secret of anybody exists, and its version. */
+  /** Version of a ConfigMap or Secret of any owner, if it exists. */
   reference(kind: 'ConfigMap' | 'Secret', key: ObjectKey): { readonly resourceVersion: string } | undefined;
-  /** What the server answered to a write of ours. */
+  /** Stores the server's answer to a write of ours. */
   put(object: KubernetesObject): void;
   /** Begins or ends watching kinds of optional APIs. */
   setServed(served: ReadonlySet<OptionalKind>): void;
@@ -137,7 +137,7 @@ export function createCaches(
     { ...dependencies, onEvent: (event) => onTonApi(podTonApi(event.object), isInitial(event)) },
   );
 
-  /** Of objects of anybody only that they exist: values of foreign Secrets never enter this process. */
+  /** Watches only the existence of foreign objects. Values of foreign Secrets never enter this process. */
   const watchReferences = (kind: 'ConfigMap' | 'Secret'): Watched =>
     createWatched(
       { resource: resources[kind], namespaces, metadataOnly: true, trim: trimReference },
@@ -203,10 +203,7 @@ async function allSynced(watched: readonly Watched[]): Promise<void> {
   await Promise.all(watched.map(({ synced }) => synced));
 }
 
-/**
- * Of our own resources only what a person changed matters: a change of the status is ours, and looking at it would make one look the cause of the
- * next.
- */
+/** Only changes by a person matter on our own resources. Changes of the status are ours, and would make each reconcile cause the next. */
 function matters(event: CacheEvent): boolean {
   if (event.type !== 'updated') return true;
   const [before, after] = [event.previous.metadata, event.object.metadata];
@@ -235,7 +232,7 @@ function podTonApi({ metadata }: KubernetesObject): ObjectKey {
   return `${metadata.namespace}/${metadata.labels?.[instanceLabel] ?? ''}`;
 }
 
-/** Of a pod: who it is, where it is, whether it is ready and with which template. */
+/** Trims a pod to its identity, address, readiness and template. */
 function trimPod(pod: KubernetesObject): KubernetesObject {
   const { apiVersion, kind, metadata, spec, status } = trimmed(pod);
   const { phase, podIP, conditions, containerStatuses } = status ?? {};

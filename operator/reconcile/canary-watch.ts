@@ -60,7 +60,7 @@ export function createCanaryWatch(
         children.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === name);
       const [stable, canary] = [deployment(names.api), deployment(names.canary)];
       const state = stateOf(canary);
-      // Pods of a canary that was given up still end while the next one begins: their failures are not its own.
+      // Pods of an abandoned canary still end while the next canary begins. Their failures do not count for the new canary.
       const of = (component: string, deployed: KubernetesObject | undefined): KubernetesObject[] =>
         pods.filter(
           (pod) =>
@@ -107,7 +107,7 @@ function stateOf(canary: KubernetesObject | undefined): CanaryState | undefined 
   try {
     return JSON.parse(text) as CanaryState;
   } catch {
-    // Somebody wrote into it: the canary begins anew.
+    // Somebody edited the state: the canary starts again.
     return undefined;
   }
 }

@@ -5,7 +5,7 @@ import { isApiError } from '../kubernetes/errors.ts';
 import { resources } from '../kubernetes/resources.ts';
 import type { TonApi, TonApiKey } from '../resource.ts';
 
-/** Whether a TonApi lets a key point at it. */
+/** True if a TonApi lets a key refer to it. */
 export type Consent = (tonApi: TonApi, tonApiKey: TonApiKey, bounds: RequestBounds) => Promise<boolean>;
 
 /** Labels of namespaces change seldom; one that does counts within this. */

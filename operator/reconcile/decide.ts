@@ -11,7 +11,7 @@ import type { Observation } from './observation.ts';
 import type { RolloutQueue } from './rollout-queue.ts';
 import { templateChanges, templateOf, type TemplateChange } from './rollout.ts';
 
-/** What is wanted now, and where the rollout of the API's template is. */
+/** Wanted objects, and the state of the rollout of the API's template. */
 export type Decision = {
   readonly desired: readonly DesiredObject[];
   /** `settled` says that nothing holds the template back; whether pods are being replaced is seen, not decided. */
@@ -78,7 +78,7 @@ type Wait =
   | { readonly phase: 'frozen' }
   | { readonly phase: 'waiting'; readonly position: number; readonly waiting: number };
 
-/** What a change by the operator alone waits for; undefined when it is its turn. */
+/** Reason for which a change by the operator alone waits; undefined when it is the TonApi's turn. */
 function waitOf(tonApi: TonApi, { upgradePolicy, rollouts }: DecideDependencies): Wait | undefined {
   if (upgradePolicy === 'OnChange') return { phase: 'frozen' };
   const turn = rollouts.ask(keyOf(tonApi));

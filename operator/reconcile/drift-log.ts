@@ -1,10 +1,10 @@
-/** Remembers corrections of drift, to tell a slip from a fight with another controller. */
+/** Remembers corrections of drift, to distinguish a slip from a fight with another controller. */
 export type DriftLog = {
   /** Notes that these fields of an object were set back. */
   corrected(uid: string, paths: readonly string[]): void;
   /** True while one of its fields is changed back again and again. */
   isFight(uid: string): boolean;
-  /** How long the next correction has to wait; 0 for an object that nobody fights over. */
+  /** Wait before the next correction; 0 for an object without a fight. */
   waitMs(uid: string): number;
 };
 

@@ -10,8 +10,7 @@ import type { Revocations } from './revocations.ts';
 /** Revocation of one TonApiKey, in Redis and by keyrings. */
 export type KeyRevocation = {
   /**
-   * Writes to Redis, before the status changes, ids that are out of force at once and ids that are in force again. Ids of a key on its way out are written
-   * at each look until the key is gone.
+   * Writes revoked and restored ids to Redis before the status changes. Ids of a key that is being deleted are written at each reconcile.
    *
    * @returns false when Redis is unavailable
    */

@@ -10,9 +10,9 @@ export type Keyrings = {
   has(tonApi: TonApi, id: string): boolean;
   /** Hash that a pod reports that has exactly the stored keyring; undefined while nothing is stored. */
   sha256(tonApi: TonApi): string | undefined;
-  /** Notes what ready pods say; true when that is the first time that all of them have what is stored now. */
+  /** Records the reports of ready pods. Returns true when all of them have the stored keyring for the first time. */
   note(tonApi: TonApi, reports: readonly (PodReport | undefined)[]): boolean;
-  /** Whether every ready pod, and at least one, was last seen with the keyring as it is stored now. */
+  /** True if every ready pod, and at least one, last reported the stored keyring. */
   isAcknowledged(tonApi: TonApi): boolean;
   forget(key: ObjectKey): void;
 };

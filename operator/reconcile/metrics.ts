@@ -3,7 +3,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Condition, ObjectKey } from '../kubernetes/object.ts';
 import { splitKey } from '../kubernetes/object.ts';
 
-/** What the operator does to the cluster, and how its resources are. */
+/** Metrics of writes to the cluster and of the state of resources. */
 export type ReconcileMetrics = {
   write(kind: string, verb: string, result: 'ok' | 'error'): void;
   /** A foreign edit of a field of ours was undone. */

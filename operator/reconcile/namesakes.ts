@@ -6,8 +6,8 @@ import { resourceOf } from '../kubernetes/resources.ts';
 import { annotationOf, type TonApi } from '../resource.ts';
 
 /**
- * Objects that have the names of children and are not among the children: nobody else is asked for them, as our watches see only what carries our label.
- * Of those that are not ours only the metadata is read.
+ * Objects that have the names of children but are not children. They need requests of their own, because our watches see only our label.
+ * For foreign objects only the metadata is read.
  */
 export async function foreignNamesakes(
   tonApi: TonApi,

@@ -26,7 +26,7 @@ import {
 /** Everything that a look at a TonApi finds, before anything is decided. */
 export type Observation = {
   readonly references: Omit<References, 'rollout'>;
-  /** What the spec names and is not there, or not as it must be. */
+  /** References of the spec that are missing or invalid. */
   readonly problems: readonly ReferenceProblem[];
   /** Objects that pods would wait for. */
   readonly missing: Missing;
@@ -34,7 +34,7 @@ export type Observation = {
   readonly isConfigWithheld: boolean;
   readonly children: readonly KubernetesObject[];
   readonly pods: readonly KubernetesObject[];
-  /** By UID of the pod; ready pods that did not answer have none. */
+  /** Reports by UID of the pod; ready pods that did not answer have none. */
   readonly reports: ReadonlyMap<string, PodReport>;
   /** When to look again for time alone to have changed something. */
   readonly lookAgainMs: number | undefined;
@@ -87,7 +87,7 @@ export async function observe(
   };
 }
 
-/** Rows of the keys in force, made anew from the TonApiKeys and their Secrets. */
+/** Rows of the keys in force, built from the TonApiKeys and their Secrets. */
 async function readKeyring(
   tonApi: TonApi,
   { caches, consent, clock }: ObserveDependencies,
@@ -130,21 +130,21 @@ async function readGlobalConfigText(
 
 /** The configuration as far as it can be made. */
 type JudgedConfig = {
-  /** Text of the referenced ConfigMap: as it is now or, where that is missing or wrong, as the pods were given it last. */
+  /** Text of the referenced ConfigMap. If it is missing or wrong, the text that the pods got last. */
   readonly globalConfig: string | undefined;
   readonly problems: readonly ReferenceProblem[];
   readonly isWithheld: boolean;
 };
 
 /**
- * Reports what the pods would refuse before they get it. Lite servers that cannot be read leave those that the pods have in force, so that plans and limits
- * can still change.
+ * Reports what the pods would refuse, before they get it. If lite servers are unreadable, the pods' current ones stay in force.
+ * Plans and limits can therefore still change.
  */
 function judgeConfig(tonApi: TonApi, given: string | undefined, children: readonly KubernetesObject[]): JudgedConfig {
   const reference = tonApi.spec.liteServerConfigRef;
   const isReferenced = reference?.kind === 'ConfigMap';
   const stored = storedConfig(tonApi, children);
-  // What was given to the pods was judged before: reading it again at every look would cost more than all the rest.
+  // The pods' current text passed this check before. Reading it at every reconcile would cost more than all other work.
   const isFit = (text: string | undefined): boolean =>
     (text !== undefined || !isReferenced) &&
     (stored === configText(tonApi, text) || configProblems(tonApi, text).length === 0);
@@ -170,7 +170,7 @@ function storedConfig(tonApi: TonApi, children: readonly KubernetesObject[]): st
   return found?.data?.[configFile];
 }
 
-/** What pods wait for: Secrets that are named and not there, and the configuration where it was never made. */
+/** Missing objects that pods wait for: named Secrets, and a configuration that was never made. */
 function missingOf(
   tonApi: TonApi,
   named: readonly NamedReference[],

@@ -73,7 +73,7 @@ function liveHash(tonApi: TonApi, live: readonly KubernetesObject[]): string {
   return found?.metadata.annotations?.[childAnnotations.configHash] ?? '';
 }
 
-/** What no retry mends, as a refusal: a person must act. */
+/** Converts a problem that no retry mends to a refusal: a person must act. */
 function asRefusal({ reason, message }: Observation['problems'][number]): Refusal[] {
   return reason === 'InvalidReference' ? [{ reason, message }] : [];
 }

@@ -9,13 +9,13 @@ import { annotationOf, type TonApi } from '../resource.ts';
 /** Characters shown of a value: whole documents are in ConfigMaps. */
 const valueCharsMax = 120;
 
-/** What would be done, for a person: one paragraph an object, in order, each with what it means for the pods. */
+/** Plan for a person: a paragraph for each object, in order, with the effect on the pods. */
 export function planText(changes: readonly Change[]): string {
   if (changes.length === 0) return 'nothing to change\n';
   return `${changes.map(paragraph).join('\n')}\n`;
 }
 
-/** One line that sums a plan up. */
+/** Summary of a plan in one line. */
 export function planSummary(changes: readonly Change[]): string {
   const count = (action: Change['action']): number => changes.filter((change) => change.action === action).length;
   const restarts = changes.filter((change) => change.action !== 'refuse' && change.restart.restart).length;

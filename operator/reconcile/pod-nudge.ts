@@ -13,7 +13,7 @@ export type PodNudge = {
   pods(pods: readonly KubernetesObject[], content: string, bounds: RequestBounds): Promise<void>;
 };
 
-/** Names the content that a pod was last told of. */
+/** Hash of the content that the operator last announced to the pod. */
 const nudgeAnnotation = `${group}/config-nudge`;
 
 export function createPodNudge(

@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../kubernetes/object.ts';
 import { indexStates, type PodSays } from '../status/pods.ts';
 
-/** What a pod says on its internal status page; the hash of its keyring is of the files' content. */
+/** Report of a pod on its internal status page. The keyring's hash is of the content of the files. */
 export type PodReport = PodSays & { readonly keyringSha256: string | undefined };
 
 /** Asks pods; what does not answer has no report. */

@@ -5,7 +5,7 @@ import type { ReconcileMetrics } from './metrics.ts';
 
 /** Takes the time from a change of a resource until it is Ready with it. */
 export type ReadyTimes = {
-  /** One look: with the status as it was found, and the conditions as they are told now. */
+  /** Records a reconcile: the status as found, and the conditions as reported now. */
   note(found: KubernetesObject, conditions: readonly Condition[] | undefined): void;
 };
 

@@ -29,7 +29,7 @@ export type ReferencedTexts = {
   ): Promise<string | undefined>;
 };
 
-/** Texts kept: as many TonApis as have a ConfigMap of their own; the oldest go first. */
+/** Limit of cached texts. Only TonApis with a ConfigMap have a text; the oldest is evicted. */
 const textsMax = 2000;
 
 export function createReferencedTexts({ client }: { readonly client: KubernetesClient }): ReferencedTexts {
@@ -65,12 +65,12 @@ export function optionalApis(served: ReadonlySet<OptionalKind>): ReadonlySet<Opt
   return new Set([...served].map((kind) => resources[kind].apiVersion.split('/')[0] as OptionalApi));
 }
 
-/** A Secret that was made reaches every pod in this time: the kubelet's refresh of about a minute and a half, thrice. */
+/** Time in which a new Secret reaches every pod: three times the kubelet's refresh of about a minute and a half. */
 const shardsSettleMs = 300_000;
 
 /**
- * Keyring shards that every pod has read, by the age of the newest: a number that never falls back, as a report of pods might. `lookAgainMs` tells when
- * more will have.
+ * Keyring shards that every pod has read, by the age of the newest shard. Unlike reports of pods, the number never decreases.
+ * `lookAgainMs` is the time when more shards settle.
  */
 export function settledShards(
   children: readonly KubernetesObject[],

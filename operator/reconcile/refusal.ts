@@ -1,7 +1,7 @@
 import { isApiError, type ApiError } from '../kubernetes/errors.ts';
 import type { Refusal } from '../status/observed.ts';
 
-/** The API server says so of values that fit no type of the object: it reports them as its own failure. */
+/** Messages of the API server for values that fit no type of the object. It reports them as its own failure. */
 const untypable = /failed to create typed patch object|field not declared in schema|cannot be handled as a/;
 
 /** Policies and webhooks both deny requests, by whatever HTTP status they choose. */

@@ -18,7 +18,7 @@ import { scopeOf } from '../service-config.ts';
 
 /** Set of revoked keys in the Redis of a TonApi: it reaches pods before the keyring's files (operator/README.md#keys). */
 export type Revocations = {
-  /** False when Redis could not be told: the keyring alone revokes then. */
+  /** Revokes ids. Returns false when Redis is unavailable: then the keyring alone revokes. */
   add(tonApi: TonApi, ids: readonly string[], bounds: RequestBounds): Promise<boolean>;
   /** A key that is in force again. */
   remove(tonApi: TonApi, ids: readonly string[], bounds: RequestBounds): Promise<boolean>;
@@ -29,10 +29,10 @@ export type OpenRedis = (server: RedisServer) => RevocationConnection & Pick<Con
 
 type KeyOf = { readonly name: string; readonly key: string };
 
-/** A Redis that is not told within this is away. */
+/** A Redis that does not answer within this time is unavailable. */
 const tellTimeoutMs = 3000;
 
-/** The URL is read when there is something to tell, and is nowhere in between. */
+/** Reads the Redis URL at each use and never stores it. */
 export function createRevocations(
   { client, logger }: { readonly client: KubernetesClient; readonly logger: Logger },
   open: OpenRedis = (server) => connectRedis({ ...server, retryMs: () => tellTimeoutMs }),

@@ -6,7 +6,7 @@ export type Turn =
   | { readonly granted: true }
   | { readonly granted: false; readonly position: number; readonly waiting: number };
 
-/** Lets a few TonApis at a time take the templates of a new operator, so that an upgrade does not restart all (operator/README.md#rollouts). */
+/** Lets a few TonApis at a time take the templates of a new operator (operator/README.md#rollouts). An upgrade therefore does not restart all. */
 export type RolloutQueue = {
   /** Asks for a turn, and keeps the place in the line until it comes. */
   ask(key: ObjectKey): Turn;
@@ -23,7 +23,7 @@ export type RolloutQueueOptions = {
 
 export type RolloutQueueDependencies = {
   readonly clock: Clock;
-  /** TonApis whose pods are being replaced, whoever gave them the turn: an operator that starts in the middle of a rollout did not. */
+  /** TonApis whose pods are being replaced, whoever granted the turn. An operator that starts during a rollout did not grant it. */
   readonly replacing: () => Iterable<ObjectKey>;
   /** It is the TonApi's turn to ask again. */
   readonly onTurn: (key: ObjectKey) => void;
@@ -46,7 +46,7 @@ export function createRolloutQueue(
     return others.size;
   }
 
-  /** Tells the first in the line to ask again, now or when the pause is over. */
+  /** Makes the first in the queue ask again, now or after the pause. */
   function callNext(): void {
     cancelCall?.();
     cancelCall = clock.after(Math.max(0, notBeforeMs - clock.now()), () => {

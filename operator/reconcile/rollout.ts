@@ -19,10 +19,7 @@ export type TemplateChange = {
   readonly cause: 'edit' | 'operator';
 };
 
-/**
- * The workloads whose template is to change on purpose. A foreign edit of a template is none: what we want is unchanged then, as its hash tells, and it is
- * undone at once.
- */
+/** Workloads whose template changes on purpose. A foreign edit does not count: our wanted hash is unchanged, and the edit is undone at once. */
 export function templateChanges(
   tonApi: TonApi,
   wanted: readonly DesiredObject[],
@@ -58,8 +55,8 @@ export function isRollingOut({ metadata, spec, status }: KubernetesObject): bool
 }
 
 /**
- * True when the newest template is out: all pods are of it, and all were available at once since it came. A pod that is lost afterwards, or one more that an
- * autoscaler asks for, changes nothing of that; the workload's own status remembers it.
+ * True when the newest template is out: all pods have it, and all were available together since it came.
+ * A later loss of a pod or an added pod of an autoscaler does not change this. The workload's own status remembers it.
  */
 export function isOut(workload: KubernetesObject): boolean {
   if (!isRollingOut(workload)) return true;
@@ -75,8 +72,8 @@ export function isOut(workload: KubernetesObject): boolean {
 }
 
 /**
- * True while pods of an older template are still there and go one after the other. One that is stuck does not count: it would hold up all others for a
- * mistake in its own manifest; a release that is stuck keeps the turn that it was given.
+ * True while a rollout still replaces pods of an older template. A stuck rollout does not count.
+ * It would block all others for a mistake in its own manifest. A stuck release keeps its turn.
  */
 export function isReplacing(workload: KubernetesObject): boolean {
   const { metadata, status } = workload;
@@ -97,7 +94,7 @@ function hashOf({ metadata }: KubernetesObject): string | undefined {
   return metadata.annotations?.[childAnnotations.appliedHash];
 }
 
-/** Hash of what a person can change in a template, as the template and the pods made from it carry it. */
+/** Hash of the parts of a template that a person can change, from the template or a pod made from it. */
 export function coldHashOf(templateOrPod: object): string | undefined {
   const { metadata } = templateOrPod as { metadata?: { annotations?: Readonly<Record<string, string>> } };
   return metadata?.annotations?.[childAnnotations.coldHash];

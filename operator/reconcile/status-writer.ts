@@ -33,7 +33,7 @@ export async function writeStatus(
   if (comparable(status) === comparable(present)) return false;
   const { apiVersion, kind, metadata } = of;
   const { name, namespace = '', uid = '' } = metadata;
-  // With the UID: a resource of the same name that was made meanwhile does not get this one's status.
+  // The UID prevents writing to a new resource of the same name.
   try {
     await writer.applyStatus({ apiVersion, kind, metadata: { name, namespace, uid }, status }, bounds);
     return true;

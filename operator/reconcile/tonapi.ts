@@ -58,7 +58,7 @@ const refusedMs = 15_000;
 /** An index that is not up to date is asked for again this soon. */
 const indexingMs = 10_000;
 
-/** What telling the status found out. */
+/** Result of writing the status. */
 type Told = {
   readonly acknowledgement: Acknowledgement;
   readonly live: readonly KubernetesObject[];
@@ -161,7 +161,7 @@ export function createTonApiReconciler(
     });
   }
 
-  /** Events tell of transitions only. */
+  /** Events report transitions only. */
   async function tellTransitions(tonApi: TonApi, status: TonApiStatus, bounds: RequestBounds): Promise<void> {
     const before = tonApi.status?.conditions;
     for (const condition of status.conditions ?? []) {
@@ -232,8 +232,8 @@ type Planned = { readonly changes: readonly Change[]; readonly held: readonly Ch
 type Prepared = Planned & { readonly seen: Observation; readonly decision: Decision };
 
 /**
- * The changes to be made now, and those that wait: for a schema, for what pods would mount, for a configuration that the pods would take. What needs none of
- * them is never delayed.
+ * Changes to make now, and changes that wait. Waiting changes need a schema, a mounted object, or a configuration that the pods accept.
+ * Other changes are never delayed.
  */
 export async function plan(
   tonApi: TonApi,

@@ -42,7 +42,7 @@ export type TonApiKeyDependencies = {
 /** A name that is taken is freed without an event to us: our watches see only what carries our label. */
 const refusedMs = 15_000;
 
-/** A key on its way into or out of the pods is looked at this often, where no event tells. */
+/** Interval of reconciling a key on its way into or out of the pods, if no event comes. */
 const underWayMs = 2000;
 
 /** Makes, rotates and revokes the key of a TonApiKey, one reconcile at a time (operator/README.md#keys). */
@@ -105,7 +105,7 @@ export function createTonApiKeyReconciler(
     // A pause holds changes back, not an end.
     const isEnding = tonApiKey.metadata.deletionTimestamp !== undefined;
     if (annotationOf(tonApiKey, 'paused') !== undefined && !isEnding) return { type: 'done' };
-    // Before a key is made: from then on its end must be told.
+    // Before a key is made: from then on its end must be announced.
     if (decision.finalizer === 'add') await setFinalizer(tonApiKey, true, bounds);
     if (decision.secret !== undefined) await writer.apply(decision.secret, bounds);
     const told = await revocation.tellRedis(tonApiKey, decision, bounds);
@@ -113,7 +113,7 @@ export function createTonApiKeyReconciler(
       await setFinalizer(tonApiKey, false, bounds);
       return { type: 'done' };
     }
-    // The status says what is so: it waits for Redis, and the keyring does its part meanwhile.
+    // The status reports the state in force. It waits for Redis, while the keyring revokes independently.
     if (!told && !revocation.isOut(tonApiKey)) return { type: 'unfinished' };
     if (!told && decision.restore.length > 0) {
       await reportRevoked(tonApiKey, bounds);

@@ -5,11 +5,11 @@ import { resourceOf, type Resource } from '../kubernetes/resources.ts';
 import type { Caches } from './caches.ts';
 import type { ReconcileMetrics } from './metrics.ts';
 
-/** Every write of the operator goes through here: counted, and its answer put into the cache, so that the next look does not act on the past. */
+/** Sole path of the operator's writes. It counts each write and caches the answer, so that the next reconcile does not act on old state. */
 export type Writer = {
   /** Server-side apply with force: only on what we control. */
   apply(object: KubernetesObject, bounds: RequestBounds, as?: string): Promise<KubernetesObject>;
-  /** Server-side apply of a name that was free a moment ago: `conflict` when somebody took it and set one of our fields. */
+  /** Server-side apply of a name that was free a moment ago. `conflict` when another writer took it and set a field of ours. */
   create(object: KubernetesObject, bounds: RequestBounds): Promise<KubernetesObject>;
   applyStatus(object: KubernetesObject, bounds: RequestBounds): Promise<KubernetesObject>;
   patch(of: Resource, name: ObjectName, change: object, bounds: RequestBounds): Promise<KubernetesObject>;

@@ -17,7 +17,7 @@ export type CanaryInput = {
   readonly wantedHash: string;
   /** Live pods of the stable Deployment. */
   readonly stableReplicas: number;
-  /** As it was written last; undefined before the first step. */
+  /** State as last written; undefined before the first step. */
   readonly state: CanaryState | undefined;
   /** `failed`: the pods of the canary did not become ready in their time. */
   readonly pods: 'starting' | 'ready' | 'failed';

@@ -10,8 +10,8 @@ export type ErrorWindow = {
 export const emptyWindow: ErrorWindow = { seen: new Map(), sum: { requests: 0, errors: 0 } };
 
 /**
- * The window with one look at the pods' counters added. A pod seen for the first time counts from now on, unless it is known to have started within the
- * window; counters that went back started anew. Pods that are gone keep what they added.
+ * Adds a reading of the pods' counters to the window. A new pod counts from now on, unless it started within the window.
+ * Counters that decreased have restarted. Pods that are gone keep their share.
  */
 export function addLook(
   window: ErrorWindow,

@@ -5,12 +5,12 @@ import type { Change } from '../diff/diff.ts';
 import type { KubernetesObject } from '../kubernetes/object.ts';
 import type { TonApi } from '../resource.ts';
 
-/** Where the schema is: `current` when it is what the release needs, or nothing is needed. */
+/** State of the schema: `current` when it is what the release needs, or nothing is needed. */
 export type MigrationState =
   | { readonly state: 'notNeeded' | 'current' }
   | { readonly state: 'running' | 'failed'; readonly message: string };
 
-/** The migration that the database is known to have had: the wanted one where it is done, else the one that the ConfigMap remembers. */
+/** Last known migration of the database: the wanted migration if it is done, else the migration that the ConfigMap records. */
 export function migrated(tonApi: TonApi, live: readonly KubernetesObject[]): Migrated | undefined {
   const names = childNames(tonApi);
   const key = migrationKey(tonApi);
@@ -21,7 +21,7 @@ export function migrated(tonApi: TonApi, live: readonly KubernetesObject[]): Mig
   return done.length === 0 ? remembered : { schema: Math.max(...done), key };
 }
 
-/** @param pods of the TonApi: those of the migration's Job tell why it does not get on */
+/** @param pods of the TonApi. Pods of the migration's Job show why it does not progress. */
 export function migrationState(
   tonApi: TonApi,
   wantedSchema: number | undefined,
@@ -67,7 +67,7 @@ function hasCondition({ status }: KubernetesObject, type: 'Complete' | 'Failed')
 type Terminated = { readonly finishedAt?: string; readonly message?: string };
 type ContainerStatus = { readonly state?: { readonly terminated?: Terminated } };
 
-/** What a status shows of a log. */
+/** Length of a log in the status. */
 const shownLengthMax = 300;
 
 /** End of the log of the try that ended last, on one line. */

@@ -1,10 +1,10 @@
 import { secondsTime, type Condition } from '../kubernetes/object.ts';
 
-/** What is to be said of one condition now; the rest follows from what was said before. */
+/** Current finding about a condition. The previous condition gives the rest. */
 export type Finding = {
   readonly type: string;
   readonly status: Condition['status'];
-  /** One CamelCase word; part of the API. */
+  /** CamelCase word; part of the API. */
   readonly reason: string;
   /** A sentence without its end. */
   readonly message: string;
@@ -12,12 +12,13 @@ export type Finding = {
   readonly waits?: boolean;
 };
 
-/** What an API server takes of a message. */
+/** Limit of the API server for a message. */
 const messageLengthMax = 32_768;
 
 /**
- * Conditions from what is found now and what was said before: `lastTransitionTime` moves with the status only, the time in a message with the reason only.
- * The same findings over and over give the same conditions, so a steady state writes nothing.
+ * Conditions from current findings and previous conditions. `lastTransitionTime` changes only with the status, a time in a message only with
+ * the reason.
+ * Equal findings give equal conditions, so a steady state writes nothing.
  */
 export function settleConditions(
   findings: readonly Finding[],

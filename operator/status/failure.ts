@@ -6,8 +6,8 @@ import type { Refusal } from './observed.ts';
 const standings: ReadonlySet<string> = new Set(['Ready', 'Stalled', 'Reconciling']);
 
 /**
- * Conditions of a resource whose look was ended by a refusal, before there was anything to summarize: not Ready, with the server's words; the others stay as
- * they were.
+ * Conditions of a resource whose reconcile ended by a refusal before a summary: not Ready, with the server's words.
+ * The other conditions stay.
  */
 export function failedConditions(
   previous: readonly Condition[] | undefined,

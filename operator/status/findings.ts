@@ -11,7 +11,7 @@ type Found = Omit<Finding, 'type'>;
 /** Pods that a message names. */
 const shownMax = 3;
 
-/** Whether everything that the spec names is there and accepts us. */
+/** Reports if everything that the spec names exists and accepts us. */
 export function referencing({ spec }: TonApi, { problems, unserved, live }: Observed): Finding {
   const type = 'ReferencesResolved';
   const [first] = problems;
@@ -34,7 +34,7 @@ export function referencing({ spec }: TonApi, { problems, unserved, live }: Obse
   return { type, status: 'True', reason: 'Resolved', message: notes.join('; ') };
 }
 
-/** Whether the schema is what this release needs. */
+/** Reports if the schema is what this release needs. */
 export function migration(schema: MigrationState): Finding {
   const message = 'message' in schema ? schema.message : '';
   const found: Record<MigrationState['state'], Found> = {
@@ -51,7 +51,7 @@ export function migration(schema: MigrationState): Finding {
   return { type: 'Migrated', ...found[schema.state] };
 }
 
-/** Whether enough pods are ready, and if not, what the others say. */
+/** Reports if enough pods are ready, and otherwise why the other pods are not. */
 export function availability({ live, pods, says, readyMin }: Observed): Finding {
   const type = 'Available';
   const ready = pods.filter(isReadyPod);
@@ -73,7 +73,7 @@ function causeOf(pod: KubernetesObject, says: Observed['says']): string | undefi
   return waitingReason(pod) ?? (said?.reasons === undefined ? undefined : said.reasons.join(', '));
 }
 
-/** Whether every ready pod, of the API and of the metadata, has the hot configuration that is wanted. */
+/** Reports if every ready pod, of the API and of the metadata, has the wanted hot configuration. */
 export function configuration({ pods, metadataPods, says, hotHash }: Observed): Finding {
   const type = 'ConfigApplied';
   const ready = pods.filter(isReadyPod);
@@ -92,7 +92,7 @@ export function configuration({ pods, metadataPods, says, hotHash }: Observed): 
   return { type, status: 'False', reason: 'Propagating', message: `${message}${more}`, waits: true };
 }
 
-/** Whether the index follows the chain. */
+/** Reports if the index follows the chain. */
 export function indexing({ spec }: TonApi, { indexer, migration: schema }: Observed): Finding {
   const type = 'IndexerLive';
   if (spec.indexer === undefined) return { type, status: 'True', reason: 'NotWanted', message: 'no indexer is wanted' };
@@ -111,7 +111,7 @@ export function indexing({ spec }: TonApi, { indexer, migration: schema }: Obser
   return { type, status: 'False', reason: 'CatchingUp', message, waits: true };
 }
 
-/** Whether what tokens keep outside of the chain is fetched, by pods of the newest template. */
+/** Reports if pods of the newest template fetch token metadata from outside of the chain. */
 export function fetching(
   { spec }: TonApi,
   { metadataPods: pods, says, migration: schema }: Observed,
@@ -140,7 +140,7 @@ export function fetching(
   return { type, status: 'True', reason: 'Running', message: 'metadata of tokens is fetched' };
 }
 
-/** Whether pods are being replaced, wait to be, or are not to be. */
+/** Reports if pods are being replaced, wait for replacement, or stay. */
 export function progress(observed: Observed, deployment: KubernetesObject | undefined): Finding {
   const type = 'Progressing';
   if (observed.fights.length > 0) {
@@ -150,7 +150,7 @@ export function progress(observed: Observed, deployment: KubernetesObject | unde
   return { type, ...rolling(observed, deployment) };
 }
 
-/** Whether the newest template is out, as far as the operator itself and the pods are concerned; a person's hand on a field is another matter. */
+/** Reports if the newest template is out, for the operator and the pods. Manual edits of fields are a separate finding. */
 export function rolling(observed: Observed, deployment: KubernetesObject | undefined): Found {
   const { rollout } = observed;
   switch (rollout.phase) {

@@ -22,20 +22,20 @@ export type Refusal = {
   readonly retried?: true;
 };
 
-/** Where the rollout of the API's template is. `hash` is of the template that is wanted. */
+/** State of the rollout of the API's template. `hash` is of the wanted template. */
 export type RolloutView = { readonly hash: string } & (
   | { readonly phase: 'settled' }
   /** Pods are replaced or made; `waits` says why they are not yet. */
   | { readonly phase: 'rolling'; readonly waits?: string }
   /** Waits for its turn among the TonApis that an upgrade of the operator changes. */
   | { readonly phase: 'waiting'; readonly position: number; readonly waiting: number }
-  /** The template of an older operator is kept until the TonApi is edited. */
+  /** The template of an older operator stays until somebody edits the TonApi. */
   | { readonly phase: 'frozen' }
   | { readonly phase: 'canary'; readonly step: number; readonly weight: number; readonly why: string }
   | { readonly phase: 'rolledBack'; readonly why: string }
 );
 
-/** What a status is made from: only what is observed, never what was just asked for. */
+/** Inputs of a status: only observed state, never state that was just requested. */
 export type Observed = {
   /** The children as they are live. */
   readonly live: readonly KubernetesObject[];
@@ -45,7 +45,7 @@ export type Observed = {
   readonly metadataPods: readonly KubernetesObject[];
   /** Pods of the indexer and of the embedded Redis. */
   readonly otherPods?: readonly KubernetesObject[];
-  /** What pods say, by UID. */
+  /** Reports of pods, by UID. */
   readonly says: ReadonlyMap<string, PodSays>;
   readonly problems: readonly ReferenceProblem[];
   readonly refusals: readonly Refusal[];
@@ -60,7 +60,7 @@ export type Observed = {
   /** Ready pods that make the API available. */
   readonly readyMin: number;
   readonly migration: MigrationState;
-  /** What the indexer's pods say; undefined while none does. */
+  /** State that the indexer's pods report; undefined while no pod reports. */
   readonly indexer: IndexState | undefined;
   /** Keys in force. */
   readonly keys: number;

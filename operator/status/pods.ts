@@ -1,18 +1,18 @@
 import type { Component } from '../desired/names.ts';
 import type { KubernetesObject } from '../kubernetes/object.ts';
 
-/** Where the index is, worst first: no block was written for too long; behind the chain or with gaps in its past; neither. */
+/** States of the index, worst first: no block written for too long; behind the chain or with gaps in its past; neither. */
 export const indexStates = ['Stalled', 'CatchingUp', 'Live'] as const;
 export type IndexState = (typeof indexStates)[number];
 
-/** What a pod says of itself on its internal status page. */
+/** Report of a pod on its internal status page. */
 export type PodSays = {
   readonly version: string | undefined;
   readonly configHash: string | undefined;
   readonly liteServers: { readonly usable: number; readonly total: number } | undefined;
   /** Why it is not ready, in its own words. */
   readonly reasons?: readonly string[] | undefined;
-  /** Of pods of the indexer. */
+  /** Only for pods of the indexer. */
   readonly index?: IndexState | undefined;
 };
 
@@ -45,8 +45,8 @@ export function waitingReason({ status }: KubernetesObject): string | undefined 
 }
 
 /**
- * A container that ended before is said to loop whether it waits for its next start, starts or has just ended: the same words all the time, so that a status
- * is not written at each turn.
+ * A container that ended before counts as looping while it waits for its next start, starts, or has just ended.
+ * The words stay the same, so that the status is not written at each turn.
  */
 function containerReason({ ready, state, lastState }: ContainerStatus): string | undefined {
   const ended = state?.terminated ?? lastState?.terminated;
@@ -61,7 +61,7 @@ function containerReason({ ready, state, lastState }: ContainerStatus): string |
   return [waiting.reason, waiting.message].filter((text) => text !== undefined && text !== '').join(': ');
 }
 
-/** Why a workload has fewer pods than it wants, in the words of its controller: a quota, a ServiceAccount that is not there, an admission that denies. */
+/** Reason for missing pods of a workload, in its controller's words: a quota, a missing ServiceAccount, a denied admission. */
 export function replicaFailure({ status }: KubernetesObject): string | undefined {
   const conditions = (status?.['conditions'] ?? []) as readonly StatusCondition[];
   const failure = conditions.find(({ type, status: value }) => type === 'ReplicaFailure' && value === 'True');
@@ -96,7 +96,7 @@ export function unanimous(values: readonly (string | undefined)[]): string | und
   return values.every((value) => value === first) ? first : undefined;
 }
 
-/** Healthy and all lite servers as most pods see them: one pod's broken network is not the lite server's fault. Undefined while nobody tells. */
+/** Healthy and total lite servers, as most pods see them: a pod's broken network is not the lite server's fault. Undefined without a report. */
 export function middleLiteServers(says: readonly PodSays[]): { usable: number; total: number } | undefined {
   const counts = says.flatMap(({ liteServers }) => (liteServers === undefined ? [] : [liteServers]));
   return counts.toSorted((a, b) => a.usable - b.usable)[Math.floor((counts.length - 1) / 2)];

@@ -11,7 +11,10 @@ type RouteCondition = {
 };
 type Parent = { readonly parentRef?: { readonly name?: string }; readonly conditions?: readonly RouteCondition[] };
 
-/** What a Gateway has against our route; undefined when all that have looked at it take it. One that has not looked yet is nothing against it. */
+/**
+ * Objection of a Gateway to our route. Undefined when all Gateways that have read the route accept it.
+ * A Gateway that has not read it counts as no objection.
+ */
 export function routeProblem({ status }: KubernetesObject): ReferenceProblem | undefined {
   const parents = (status?.['parents'] ?? []) as readonly Parent[];
   const refusals = parents.flatMap(({ parentRef, conditions = [] }) =>

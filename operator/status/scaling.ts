@@ -14,7 +14,7 @@ const GRACE_MS = 300_000;
 
 type Metric = { readonly type?: string; readonly pods?: { readonly metric?: { readonly name?: string } } };
 
-/** Whether the autoscaler that the spec asks for can scale, in its own words; nothing for a TonApi without one. */
+/** Reports if the autoscaler of the spec can scale, in its own words. Empty for a TonApi without an autoscaler. */
 export function scaling({ spec }: TonApi, { live, scalingProblem }: Observed): Finding[] {
   if (spec.autoscaling === undefined) return [];
   if (scalingProblem !== undefined) return [{ type, status: 'False', ...scalingProblem, waits: true }];
@@ -26,8 +26,8 @@ export function scaling({ spec }: TonApi, { live, scalingProblem }: Observed): F
 }
 
 /**
- * Part of `scaling` that Ready depends on. Within the grace a TonApi that could scale stays Ready, and a new one waits for its autoscaler; after the grace
- * its autoscaler is broken. No grace is for what the cluster or the operator lacks.
+ * Part of `scaling` that Ready depends on. Within the grace a TonApi that could scale stays Ready, and a new TonApi waits for its autoscaler.
+ * After the grace its autoscaler is broken. There is no grace for features that the cluster or the operator lacks.
  */
 export function scalingForReady(
   findings: readonly Finding[],
@@ -69,7 +69,7 @@ function ofAutoscaler(autoscaler: KubernetesObject): Finding | undefined {
   return bad('MetricMissing', `scales without a metric that is not served: ${missing.join(', ')}`);
 }
 
-/** Of several metrics one that is missing leaves the others in force; the controller leaves its place in the status empty. */
+/** A missing metric leaves the other metrics in force. The controller leaves its position in the status empty. */
 function missingMetrics({ spec, status }: KubernetesObject): string[] {
   const wanted = (spec?.['metrics'] ?? []) as readonly Metric[];
   const current = (status?.['currentMetrics'] ?? []) as readonly (Metric | null)[];

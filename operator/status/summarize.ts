@@ -57,7 +57,7 @@ export function templateHash(template: Readonly<Record<string, unknown>>): strin
   return contentHash(template);
 }
 
-/** Those that Ready sums up, in the order in which one keeps the next from holding; then those that tell what goes on. */
+/** Conditions that Ready aggregates, in dependency order, then informational ones. */
 function findingsOf(
   tonApi: TonApi,
   observed: Observed,
@@ -104,8 +104,8 @@ function readiness(failing: Finding | undefined, observed: Observed): Finding {
 }
 
 /**
- * Not so while pods of the newest template are made or replaced, nor after it was given up. A template that only another operator brings, and that waits for
- * its turn or is frozen by policy, leaves the resource as its author wants it.
+ * False while pods of the newest template are made or replaced, and after the template was abandoned.
+ * A template that only another operator brings may wait for its turn or be frozen by policy. The resource is then as its author wants it.
  */
 function rolledOut(observed: Observed, deployment: KubernetesObject | undefined): Finding {
   const type = 'Progressing';
@@ -137,8 +137,8 @@ const endReasons: ReadonlySet<string> = new Set(['MigrationFailed', 'ProgressDea
 const runningTypes: ReadonlySet<string> = new Set(['Available', 'ScalingActive']);
 
 /**
- * Where a resource that is not Ready stands, by kstatus: `Stalled` when only a person helps, `Reconciling` while something is under way. Each is there only
- * while it is True.
+ * State of a resource that is not Ready, by kstatus. `Stalled`: only a person helps. `Reconciling`: work is in progress.
+ * Each condition exists only while it is True.
  */
 function standing(ready: Finding, failing: Finding | undefined, observed: Observed): Finding[] {
   if (ready.status === 'True') return [];

@@ -25,7 +25,6 @@ const directive = /^\s*(oxlint|eslint|@ts-|@vitest|v8 |c8 )/;
 const faultsMax: Readonly<Record<string, Faults>> = {
   charts: [3, 0, 1],
   crds: [3, 1, 0],
-  operator: [137, 72, 39],
   service: [12, 12, 2],
   'service/actions': [112, 25, 12],
   'service/contract': [20, 7, 2],
