@@ -152,8 +152,8 @@ export function createExchanges({ clock, logger, tracer, metrics }: ExchangesDep
   };
 }
 
-/** Part of an error's text that a line has: the end of a VM's log says little there. */
-const reasonCharactersMax = 200;
+/** Part of an error's text that a line has: up to the exit code of a refused message. */
+const reasonCharactersMax = 320;
 
 /** A client far over its limit must not fill the log: refusals for that are counted, and told with the level `debug`. */
 function levelOf(status: number): 'debug' | 'info' | 'warn' {

@@ -12,15 +12,18 @@ type Line = {
 /** Fields of every line, which a person at the terminal does not need. */
 const COMMON_FIELDS = ['level', 'time', 'role', 'msg', 'err', 'reason'];
 
+/** Carriage return and "erase to the end of the line": the status line may stand there. */
+const CLEAR_LINE = '\r\u001B[K';
+
 /** Most characters of a line; longer lines fill the terminal. */
-const CHARACTERS_MAX = 400;
+const CHARACTERS_MAX = 600;
 
 /**
  * Creates a destination for `createLogger` that writes each JSON line as one line for a person: `warn: text (field value)`.
  * @param output standard error of a terminal
  */
 export function terminalLines(output: { write(text: string): unknown }): DestinationStream {
-  return { write: (json) => void output.write(`${personalLine(json)}\n`) };
+  return { write: (json) => void output.write(`${CLEAR_LINE}${personalLine(json)}\n`) };
 }
 
 function personalLine(json: string): string {
