@@ -104,5 +104,5 @@ const outbid: Matcher = {
   },
 };
 
-/** By their place in the order of all matchers (indexing sheet 9.4). */
+/** By their place in the order of all matchers (service/actions/README.md#matchers). */
 export const auctionMatchers: Readonly<Record<number, Matcher>> = { 38: bid, 39: outbid };

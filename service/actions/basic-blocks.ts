@@ -36,7 +36,7 @@ export function deploymentsOf(block: Block): Block[] {
   return block.type === deployType ? [block] : block.parts.flatMap(deploymentsOf);
 }
 
-/** One block for each node of a trace, connected as the nodes are (indexing sheet 9.1). */
+/** One block for each node of a trace, connected as the nodes are (service/actions/README.md#tree-of-a-trace). */
 export function basicBlocks(root: EventNode): Block {
   const first = basicBlock(root);
   const open: [EventNode, Block][] = [[root, first]];
@@ -120,7 +120,7 @@ function callFailed(node: EventNode, { value, opcode, extraCurrencies }: EventMe
   return !(isWorthless && opcode !== null);
 }
 
-/** The comment of a plain transfer (indexing sheet 9.1); null when there is none. */
+/** The comment of a plain transfer (service/actions/README.md#tree-of-a-trace); null when there is none. */
 function commentOf(message: EventMessage): { readonly comment: string | null; readonly encrypted: boolean } {
   const encrypted = message.opcode === ENCRYPTED;
   if (message.opcode === null) return { comment: null, encrypted };

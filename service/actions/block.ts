@@ -1,7 +1,7 @@
 import type { ActionColumns } from './columns.ts';
 import { nodeLt, nodeUtime, type EventNode, type EventTransaction } from './event.ts';
 
-/** A part of a trace with one meaning: first every message by itself, then whole operations that patterns found (indexing sheet 9.2). */
+/** A part of a trace with one meaning: first every message by itself, then whole operations that patterns found (service/actions/README.md#matching). */
 export type Block = {
   /** `ton_transfer`, `call_contract`, `jetton_transfer` and so on. */
   readonly type: string;
@@ -125,7 +125,7 @@ export function transactionsOf({ nodes }: Block): readonly EventTransaction[] {
   return [...new Set(nodes.map(({ transaction }) => transaction))];
 }
 
-/** Smallest and largest times over a block's nodes, as rows have them (indexing sheet 9.6). */
+/** Smallest and largest times over a block's nodes, as rows have them (service/actions/README.md#rows-of-actions). */
 export function timesOf({ nodes }: Block) {
   let [startLt, startUtime] = [nodeLt(nodes[0]!), nodeUtime(nodes[0]!)];
   let [endLt, endUtime] = [nodes[0]!.transaction.lt, nodes[0]!.transaction.utime];

@@ -16,11 +16,11 @@ export type ClassificationState = 'ok' | 'broken' | 'failed' | 'unclassified';
 
 export type Classified = { readonly state: ClassificationState; readonly actions: readonly Action[] };
 
-/** Larger traces are left as they are: their actions would be of no use to anybody (indexing sheet 9.7). */
+/** Larger traces are left as they are: their actions would be of no use to anybody (service/actions/README.md#outcomes). */
 export const classifiedTransactionsMax = 4000;
 
 /**
- * The actions of a trace (indexing sheet 9). Depends on nothing but its arguments. A matcher that fails leaves the trace with what its messages are by
+ * The actions of a trace (service/actions/README.md). Depends on nothing but its arguments. A matcher that fails leaves the trace with what its messages are by
  * themselves.
  */
 export function classify(

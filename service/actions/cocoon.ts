@@ -246,7 +246,7 @@ const clientWithdraw = operation(
   },
 );
 
-/** By their place in the order of all matchers (indexing sheet 9.4). */
+/** By their place in the order of all matchers (service/actions/README.md#matchers). */
 export const cocoonMatchers: Readonly<Record<number, Matcher>> = {
   81: workerPayout,
   82: proxyPayout,

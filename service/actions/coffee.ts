@@ -355,7 +355,7 @@ const failedSwap: Matcher = {
   build: (root) => ({ type: 'coffee_mev_protect_failed_swap', columns: {}, failed: root.failed }),
 };
 
-/** By their place in the order of all matchers (indexing sheet 9.4). */
+/** By their place in the order of all matchers (service/actions/README.md#matchers). */
 export const coffeeMatchers: Readonly<Record<number, Matcher>> = {
   65: deposit,
   66: swap,

@@ -210,7 +210,7 @@ function orderOf(found: Found): Pick<PoolDeposit, 'owner' | 'targets'> | undefin
 const HALVES_MAX = 2;
 
 /**
- * Makes one deposit of the two halves that came to one contract; they need not follow each other (indexing sheet 9.5.1).
+ * Makes one deposit of the two halves that came to one contract; they need not follow each other (service/actions/README.md#after-matching).
  * @returns the root, which may be a new block
  */
 export function joinDedustDeposits(root: Block): Block {
@@ -250,5 +250,5 @@ function wholeOf(half: PoolDeposit, rest: PoolDeposit): PoolDeposit | undefined 
   return { ...rest, sent: [one, other], targets: { ...rest.targets, asset0: one.asset, asset1: other.asset } };
 }
 
-/** By their place in the order of all matchers (indexing sheet 9.4). */
+/** By their place in the order of all matchers (service/actions/README.md#matchers). */
 export const dedustLiquidityMatchers: Readonly<Record<number, Matcher>> = { 3: final, 4: partial };

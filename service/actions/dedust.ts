@@ -189,5 +189,5 @@ function withdrawn(found: Found, label: string): WithdrawnAsset {
   };
 }
 
-/** By their place in the order of all matchers (indexing sheet 9.4). */
+/** By their place in the order of all matchers (service/actions/README.md#matchers). */
 export const dedustMatchers: Readonly<Record<number, Matcher>> = { 17: withdraw, 19: swap };

@@ -129,5 +129,5 @@ const change: Matcher = {
   },
 };
 
-/** By their place in the order of all matchers (indexing sheet 9.4). */
+/** By their place in the order of all matchers (service/actions/README.md#matchers). */
 export const dnsMatchers: Readonly<Record<number, Matcher>> = { 23: release, 24: purchase, 33: change };

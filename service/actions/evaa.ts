@@ -343,5 +343,5 @@ function failReason(found: Found): string {
   return error === undefined ? 'parse_error' : (liquidationFailures[error] ?? 'unknown');
 }
 
-/** By their place in the order of all matchers (indexing sheet 9.4). */
+/** By their place in the order of all matchers (service/actions/README.md#matchers). */
 export const evaaMatchers: Readonly<Record<number, Matcher>> = { 52: supply, 53: withdraw, 54: liquidate };

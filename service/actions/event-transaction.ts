@@ -22,7 +22,7 @@ export type ReadTransaction = {
   readonly mcSeqno: number;
 };
 
-/** Kinds of transactions by the names that clients of v3 know (v3 sheet 2). */
+/** Kinds of transactions by the names that clients of v3 know (service/v3/README.md#values). */
 export const transactionKinds = {
   ordinary: 'ord',
   storage: 'storage',

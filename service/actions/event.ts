@@ -33,7 +33,7 @@ export type EventTransaction = {
   readonly lt: bigint;
   readonly utime: number;
   readonly mcSeqno: number;
-  /** `ord`, `tick_tock` and the others of v3 sheet 2. */
+  /** `ord`, `tick_tock` and the others of service/v3/README.md#values. */
   readonly kind: string;
   readonly aborted: boolean;
   readonly originalStatus: AccountStatusName;
@@ -58,7 +58,7 @@ export type EventTrace = {
   readonly transactions: readonly EventTransaction[];
 };
 
-/** One message or tick-tock transaction in the tree of a trace (indexing sheet 9.1). */
+/** One message or tick-tock transaction in the tree of a trace (service/actions/README.md#tree-of-a-trace). */
 export type EventNode = {
   /** Undefined for tick-tock transactions and others that no message began. */
   readonly message: EventMessage | undefined;

@@ -147,7 +147,7 @@ function order(
   };
 }
 
-/** By their place in the order of all matchers (indexing sheet 9.4). */
+/** By their place in the order of all matchers (service/actions/README.md#matchers). */
 export const getgemsMatchers: Readonly<Record<number, Matcher>> = {
   25: update,
   29: putUp,

@@ -11,7 +11,7 @@ import type { Interfaces } from './interfaces.ts';
 import { ghostActionOf, noColumns, type Action } from './rows.ts';
 
 /**
- * What a wallet was asked for by a message from outside that came to nothing: its orders as failed actions (indexing sheet 9.7), or one `unknown` action
+ * What a wallet was asked for by a message from outside that came to nothing: its orders as failed actions (service/actions/README.md#outcomes), or one `unknown` action
  * when the message is no wallet's.
  */
 export function ghostActions(trace: EventTrace, root: EventTransaction, interfaces: Interfaces): Action[] {

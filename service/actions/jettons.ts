@@ -325,7 +325,7 @@ const mint: Matcher = {
   },
 };
 
-/** By their place in the order of all matchers (indexing sheet 9.4). */
+/** By their place in the order of all matchers (service/actions/README.md#matchers). */
 export const jettonMatchers: Readonly<Record<number, Matcher>> = {
   15: transfer,
   16: proxyTonTransfer,

@@ -224,7 +224,7 @@ const claim: Matcher = {
   },
 };
 
-/** By their place in the order of all matchers (indexing sheet 9.4). */
+/** By their place in the order of all matchers (service/actions/README.md#matchers). */
 export const jvaultMatchers: Readonly<Record<number, Matcher>> = {
   48: stake,
   49: unstake,

@@ -263,7 +263,7 @@ const verify: Matcher = {
   },
 };
 
-/** By their place in the order of all matchers (indexing sheet 9.4). */
+/** By their place in the order of all matchers (service/actions/README.md#matchers). */
 export const layerzeroMatchers: Readonly<Record<number, Matcher>> = {
   76: send,
   77: sendTokens,

@@ -139,5 +139,5 @@ const execute: Matcher = {
   },
 };
 
-/** By their place in the order of all matchers (indexing sheet 9.4). */
+/** By their place in the order of all matchers (service/actions/README.md#matchers). */
 export const multisigMatchers: Readonly<Record<number, Matcher>> = { 7: createOrder, 8: approve, 9: execute };

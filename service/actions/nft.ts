@@ -383,7 +383,7 @@ const discovery: Matcher = {
   },
 };
 
-/** By their place in the order of all matchers (indexing sheet 9.4). */
+/** By their place in the order of all matchers (service/actions/README.md#matchers). */
 export const nftMatchers: Readonly<Record<number, Matcher>> = {
   1: mint,
   26: transfer,

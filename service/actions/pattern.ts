@@ -7,7 +7,7 @@ import type { Interfaces } from './interfaces.ts';
 export type Context = { readonly interfaces: Interfaces };
 
 /**
- * A shape that blocks around one block may have (indexing sheet 9.4): a test of the block itself, then of those that follow it (`child`: every one that
+ * A shape that blocks around one block may have (service/actions/README.md#matchers): a test of the block itself, then of those that follow it (`child`: every one that
  * fits; `children`: a different one for each entry) and of the one before it.
  */
 export type Pattern = {

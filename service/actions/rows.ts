@@ -5,7 +5,7 @@ import { callType, deploymentsOf, deployType, tickTockType } from './basic-block
 import { accountColumns, named, type ActionColumns } from './columns.ts';
 import { nodeLt, type EventTrace, type EventTransaction } from './event.ts';
 
-/** One action as it is stored (indexing sheet 9.6). */
+/** One action as it is stored (service/actions/README.md#rows-of-actions). */
 export type Action = Required<Omit<ActionColumns, 'data'>> & {
   readonly data: NonNullable<ActionColumns['data']>;
   readonly traceId: string;

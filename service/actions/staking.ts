@@ -313,7 +313,7 @@ const dollarWithdrawal: Matcher = {
   },
 };
 
-/** By their place in the order of all matchers (indexing sheet 9.4). */
+/** By their place in the order of all matchers (service/actions/README.md#matchers). */
 export const stakingMatchers: Readonly<Record<number, Matcher>> = {
   2: billPaid,
   5: deposit,

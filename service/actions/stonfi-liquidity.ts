@@ -174,5 +174,5 @@ function withdrawn(payout: Block): WithdrawnAsset {
   };
 }
 
-/** By their place in the order of all matchers (indexing sheet 9.4). */
+/** By their place in the order of all matchers (service/actions/README.md#matchers). */
 export const stonfiLiquidityMatchers: Readonly<Record<number, Matcher>> = { 46: provide, 47: withdraw };

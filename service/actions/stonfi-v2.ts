@@ -204,5 +204,5 @@ function outgoingOf(out: Block): SwapSide | undefined {
   };
 }
 
-/** By their place in the order of all matchers (indexing sheet 9.4). */
+/** By their place in the order of all matchers (service/actions/README.md#matchers). */
 export const stonfiV2Matchers: Readonly<Record<number, Matcher>> = { 21: swap };

@@ -100,5 +100,5 @@ const swap: Matcher = {
   },
 };
 
-/** By their place in the order of all matchers (indexing sheet 9.4). */
+/** By their place in the order of all matchers (service/actions/README.md#matchers). */
 export const stonfiMatchers: Readonly<Record<number, Matcher>> = { 20: swap };

@@ -151,7 +151,7 @@ const dkgAlone = alone('tgbtc_dkg_log', dkgLog, (message) => {
   return { source: message.source, asset: keyText(key), value: timestamp };
 });
 
-/** By their place in the order of all matchers (indexing sheet 9.4). */
+/** By their place in the order of all matchers (service/actions/README.md#matchers). */
 export const tgbtcMatchers: Readonly<Record<number, Matcher>> = {
   55: mint,
   56: burn,

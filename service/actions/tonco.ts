@@ -434,5 +434,5 @@ function paidAsset(out: Block): WithdrawnAsset & { readonly amount: bigint } {
   };
 }
 
-/** By their place in the order of all matchers (indexing sheet 9.4). */
+/** By their place in the order of all matchers (service/actions/README.md#matchers). */
 export const toncoMatchers: Readonly<Record<number, Matcher>> = { 22: swap, 62: deposit, 63: deployPool, 64: withdraw };

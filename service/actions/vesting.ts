@@ -87,5 +87,5 @@ const addWhitelist: Matcher = {
   },
 };
 
-/** By their place in the order of all matchers (indexing sheet 9.4). */
+/** By their place in the order of all matchers (service/actions/README.md#matchers). */
 export const vestingMatchers: Readonly<Record<number, Matcher>> = { 10: sendMessage, 11: addWhitelist };

@@ -12,7 +12,7 @@ export const CLASSIFICATION_STATES = { unclassified: 0, failed: 1, ok: 2, broken
   number
 >;
 
-/** What one trace gives. */
+/** Classification of a trace, with its rows. */
 export type TraceMeaning = {
   readonly trace: TraceClassificationRow;
   readonly actions: readonly ActionRow[];
@@ -52,7 +52,7 @@ function actionRow(trace: EventTrace, action: Action): ActionRow {
   };
 }
 
-/** Those that are accounts, each once. */
+/** Accounts among the addresses, without duplicates. */
 function accountsOf({ accounts }: Action): readonly Uint8Array[] {
   const keys = accounts.flatMap((text) => {
     const account = parseAddress(text);

@@ -4,7 +4,7 @@ import { hashKey } from '../store/hash-key.ts';
 import type { StateCode } from '../store/interpreted-rows.ts';
 import type { OpenTransaction } from './traces.ts';
 
-/** What an account did in one masterchain block. */
+/** Change of an account in one masterchain block. */
 export type AccountChange = {
   readonly mcSeqno: number;
   /** Key of `accountKey`. */
@@ -40,7 +40,7 @@ export function mayHaveBeen({ first }: AccountChange): boolean {
   return first.event.originalStatus === 'active';
 }
 
-/** As detection wants it. @param code of one of its states */
+/** Converts to the input of detection. @param code of a state of the account */
 export function changedAccount({ account }: AccountChange, code: StateCode): ChangedAccount {
   return { account: accountOfKey(account), codeHash: code.code_hash, methods: code.methods };
 }

@@ -26,13 +26,13 @@ export type FinderDependencies = {
   readonly onGivenUp: (account: AccountId, error: unknown) => void;
 };
 
-/** Detections under way at a time: they wait for lite servers most of the time, and a thread of the emulator has enough with some. */
+/** Concurrent detections. They mostly wait for lite servers, and a few are enough for a thread of the emulator. */
 const CONCURRENT_MAX = 16;
 
-/** Of one detection, a few reads and runs: a pool that is well answers in a tenth of it. */
+/** Limit of one detection: a few reads and runs. A healthy pool answers in a tenth of it. */
 const DETECTION_MS = 30_000;
 
-/** Tries of what is the account's own fault, or of a block that is gone: the second may meet another lite server or thread. */
+/** Tries of a failure of the account itself, or of a missing block. The second try may reach another lite server or thread. */
 const OWN_TRIES_MAX = 3;
 
 export function createFinder({ worlds, detector, retry, now, onFallback, onGivenUp }: FinderDependencies): Finder {
@@ -87,13 +87,13 @@ export function createFinder({ worlds, detector, retry, now, onFallback, onGiven
   };
 }
 
-/** True for a failure that will be the same the next time: of the contract itself, or of a block that is not kept. */
+/** True for a failure that recurs: of the contract itself, or of a block that lite servers no longer have. */
 function isOwn(error: unknown): boolean {
   if (!(error instanceof TonplaneError) || isGone(error) || error.code === 'tvm_crashed') return true;
   return !error.retryable && !ended.has(error.code);
 }
 
-/** What the end of a wait or of a process looks like: it says nothing of the account. */
+/** Codes of an ended wait or process. They contain no information about the account. */
 const ended: ReadonlySet<string> = new Set(['aborted', 'closed', 'tvm_aborted', 'tvm_closed']);
 
 /** No lite server has the state of the block any more. */

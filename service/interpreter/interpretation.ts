@@ -25,10 +25,10 @@ import { createKnowledge, type Knowledge, type KnowledgeDependencies } from './k
 import { eventTraceOf, openTransaction, type OpenTransaction } from './traces.ts';
 import { mayTransfer, passedOn, refusesJettons, transferOf } from './transfers.ts';
 
-/** Of the masterchain block after the zerostates. */
+/** Seqno of the masterchain block after the zerostates. */
 const FIRST_SEQNO = 1;
 
-/** What was done: for metrics. */
+/** Numbers of interpreted rows, for metrics. */
 export type InterpretedCounts = { readonly transactions: number; readonly traces: number; readonly actions: number };
 
 export type Interpretation = {
@@ -51,8 +51,8 @@ export type InterpretationDependencies = KnowledgeDependencies & {
 };
 
 /**
- * What masterchain blocks mean: what the accounts are that changed in them, what those were asked for, and the actions of the traces that ended there.
- * The result depends on nothing but the chain. Rejects with StoreError and with the signal's reason.
+ * Interprets masterchain blocks: kinds of changed accounts, requests to contracts, and actions of traces that ended there.
+ * The result depends only on the chain. Rejects with StoreError and with the signal's reason.
  */
 export async function interpret(
   seqnos: readonly number[],
@@ -85,7 +85,7 @@ export async function interpret(
   return { meaning, counts, traces: rows.traces };
 }
 
-/** What the accounts of the zerostates are: as of the first block, at which they can be asked. Transactions say what becomes of them. */
+/** Detects accounts of the zerostates at the first block, the earliest that can be read. Later transactions report their changes. */
 async function detectBeginning(
   { finder, readBeginning }: Pick<InterpretationDependencies, 'finder' | 'readBeginning'>,
   signal: AbortSignal,
@@ -127,7 +127,7 @@ function readLedger(store: Pick<Store, 'transaction'>, seqnos: readonly number[]
   });
 }
 
-/** Those that can be read: what no reader understands means nothing. */
+/** Opens the readable transactions. Transactions that no reader understands are left out. */
 async function openAll(stored: readonly StoredTransaction[], pacer: Pacer): Promise<OpenTransaction[]> {
   const opened: OpenTransaction[] = [];
   for (const one of stored) {
@@ -168,7 +168,7 @@ async function tell(
   return traceMeaning(trace, await classifyLookingUp(trace, lookUp, pacer), version);
 }
 
-/** Of a trace that is not looked into: too large, or something of it cannot be read. */
+/** Result for a trace that is not classified: too large, or partly unreadable. */
 function whatIsLeftOut({ nodes }: TraceRow, { length }: readonly OpenTransaction[]): Classified | undefined {
   if (nodes > classifiedTransactionsMax) return { state: 'unclassified', actions: [] };
   return length === nodes ? undefined : { state: 'failed', actions: [] };
@@ -198,7 +198,7 @@ async function transfersOf(
   };
 }
 
-/** Hashes of the messages by which wallets passed jettons on, and whose takers refused them, as far as the index has those. */
+/** Hashes of messages that passed jettons on and that the receiver refused, among indexed transactions. */
 async function refusedMessages(
   asked: readonly OpenTransaction[],
   store: Pick<Store, 'transaction'>,
@@ -218,7 +218,7 @@ async function refusedMessages(
   return refused;
 }
 
-/** Where the message that a transaction took comes from; nowhere for a message from outside. */
+/** Sender of the message that began a transaction; empty for a message from outside. */
 function senderOf({ inMessage }: EventTransaction): RefusedMessage[] {
   const { source, createdLt } = inMessage!;
   const account = source === null ? undefined : parseAddress(source);

@@ -23,9 +23,9 @@ import { interpretationVersion, tuningDefaults, type InterpreterTuning } from '.
 import { createInterpreterProgress, type InterpreterProgressView } from './progress.ts';
 import { isClaimLost, isFinal, untilUntellable, type Stage } from './retrying.ts';
 
-/** Tells what the indexed blocks mean: contracts, transfers, actions. Several processes may do so side by side. */
+/** Interprets indexed blocks: contracts, transfers, actions. Several processes may work in parallel. */
 export type Interpreter = {
-  /** What `/status` shows. */
+  /** State for `/status`. */
   readonly status: () => InterpreterStatus;
   /** Ends what is under way; nothing is half written. */
   readonly close: () => Promise<void>;
@@ -34,12 +34,12 @@ export type Interpreter = {
 export type InterpreterStatus = InterpreterProgressView & {
   /** Blocks that this process works on. */
   readonly claimed: readonly number[];
-  /** What fails and is tried again, longest first. */
+  /** Failures that are being retried, longest first. */
   readonly troubles: readonly Trouble[];
 };
 
 export type InterpreterOptions = {
-  /** Blocks that an older one has told are told again. */
+  /** Version of the interpretation. Blocks of an older version are interpreted again. */
   readonly version?: number;
   readonly tuning?: Partial<InterpreterTuning>;
 };
@@ -105,7 +105,7 @@ export function createInterpreter(options: InterpreterOptions, dependencies: Int
     return count > 0;
   }
 
-  /** @returns complete traces that ended in the blocks; none where they are not told */
+  /** @returns complete traces that ended in the blocks; empty if the blocks are not interpreted */
   async function tellClaimed(claimed: ClaimedBlocks): Promise<readonly TraceRow[]> {
     claims.add(claimed);
     const endHeartbeat = startHeartbeat({ claimMs: tuning.claimMs, beat: () => claimed.heartbeat() }, { logger });
@@ -119,7 +119,7 @@ export function createInterpreter(options: InterpreterOptions, dependencies: Int
       if (isClaimLost(error)) {
         metrics.lost(claimed.seqnos.length);
         logger.debug({ err: error, blocks: claimed.seqnos }, 'blocks were told in vain');
-        // One of them is another's or has changed; those beside it wait for nobody.
+        // Another process has a block of the claim, or the block has changed. The others are due again at once.
         await giveBack(claimed, 0);
       } else {
         await putAside(claimed, error);
@@ -166,7 +166,7 @@ export function createInterpreter(options: InterpreterOptions, dependencies: Int
     }
   }
 
-  /** What cannot be told must not keep the rest waiting; it is tried again later, perhaps by a newer version. */
+  /** A block that cannot be classified must not block the queue. It is retried later, possibly by a newer release. */
   async function putAside(claimed: ClaimedBlocks, error: unknown): Promise<void> {
     const { length } = claimed.seqnos;
     if (length === 1) {

@@ -22,19 +22,20 @@ import type { Finder } from './finder.ts';
 /** An account that changed, and what it is since. */
 export type FoundChange = { readonly change: AccountChange; readonly found: Detected };
 
-/** What is known of the accounts of some masterchain blocks, and of the traces that ended in them. */
+/** Facts about the accounts of some masterchain blocks, and about the traces that ended in them. */
 export type Knowledge = {
   /** Accounts that changed in the blocks and may be something. */
   readonly detected: readonly FoundChange[];
   readonly facts: readonly InterfaceFactsRow[];
   /**
-   * What the account of a transaction in the blocks is: after the masterchain block, or before it when the account is gone by then. Rejects with the
-   * signal's reason.
+   * Kind of the account of a transaction in the blocks: after the masterchain block, or before it if the account is gone.
+   * Rejects with the signal's reason.
    */
   ofTransaction(stored: Pick<StoredTransaction, 'mc_seqno' | 'account'>): Promise<Detected | undefined>;
   /**
-   * Answers what classification asks. An account of the trace is known as its last transaction in it left it, or, when it is nothing since, as it was
-   * before; an account that is only named, as it was when the trace ended. Rejects with the signal's reason.
+   * Answers requests of classification. An account of the trace has the state after its last transaction in the trace.
+   * If that state has no kind, the account has the state before. An account that is only named has its state at the end of the trace.
+   * Rejects with the signal's reason.
    *
    * @param changes of all accounts of the trace
    */
@@ -44,18 +45,18 @@ export type Knowledge = {
 export type KnowledgeDependencies = {
   readonly store: Pick<Store, 'transaction'>;
   readonly finder: Finder;
-  /** Of the interpreter. */
+  /** Version of the interpreter. */
   readonly version: number;
 };
 
 const noFacts: AccountFacts = {};
 
-/** Of the first transaction of a change. */
+/** Position of the first transaction of a change. */
 function placeOf({ account, first }: AccountChange): FactsPlace {
   return { account, lt: first.stored.lt };
 }
 
-/** Whether an account was looked into that is nothing depends on what code was met before: nothing is kept of it. */
+/** True if the account has a kind or facts. Accounts without a kind are not stored: their inspection depends on code that was met before. */
 function isSomething({ found }: FoundChange): boolean {
   const { facts, lastTransLt, ...rows } = found;
   return lastTransLt > 0n && Object.keys(facts).length + Object.keys(rows).length > 0;

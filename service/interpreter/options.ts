@@ -1,4 +1,4 @@
-/** What is done with the ledger here: a change of detection or classification that makes other rows makes it one more. */
+/** Version of the interpretation. Increase it with every change of detection or classification that changes rows. */
 export const interpretationVersion = 7;
 
 /** Bounds and times. The defaults suit every network; tests shorten them. */
@@ -9,7 +9,7 @@ export type InterpreterTuning = {
   readonly blocksMax: number;
   /** A worker that is not heard of for so long has lost its claim. */
   readonly claimMs: number;
-  /** A block that cannot be told is left alone for so long. */
+  /** Pause before a block that cannot be classified is retried. */
   readonly asideMs: number;
   /** Between two looks when there was nothing to do. */
   readonly idleMs: number;
@@ -17,7 +17,7 @@ export type InterpreterTuning = {
   readonly againMax: number;
   /** Between two looks at what is left. */
   readonly progressMs: number;
-  /** Complete traces that ended so long ago at most are stored as they are shown: older ones are asked for less, and who catches up has enough to do. */
+  /** Longest age of a complete trace for storing its rendered form. Older traces are rarely requested, and catching up needs the time. */
   readonly storedAgeS: number;
 };
 

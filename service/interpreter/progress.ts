@@ -1,14 +1,14 @@
 import { createRate, duration, etaSeconds, grouped, WINDOW_MS } from '../indexer/progress.ts';
 import type { InterpretationsLeft } from '../store/interpretations.ts';
 
-/** What the interpreter is doing, as `/status` shows it. */
+/** Progress of the interpreter in `/status`. */
 export type InterpreterProgressView = {
-  /** Of this process over the last minute. */
+  /** Rate of this process over the last minute. */
   readonly blocksPerSecond: number;
   readonly tracesPerSecond: number;
-  /** Masterchain blocks to tell, of all processes; undefined until it is known. */
+  /** Masterchain blocks that no process has interpreted yet; undefined until counted. */
   readonly remainingBlocks: number | undefined;
-  /** Those among them that an older version has told. */
+  /** Remaining blocks that an older version has interpreted. */
   readonly olderBlocks: number | undefined;
   /** At the pace of all processes of late; undefined while it is unknown. */
   readonly etaSeconds: number | undefined;
@@ -26,7 +26,7 @@ export function createInterpreterProgress(now: () => number): InterpreterProgres
   const blocks = createRate(startMs);
   const traces = createRate(startMs);
   let last: InterpretationsLeft | undefined;
-  /** What was left at moments of the last window, oldest first. */
+  /** Remaining blocks at moments of the last window, oldest first. */
   let history: { readonly atMs: number; readonly left: number }[] = [];
   return {
     written(blockCount, traceCount) {

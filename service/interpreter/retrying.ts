@@ -2,7 +2,7 @@ import { TonplaneError } from '../error.ts';
 import { StoreError } from '../store/errors.ts';
 import { InterpreterError } from './errors.ts';
 
-/** What the interpreter does: a label of metrics. */
+/** Stage of the interpreter: a label of metrics. */
 export type Stage = 'schema' | 'claim' | 'read' | 'detect' | 'write' | 'progress';
 
 export function isClaimLost(error: unknown): boolean {

@@ -9,7 +9,7 @@ import type { TraceRow } from '../store/tables.ts';
 export type OpenTransaction = {
   readonly stored: StoredTransaction;
   readonly event: EventTransaction;
-  /** Of the account's transaction before; 0 for its first. */
+  /** Logical time of the account's previous transaction; 0 for its first. */
   readonly prevLt: bigint;
   /** Hashes of the account's state. */
   readonly stateBefore: Buffer;

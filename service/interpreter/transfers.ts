@@ -15,7 +15,7 @@ import type {
 } from '../store/meaning-tables.ts';
 import type { StoredTransaction } from '../store/interpreted-rows.ts';
 
-/** What contracts are asked to do (indexing sheet 8). */
+/** Opcodes of requests to contracts (service/indexer/README.md#transfers). */
 export const TRANSFER_OPCODES = {
   jettonTransfer: 0x0f8a7ea5,
   jettonBurn: 0x595f07bc,
@@ -60,8 +60,9 @@ export function mayTransfer({ inMessage }: EventTransaction): boolean {
 }
 
 /**
- * The transfer or burn that a transaction of a confirmed wallet or item was asked for (TEP-74, TEP-62; indexing sheet 8), whether it came about or not.
- * Payloads in place are taken as those in references (v3 sheet 16); what follows the last field is ignored, and a body that does not parse gives nothing.
+ * Transfer or burn that a transaction requested of a confirmed wallet or item (TEP-74, TEP-62; service/indexer/README.md#transfers).
+ * Failed requests are included. Payloads in place count as payloads in references (service/v3/README.md#differences-from-ton-center).
+ * Data after the last field are ignored. A body that does not parse gives no rows.
  */
 export function transferOf({ stored, event, jettonWallet, nftItem, returned }: AskedContract): TransferRows {
   const { inMessage: message } = event;

@@ -2,9 +2,9 @@ import type { CellTable } from '../decode/cell-table.ts';
 import { readAccount } from '../decode/tlb/account.ts';
 import { extraCurrenciesById } from '../decode/tlb/currency-collection.ts';
 
-/** What is told of an account's state beside its transactions. */
+/** Data of an account's state, besides its transactions. */
 export type PendingState = {
-  /** Of the `Account` cell, 32 bytes. */
+  /** Hash of the `Account` cell, 32 bytes. */
   readonly hash: Buffer;
   /** Nanotons. */
   readonly balance: bigint;
@@ -22,7 +22,7 @@ export function noState(hash: Buffer): PendingState {
   return { hash, balance: 0n, extraCurrencies: {}, status: 'nonexist', ...none };
 }
 
-/** Of an `Account` cell; undefined for `account_none`. Throws DecodeError. */
+/** Reads an `Account` cell; undefined for `account_none`. Throws DecodeError. */
 export function readState(table: CellTable, cell: number): PendingState | undefined {
   const account = readAccount(table, cell);
   if (account === undefined) return undefined;

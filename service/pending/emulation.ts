@@ -12,7 +12,7 @@ import type { ContractWorld } from '../live/contract-world.ts';
 import { noState, readState } from './account-state.ts';
 import type { PendingState } from './account-state.ts';
 
-/** A transaction that is only foreseen, as a bag of cells, and as it is read. */
+/** Simulated transaction, as a bag of cells and as parsed. */
 export type ForeseenTransaction = {
   readonly workchain: number;
   readonly boc: Buffer;
@@ -22,13 +22,13 @@ export type ForeseenTransaction = {
 
 /** Everything that a message from outside leads to. */
 export type Foreseen = {
-  /** By lt, then account; the first one is the message's. */
+  /** Ordered by lt, then account. The first transaction belongs to the message. */
   readonly transactions: readonly ForeseenTransaction[];
   /** Accounts that have a transaction, as the last one leaves them: BoCs of `ShardAccount` by `workchain:hex`. */
   readonly after: ReadonlyMap<string, Buffer>;
   /** States before and after each of them, once each. */
   readonly states: readonly PendingState[];
-  /** Accounts that were read, as they are in the chain: while they are the same, so is what is foreseen. */
+  /** Accounts that were read, as they are in the chain. While they are unchanged, the simulation is unchanged. */
   readonly read: ReadonlyMap<string, Buffer>;
   /** Version of the chain's rules, which says what the fields of a message mean. */
   readonly version: number;
@@ -58,8 +58,8 @@ type Waiting = {
 };
 
 /**
- * Runs a message from outside on the accounts as the world has them, then every message that it leads to on the accounts as
- * the ones before left them, breadth first (indexing sheet 13).
+ * Simulates a message from outside on the accounts of the world, then every message that it leads to, breadth first.
+ * Each message sees the accounts as the messages before left them (service/v3/README.md#pending).
  * @param message a bag of cells that `readExternalMessage` made
  * Rejects as `ContractWorld` does.
  */
@@ -124,7 +124,7 @@ function* sentBy(table: Boc, { outMessages }: Transaction, depth: number): Gener
   }
 }
 
-/** Where a message from outside goes; undefined for an address of another length than accounts have. */
+/** Destination of a message from outside; undefined for an address with another length than accounts have. */
 function destinationOf(table: Boc): AccountId | undefined {
   const { info }: Message = readMessage(table, table.roots[0]!);
   if (info.kind !== 'externalIn' || info.destination.variable) return undefined;

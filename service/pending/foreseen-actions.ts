@@ -14,12 +14,12 @@ import type { Foreseen } from './emulation.ts';
 /** Accounts looked into at a time: one trace leaves the TVM's threads to others. */
 const LOOKED_INTO_AT_ONCE = 4;
 
-/** A trace that no block holds has no masterchain block (v3 sheet 12). */
+/** A trace that no block holds has no masterchain block (service/v3/README.md#pending). */
 const NO_SEQNO = 0;
 
 /**
- * What a foreseen trace means. An account is known as the trace leaves it, or, when the trace destroys it, as it was before. Rejects as
- * `Detector.detect` does.
+ * Classifies a simulated trace. An account has the state after the trace, or before it when the trace destroys the account.
+ * Rejects as `Detector.detect` does.
  */
 export function classifyForeseen(
   message: ExternalMessage,

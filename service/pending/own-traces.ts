@@ -11,19 +11,19 @@ export type OwnTraces = {
   get(key: string): PendingTrace | undefined;
   /** @param place as `placesOf` names them */
   keysOf(place: string): readonly string[];
-  /** The key that a hash stands for: a key itself, the hash of a message as sent, or of a foreseen first transaction. */
+  /** Key of a trace for a hash: the key itself, the hash of a sent message, or of a simulated first transaction. */
   keyBy(hash: string): string | undefined;
   readonly size: number;
 };
 
-/** Hashes that stand for a trace, beside its key: each block may change that of its first transaction, and who asks has one of a minute ago at most. */
+/** Aliases of a trace besides its key. Each block may change the hash of its first transaction; a caller's hash is at most a minute old. */
 const ALIASES_MAX = 100;
 
-/** By key in hex. What is held is bounded by who watches messages: see `createPending`. */
+/** Traces by key in hex. The limit of watched messages bounds their number: see `createPending`. */
 export function createOwnTraces(): OwnTraces {
   const traces = new Map<string, PendingTrace>();
   const aliases = new Map<string, string>();
-  /** By key, oldest first. */
+  /** Aliases by key, oldest first. */
   const aliasesOf = new Map<string, Set<string>>();
   const byPlace = new Map<string, Set<string>>();
 

@@ -8,15 +8,15 @@ import { readExternalMessage, type ExternalMessage } from '../live/external-mess
 import type { PendingState } from './account-state.ts';
 import type { Foreseen } from './emulation.ts';
 
-/** A message that was sent through this service and is not in the index yet, with all that it is foreseen to lead to. */
+/** Trace of a message that was sent through this service and is not indexed yet, with all simulated transactions. */
 export type PendingTrace = {
   /** Normalised hash of the message from outside (TEP-467), 32 bytes. */
   readonly key: Buffer;
   /** The message, as it was sent: whoever has the trace can run it again. */
   readonly message: Buffer;
-  /** Of the message as it was sent. */
+  /** Hash of the message as it was sent. */
   readonly messageHash: Buffer;
-  /** Foreseen hash of the first transaction: what comes has another lt, and so another hash. */
+  /** Simulated hash of the first transaction. The real transaction has another lt, and so another hash. */
   readonly rootHash: Buffer;
   /** When the message was sent, milliseconds of the Unix clock. */
   readonly sentUnixMs: number;
@@ -24,7 +24,7 @@ export type PendingTrace = {
   readonly sinceUtime: number;
   /** `workchain:hex` of every account that has a transaction in it. */
   readonly accounts: readonly string[];
-  /** By lt, then account, as bags of cells. */
+  /** Ordered by lt, then account, as bags of cells. */
   readonly transactions: readonly { readonly workchain: number; readonly boc: Buffer }[];
   readonly states: readonly PendingState[];
   /** Version of the chain's rules that it was run by. */
@@ -33,15 +33,18 @@ export type PendingTrace = {
   readonly left: number;
   /** `unclassified` when its accounts could not be looked into, too. */
   readonly classificationState: ClassificationState;
-  /** What it means (indexing sheet 9). Their `traceId` is the foreseen root hash, which no client is told (v3 sheet 12). */
+  /**
+   * Actions of the trace (service/actions/README.md). Their `traceId` is the simulated root hash.
+   * No client sees it (service/v3/README.md#pending).
+   */
   readonly actions: readonly Action[];
 };
 
 type Sent = Pick<PendingTrace, 'sentUnixMs' | 'sinceUtime'> & { readonly message: ExternalMessage };
 
 /**
- * A trace as it was foreseen, and what it means.
- * @param classified undefined when that was not found out
+ * Converts a simulated trace and its classification.
+ * @param classified undefined when classification failed
  */
 export function pendingTraceOf(
   { message, sentUnixMs, sinceUtime }: Sent,
@@ -86,7 +89,7 @@ export function withoutTransactions(trace: PendingTrace, accounts: readonly stri
   return transactions.length === 0 ? undefined : { ...trace, transactions };
 }
 
-/** Where a trace is found: by an account that has a transaction in it, or by one of its actions. */
+/** Lookup key of a trace: an account with a transaction in it, or with an action of it. */
 export function placeOf(what: 'trace' | 'action', account: AccountId): string {
   return `${what}:${formatRawAddress(account)}`;
 }
@@ -130,7 +133,7 @@ type WrittenState = Pick<PendingState, 'status' | 'extraCurrencies'> & {
   readonly codeHash: string | null;
 };
 
-/** As text for Redis. */
+/** Text of a trace for Redis. */
 export function writeTrace(trace: PendingTrace): string {
   const written: Written = {
     ...trace,

@@ -25,30 +25,30 @@ import type { WatchLeases } from './watch-leases.ts';
 export type { PendingState } from './account-state.ts';
 export type { PendingTrace } from './pending-trace.ts';
 
-/** What is looked for: traces of any of the accounts, or named by any of the hashes. */
+/** Filter of traces: by any of the accounts, or by any of the hashes. */
 export type PendingFilter = {
   readonly accounts?: readonly AccountId[];
-  /** Those of actions, which need not have a transaction. */
+  /** Accounts of actions. They may have no transaction. */
   readonly actionAccounts?: readonly AccountId[];
-  /** Of a message from outside, as sent or normalised, or of a foreseen first transaction. */
+  /** Hashes of a message from outside, as sent or normalised, or of a simulated first transaction. */
   readonly hashes?: readonly Buffer[];
   /**
-   * What of a trace is looked for. Of one that the index has begun with, `transactions` (as by default) are those that it does not have yet; for
-   * `actions` it stays as it is until the real ones are there.
+   * Wanted part of a trace that the index has begun. `transactions` (the default) are the transactions that the index lacks.
+   * For `actions` the trace is unchanged until the real actions are indexed.
    */
   readonly wanted?: 'transactions' | 'actions';
 };
 
-/** Messages sent through the service and what they are foreseen to lead to, until the real transactions are indexed (v3 sheet 12). */
+/** Messages sent through the service with their simulation, until the real transactions are indexed (service/v3/README.md#pending). */
 export type Pending = {
   /** Watches a message that a lite server has taken: it is run ahead of the chain at once. Never throws. */
   note(message: ExternalMessage, sender: Pick<ReadContext, 'access'>): void;
   /** Oldest first, without those whose real one is there to be read instead. Rejects as the index does. */
   find(filter: PendingFilter): Promise<readonly PendingTrace[]>;
   /**
-   * Runs what is watched again where the chain has changed it, and lets go what is indexed, contradicted or too old. Takes over what other pods
-   * have watched and are not there to run again. It does so by itself all the time (`everyMs`); whoever asks is told when all that is watched by
-   * then was run. Never rejects.
+   * Simulates watched messages again if the chain changed their accounts. Drops indexed, contradicted and expired messages.
+   * Takes over messages of pods that no longer run. It also runs periodically (`everyMs`).
+   * Resolves when every message watched at the call is up to date. Never rejects.
    */
   refresh(): Promise<void>;
   /** Goes on over another Redis, or the same one under another password. */
@@ -65,12 +65,12 @@ export type IndexedTrace = {
   readonly accounts: readonly string[] | undefined;
 };
 
-/** What a message is known by: its key, and since when a block may have taken it. */
+/** Identity of a sent message: its key, and the earliest time at which a block may have taken it. */
 export type SentKey = Pick<PendingTrace, 'key' | 'sinceUtime'>;
 
-/** What pending traces are replaced by. */
+/** Index that replaces pending traces. */
 export type PendingIndex = {
-  /** Of the messages that the index has a transaction of, by their keys in hex. */
+  /** Indexed messages among the sent ones, by key in hex. */
   findTaken(sent: readonly SentKey[]): Promise<ReadonlyMap<string, IndexedTrace>>;
   /** Newest masterchain seqno that is indexed; 0 for none. */
   lastSeqno(): Promise<number>;
@@ -79,7 +79,7 @@ export type PendingIndex = {
 export type PendingOptions = {
   /** Names the API and its network in a Redis that several share. */
   readonly scope: string;
-  /** What is watched is looked at again this often; 0: only when `refresh` is called. */
+  /** Interval of refreshing watched messages; 0: only when `refresh` is called. */
   readonly everyMs?: number;
 };
 
@@ -89,7 +89,7 @@ export type PendingDependencies = {
   readonly detector: Detector;
   /** The Redis that pods share; without it each has its own. Closed by `close`. */
   readonly link?: PendingLink | undefined;
-  /** What is served; undefined before the first block. */
+  /** Served head; undefined before the first block. */
   readonly head: () => { readonly block: { readonly seqno: number }; readonly utime: number } | undefined;
   /** Milliseconds of `performance.now()`. */
   readonly now: () => number;
@@ -101,10 +101,10 @@ export type PendingDependencies = {
 /** Heads are looked at twice in a block of the fastest networks. */
 const EVERY_MS = 500;
 
-/** A message that is not taken within this is not taken at all: wallets' orders are good for one to five minutes. */
+/** A message that no block takes within this time expires. Wallet orders are valid for one to five minutes. */
 export const KEPT_MS = 300_000;
 
-/** Seconds that clocks of validators may be apart: a shard's block may seem older than the head that was served before it. */
+/** Clock difference of validators in seconds. A shard's block may seem older than the head that was served before it. */
 const SKEW_SECONDS = 5;
 
 /** Other spellings of a message that are found by their hashes. */
@@ -122,16 +122,16 @@ const RUN_MS = 5_000;
 /** Traces of one answer. */
 const FOUND_MAX = 100;
 
-/** Pods say what they hold, and look for what nobody does, this often. */
+/** Interval in which pods renew their leases and look for expired leases. */
 const HOLD_EVERY_MS = LEASE_MS / 5;
 
-/** Traces taken over in one look: a pod that has watched all that it may is replaced in half a minute by one other. */
+/** Traces taken over in one refresh. Another pod replaces a pod with a full watch list in half a minute. */
 const TAKEN_AT_ONCE = 16;
 
 /** Name under which the pool and the TVM give turns. */
 const CALLER = 'pending traces';
 
-/** What pods share. */
+/** State that pods share. */
 type Shared = SharedTraces & { readonly messages: SharedMessages; readonly leases: WatchLeases };
 
 type Watched = {
@@ -147,9 +147,9 @@ type Watched = {
   read: ReadonlyMap<string, Buffer> | undefined;
   /** The index has begun with it: it will not be run again. */
   isTaken: boolean;
-  /** Never foreseen, and refused at a head that may be older than what the lite server knew that took it. */
+  /** Never simulated, and refused at a head that may be older than the head of the lite server that accepted the message. */
   isDoubtful: boolean;
-  /** Head from which on the message would not be taken any more: it is in a block, or never will be. */
+  /** First head at which the message would be refused: a block has it already, or never will. */
   refusedAt: number | undefined;
 };
 
@@ -326,7 +326,7 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
     }
   }
 
-  /** All but the runs, which take as long as lite servers do: leases are held and old messages go meanwhile. */
+  /** Refreshes all except the runs, which take as long as lite servers do. Leases are renewed and old messages expire in parallel. */
   async function lookAgain(): Promise<void> {
     for (const [key, { sentUnixMs }] of watched) {
       if (unixMs() - sentUnixMs >= KEPT_MS) await letGo(key, 'expired');
@@ -346,7 +346,7 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
     while (round.some((key) => inWork.has(key) || (due.has(key) && !closed))) await Promise.race(running);
   }
 
-  /** What the index has is there to be read; what it has passed without taking will not come. */
+  /** Drops messages that the index has, or has passed without taking. */
   async function settleIndexed(): Promise<void> {
     try {
       // The seqno first: what is indexed up to it is in the answer that comes after.
@@ -478,7 +478,7 @@ async function isSame(world: ContractWorld, read: ReadonlyMap<string, Buffer>): 
   return (await Promise.all(accounts)).every(Boolean);
 }
 
-/** Undefined when nothing is left that the index does not tell. */
+/** Part of the trace that the index lacks; undefined when the index has all of it. */
 function withoutIndexed(
   trace: PendingTrace,
   indexed: IndexedTrace | undefined,

@@ -5,7 +5,7 @@ import type { TypedKeys } from './typed-keys.ts';
 /** A message as it was sent, and when. */
 export type SentMessage = Pick<PendingTrace, 'message' | 'sentUnixMs' | 'sinceUtime'>;
 
-/** Messages that pods watch, in Redis from the moment they are sent: another pod can run one that its own ends before it has foreseen anything of. */
+/** Messages that pods watch, in Redis from the moment of sending. If a pod ends before the simulation, another pod can simulate the message. */
 export type SharedMessages = {
   /** @param key as of the trace that it leads to */
   put(key: string, sent: SentMessage): Promise<void>;
@@ -14,7 +14,7 @@ export type SharedMessages = {
 };
 
 export type SharedMessagesOptions = {
-  /** As of shared traces. */
+  /** As in shared traces. */
   readonly scope: string;
   /** A message is gone after this long. */
   readonly keptMs: number;

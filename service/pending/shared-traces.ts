@@ -9,9 +9,9 @@ export type PendingLink = {
   close(): void;
 };
 
-/** Traces that all pods of an API see, in Redis: one text a trace, a sorted set a place, an alias a hash. */
+/** Traces that all pods of an API see, in Redis: a text for each trace, a sorted set for each place, an alias for each hash. */
 export type SharedTraces = {
-  /** @param before the trace as it was foreseen before; of it only what is the same stays */
+  /** @param before the trace of the previous simulation. Only its unchanged parts stay. */
   put(trace: PendingTrace, before: PendingTrace | undefined): Promise<void>;
   /** Lets one more hash stand for a trace. @param key in hex, as the hash */
   alias(hash: string, key: string): Promise<void>;
@@ -99,7 +99,7 @@ export function createSharedTraces({ scope, keptMs }: SharedTracesOptions, keys:
   };
 }
 
-/** What a trace is found by beside its key. */
+/** Aliases of a trace besides its key. */
 function aliasesOf({ messageHash, rootHash }: PendingTrace): string[] {
   return [hex(messageHash), hex(rootHash)];
 }

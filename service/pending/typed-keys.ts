@@ -4,13 +4,13 @@ import type { PendingLink } from './shared-traces.ts';
 
 /** Commands on keys of one type: a key that somebody made another type of counts as absent. */
 export type TypedKeys = {
-  /** As `PendingLink.ask`. A key of another type is deleted, and the command runs again. */
+  /** Runs a command as `PendingLink.ask`. A key of another type is deleted, and the command runs again. */
   ask<T>(key: string, command: (client: Redis | Cluster) => Promise<T>): Promise<T | undefined>;
   /** A value of another form, which the reader counts as absent. */
   malformed(): undefined;
 };
 
-/** A trace is written after its message is sent and read before an answer: neither waits for a Redis that is not well. */
+/** Limit of a command. A trace is written after sending and read before an answer: neither waits for an unhealthy Redis. */
 const ANSWER_MS = 200;
 
 export function createTypedKeys(link: PendingLink, onMalformed: () => void): TypedKeys {

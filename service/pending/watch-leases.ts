@@ -2,7 +2,7 @@ import { TRACE_FORM } from './pending-trace.ts';
 import { HASH_TEXT } from './shared-traces.ts';
 import type { TypedKeys } from './typed-keys.ts';
 
-/** Who runs sent messages again: each has a pod that says so until a time, and anybody takes what nobody holds any more. One sorted set in Redis. */
+/** Leases of sent messages: a pod holds each lease until a time. Any pod takes expired leases. The leases are one sorted set in Redis. */
 export type WatchLeases = {
   /**
    * Holds messages for `LEASE_MS` from now on. Answers how many of them Redis knew nothing of.
@@ -13,14 +13,14 @@ export type WatchLeases = {
   takeOver(max: number, unixMs: number): Promise<readonly string[]>;
   /** Leaves messages to whoever looks next. */
   leave(keys: readonly string[]): Promise<void>;
-  /** Nobody is to run them any more. */
+  /** Ends the leases: no pod simulates these messages any more. */
   drop(keys: readonly string[]): Promise<void>;
 };
 
 /** A pod that says nothing for so long is gone: it says so five times in this. */
 export const LEASE_MS = 10_000;
 
-/** KEYS[1] the leases, ARGV: 1 time, 2 time until which they are held then, 3 most to take. Answers what is taken. */
+/** KEYS[1] the leases, ARGV: 1 time, 2 time until which the new leases last, 3 most to take. Returns the keys taken. */
 const takeScript = `
 local found = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, ARGV[3])
 for _, key in ipairs(found) do redis.call('ZADD', KEYS[1], ARGV[2], key) end
@@ -28,9 +28,9 @@ return found
 `;
 
 export type WatchLeasesOptions = {
-  /** As of shared traces. */
+  /** As in shared traces. */
   readonly scope: string;
-  /** They are forgotten when nobody holds any for this long. */
+  /** Time without any lease after which the set expires, milliseconds. */
   readonly keptMs: number;
 };
 
