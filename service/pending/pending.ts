@@ -147,7 +147,7 @@ type Watched = {
   read: ReadonlyMap<string, Buffer> | undefined;
   /** The index has begun with it: it will not be run again. */
   isTaken: boolean;
-  /** Never simulated, and refused at a head that may be older than the head of the lite server that accepted the message. */
+  /** Never simulated, and refused at a head. That head may be older than the head of the lite server that accepted the message. */
   isDoubtful: boolean;
   /** First head at which the message would be refused: a block has it already, or never will. */
   refusedAt: number | undefined;

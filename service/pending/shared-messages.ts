@@ -14,7 +14,7 @@ export type SharedMessages = {
 };
 
 export type SharedMessagesOptions = {
-  /** As in shared traces. */
+  /** Scope of the Redis keys, the same as for shared traces. */
   readonly scope: string;
   /** A message is gone after this long. */
   readonly keptMs: number;

@@ -28,7 +28,7 @@ return found
 `;
 
 export type WatchLeasesOptions = {
-  /** As in shared traces. */
+  /** Scope of the Redis keys, the same as for shared traces. */
   readonly scope: string;
   /** Time without any lease after which the set expires, milliseconds. */
   readonly keptMs: number;
