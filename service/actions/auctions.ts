@@ -10,7 +10,7 @@ import { transferValues } from './nft.ts';
 
 const bidType = 'auction_bid';
 
-/** What a bid was made for. */
+/** Object of a bid. */
 type Bid = {
   readonly kind: 'getgems' | 'fragment';
   readonly item: string | null;
@@ -24,7 +24,7 @@ function bidOf(block: Block | undefined): Bid | undefined {
 
 const isOutbidNotice = (block: Block): boolean => callOf(block)?.opcode === 0x557cea20;
 
-/** An auction at an address; names of `.ton` take other payments too, and show a bid by what they return to the bidder before. */
+/** Auction at an address. `.ton` names accept other payments too; a bid there shows in the refund to the previous bidder. */
 function auctionAt(account: string, block: Block, interfaces: Interfaces): Bid | undefined {
   const auction = interfaces.nftAuction(account);
   if (auction !== undefined) {
@@ -104,5 +104,5 @@ const outbid: Matcher = {
   },
 };
 
-/** By their place in the order of all matchers (service/actions/README.md#matchers). */
+/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
 export const auctionMatchers: Readonly<Record<number, Matcher>> = { 38: bid, 39: outbid };

@@ -22,7 +22,7 @@ export const tickTockType = 'tick_tock';
 
 const ENCRYPTED = 0x2167da4b;
 
-/** What a call says; undefined for other blocks. */
+/** Call of a block; undefined for other blocks. */
 export function callOf(block: Block): Call | undefined {
   return block.type === callType ? (block.data as Call) : undefined;
 }
@@ -36,7 +36,7 @@ export function deploymentsOf(block: Block): Block[] {
   return block.type === deployType ? [block] : block.parts.flatMap(deploymentsOf);
 }
 
-/** One block for each node of a trace, connected as the nodes are (service/actions/README.md#tree-of-a-trace). */
+/** Makes a block for each node of a trace, connected as the nodes are (service/actions/README.md#tree-of-a-trace). */
 export function basicBlocks(root: EventNode): Block {
   const first = basicBlock(root);
   const open: [EventNode, Block][] = [[root, first]];
@@ -97,7 +97,7 @@ export function basicBlock(node: EventNode): Block {
   );
 }
 
-/** Of a log too: whatever its transaction says happened there. */
+/** True also for a log, by its transaction. */
 function isDeployment(node: EventNode): boolean {
   const { originalStatus, endStatus } = node.transaction;
   return (originalStatus === 'uninit' || originalStatus === 'nonexist') && endStatus === 'active';
@@ -185,7 +185,7 @@ function sequenceLength(bytes: Buffer, at: number): number {
   return length;
 }
 
-/** By the first byte, where not every second one may follow: it would be too long a form, half of a pair, or beyond Unicode. */
+/** Range of the second byte by the first byte. It excludes overlong forms, surrogates, and values beyond Unicode. */
 const secondBytes: ReadonlyMap<number, readonly [least: number, most: number]> = new Map([
   [0xe0, [0xa0, 0xbf]],
   [0xed, [0x80, 0x9f]],

@@ -12,7 +12,7 @@ export type Block = {
   /** The transaction that sent its first message; undefined for what began outside. */
   readonly begunBy: EventTransaction | undefined;
   readonly columns: ActionColumns;
-  /** What patterns of other families read of it. */
+  /** Data that patterns of other families read. */
   readonly data: unknown;
   readonly failed: boolean;
   /** Something about it contradicts what is known of its accounts. */
@@ -27,7 +27,7 @@ export type Block = {
   mergedInto: Block | undefined;
 };
 
-/** What a new block is to say. */
+/** Content of a new block. */
 export type NewBlock = {
   readonly type: string;
   readonly actionType?: string;
@@ -49,7 +49,8 @@ export function makeBlock(
 }
 
 /**
- * Puts a new block in place of ones that follow each other, or follow the same block: it takes their nodes, follows what the first of them followed, and what followed any of them follows it.
+ * Replaces blocks that follow each other, or follow the same block, by a new block. The new block takes their nodes.
+ * It follows the block before the first of them, and takes over all blocks after any of them.
  * @returns undefined, with nothing changed, when the blocks are not connected
  */
 export function mergeBlocks(made: NewBlock, blocks: Iterable<Block>): Block | undefined {
@@ -63,9 +64,9 @@ export function mergeBlocks(made: NewBlock, blocks: Iterable<Block>): Block | un
 }
 
 /**
- * Puts a new block in place of ones that need not be connected: it stands where the one nearest to the root stood.
- * @param beginnings of parts that two messages began: the transaction that began the block, and the other message, which belongs to it and may belong to
- * other blocks too
+ * Replaces blocks that need not be connected by a new block, at the position nearest to the root.
+ * @param beginnings of parts that two messages began. `begunBy` is the transaction that began the block.
+ * The other message belongs to the block, and possibly to other blocks too.
  */
 export function joinBlocks(
   made: NewBlock,

@@ -79,14 +79,14 @@ export const maybeAddress: FieldReader<string | null> = (slice) => {
 /** The next reference, opened. */
 export const ref: FieldReader<ContractSlice> = (slice) => slice.refSlice();
 export const maybeRef: FieldReader<ContractSlice | null> = (slice) => (slice.bit() ? slice.refSlice() : null);
-/** What contracts pass on unopened: a cell of any kind. */
+/** Cell that contracts forward unopened, of any kind. */
 export const maybeCell: FieldReader<RawCell | ExoticCell | null> = (slice) => (slice.bit() ? takeRef(slice) : null);
 /** The next reference read as a whole. */
 export const inRef =
   <T>(read: FieldReader<T>): FieldReader<T> =>
   (slice) =>
     read(slice.refSlice());
-/** What is left, which stays where it is. */
+/** Remaining data of the slice, which does not move. */
 export const rest: FieldReader<ContractSlice> = (slice) => slice.clone();
 /** A payload as jettons carry it: the rest in place, or a reference; null when nothing is left. */
 export const payload: FieldReader<ContractSlice | null> = (slice) => {
@@ -97,7 +97,7 @@ export const payload: FieldReader<ContractSlice | null> = (slice) => {
 
 const shownBoc: BocOptions = { crc32c: true, depthFirst: true };
 
-/** A cell, or the rest of one, as base64 of a BoC with CRC-32C, its cells in the order in which clients of v3 know them. */
+/** Base64 of a BoC with CRC-32C for a cell or the rest of a cell. Clients of v3 expect this order of cells. */
 export function bocOf(slice: ContractSlice): string {
   return cellBoc(new RawCell(slice.clone()));
 }

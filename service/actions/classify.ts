@@ -9,8 +9,8 @@ import { matchers as allMatchers } from './matchers.ts';
 import { actionsOf, type Action } from './rows.ts';
 
 /**
- * What became of a trace: `ok`, `broken` when something in it contradicts what is known of its accounts, `failed` when only its messages could be told,
- * `unclassified` when it was left as it is.
+ * Result of classification. `broken`: part of the trace contradicts the facts about its accounts.
+ * `failed`: only its messages could be classified. `unclassified`: the trace was skipped.
  */
 export type ClassificationState = 'ok' | 'broken' | 'failed' | 'unclassified';
 

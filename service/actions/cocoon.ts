@@ -24,13 +24,13 @@ const workerRequestBody = body({ queryId: uint64, owner: maybeAddress, state: ui
 const clientRequestBody = body({ queryId: uint64, owner: maybeAddress, state: ref, payload: maybeRef });
 
 /**
- * As indexers read it, from the message itself: the numbers of a signed order stand where the one who sent it put its address, and so the address is
- * whatever bits follow them.
+ * Body as indexers read it, from the message itself. The numbers of a signed order stand at the position of a sender's address.
+ * The address is therefore the bits that follow them.
  */
 const orderBody = body({ queryId: uint64, newTokens: uint64, expected: anyBits });
 const numbersBody = body({ queryId: uint64, newTokens: uint64 });
 
-/** Bits as an address: one outside the chain by its length and number; every other by workchain and id, with no eye to its kind. */
+/** Reads bits as an address: an external address by length and number, every other by workchain and id. The kind is ignored. */
 function anyBits(slice: ContractSlice): string | null {
   const kind = slice.uint(2);
   if (kind === 0) return null;
@@ -59,7 +59,7 @@ function operation(
   };
 }
 
-/** An owner acts through whatever sends the order: what is left over goes to the owner, and the order names it. */
+/** The owner may act through any sender. The excess goes to the owner, whom the order names. */
 function ends(owner: string | null, root: Block): Pick<ActionColumns, 'source' | 'destination'> {
   return { source: owner, destination: innerCall(root).destination };
 }
@@ -246,7 +246,7 @@ const clientWithdraw = operation(
   },
 );
 
-/** By their place in the order of all matchers (service/actions/README.md#matchers). */
+/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
 export const cocoonMatchers: Readonly<Record<number, Matcher>> = {
   81: workerPayout,
   82: proxyPayout,

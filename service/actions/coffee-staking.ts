@@ -101,5 +101,5 @@ const claim: Matcher = {
   },
 };
 
-/** By their place in the order of all matchers (service/actions/README.md#matchers). */
+/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
 export const coffeeStakingMatchers: Readonly<Record<number, Matcher>> = { 73: deposit, 74: withdraw, 75: claim };

@@ -43,7 +43,7 @@ const payout = as(
 );
 const event = as('event', call(0xc0ffee30));
 
-/** Who sent what into the exchange: jettons by a transfer, TON by a call. */
+/** Sender and amount into the exchange: jettons by a transfer, TON by a call. */
 function incomingOf(block: Block): SwapSide {
   const transfer = jettonTransferOf(block);
   if (transfer !== undefined) return sideOfTransfer(transfer);
@@ -51,7 +51,7 @@ function incomingOf(block: Block): SwapSide {
   return sideOfTon(amountBody(message).amount, source, destination);
 }
 
-/** Jettons; TON as its vault was told to pay it, or as it came with a notification. */
+/** Payout of the exchange: jettons, or TON by the order to its vault or with a notification. */
 function outgoingOf(found: Found): SwapSide {
   const out = found.one('out')!;
   const transfer = jettonTransferOf(out);
@@ -190,7 +190,7 @@ const withdraw: Matcher = {
   },
 };
 
-/** The pool tells vaults to pay; TON goes to the user as to a wallet. */
+/** The pool orders vaults to pay. TON goes to the user as to a wallet. */
 function withdrawn(found: Found, label: string, amount: bigint): WithdrawnAsset {
   const out = found.one(label)!;
   const { source: dexWallet } = innerCall(found.one(`order-${label}`)!);
@@ -225,7 +225,7 @@ const createVault: Matcher = {
   },
 };
 
-/** Assets of the pool to be and how it is to work, and for whom it is made: the public part of its parameters. */
+/** Public part of the parameters of a new pool: its assets, its settings, and the beneficiary. */
 const creatorBody = body({
   queryId: uint64,
   amount: coins,
@@ -329,7 +329,7 @@ const carried = (opcode: number) => ({
     payloadOpcode(jettonTransferOf(block)?.forwardPayload ?? null) === opcode,
 });
 
-/** Funds held for a swap that nobody may run ahead of. */
+/** Funds reserved for a swap, against front-running. */
 const holdFunds: Matcher = {
   pattern: after(maybe(followedBy(any, call(0xc0ffeea0))), carried(HOLD)),
   build(root) {
@@ -355,7 +355,7 @@ const failedSwap: Matcher = {
   build: (root) => ({ type: 'coffee_mev_protect_failed_swap', columns: {}, failed: root.failed }),
 };
 
-/** By their place in the order of all matchers (service/actions/README.md#matchers). */
+/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
 export const coffeeMatchers: Readonly<Record<number, Matcher>> = {
   65: deposit,
   66: swap,

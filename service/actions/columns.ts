@@ -1,6 +1,6 @@
 /**
- * What an action says, by the names that clients of v3 know it under: `action-details` shows these columns by type. Nanotons and token amounts are
- * bigints, addresses raw text; absent and null are the same.
+ * Columns of an action, under the names that clients of v3 use: `action-details` selects these columns by type.
+ * Nanotons and token amounts are bigints, addresses raw text; absent and null are the same.
  */
 export type ActionColumns = {
   readonly source?: string | null;
@@ -44,7 +44,7 @@ export type DataValue =
   | readonly DataValue[]
   | { readonly [name: string]: DataValue };
 
-/** An account that a message names; null where it is empty, as patterns have it for what began outside or ended in a log. */
+/** Account that a message names; null when empty. Patterns have empty accounts where an operation began outside or ended in a log. */
 export function named(account: string | null): string | null {
   return account === '' ? null : account;
 }

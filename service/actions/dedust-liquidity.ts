@@ -23,7 +23,7 @@ const poolAssets = { isStable: bit, asset0: dedustAsset, asset1: dedustAsset };
 
 /** TON for a deposit. */
 const vaultBody = body({ queryId: uint64, amount: coins, ...poolAssets, targets: inRef(fields(targetAmounts)) });
-/** Jettons for one: what the vault is told of them. */
+/** Jettons of a deposit, as the vault is notified. */
 const notifyBody = body({ queryId: uint64, amount: coins, sender: maybeAddress, payload });
 const order = fields({ opcode: uint32, ...poolAssets, ...targetAmounts });
 const poolBody = body({
@@ -34,12 +34,12 @@ const poolBody = body({
   targets: inRef(fields({ asset0: dedustAsset, amount0: coins, asset1: dedustAsset, amount1: coins })),
 });
 
-/** One asset that came, null for TON, and the wallet of the owner that sent it. */
+/** Asset that came in, null for TON, and the owner's wallet that sent it. */
 type Sent = { readonly asset: string | null; readonly amount: bigint; readonly wallet: string | null };
 
 type Targets = Pick<ReturnType<typeof poolBody>['targets'], 'asset0' | 'asset1' | 'amount0' | 'amount1'>;
 
-/** What is known of a deposit: the half that came first says nothing of the pool. */
+/** Data of a deposit. The half that came first does not name the pool. */
 type PoolDeposit = {
   readonly owner: string | null;
   readonly contract: string;
@@ -87,7 +87,7 @@ function depositBlock(type: string, deposit: PoolDeposit): NewBlock {
   };
 }
 
-/** Where an asset comes in: TON at its vault, or jettons of which a vault is told. */
+/** Entry of an asset: TON at its vault, or jettons with a notification to a vault. */
 const incoming = first(
   as('deposit', call(vaultOpcode)),
   after(
@@ -110,7 +110,7 @@ const excess = maybe(
     maybe(as('ton-excess', call(payoutOpcode))),
   ),
 );
-/** What is left over: TON from the deposit's contract itself, the rest from vaults. */
+/** Excess: TON from the deposit's contract itself, the rest from vaults. */
 const leftovers = [maybe(built(tonTransferType)), excess, excess] as const;
 
 const final: Matcher = {
@@ -154,7 +154,7 @@ function sentIn(found: Found, interfaces: Interfaces): Sent | undefined {
   return asset === undefined ? undefined : { asset, amount, wallet: innerCall(found.one('internal')!).source };
 }
 
-/** What vaults gave back to the owner. */
+/** Amounts that vaults returned to the owner. */
 function excessesOf(found: Found, owner: string | null, interfaces: Interfaces) {
   const tons = found.all('ton-excess').flatMap((block) => {
     const { message, destination } = innerCall(block);
@@ -194,7 +194,7 @@ function isTopUpAlone(block: Block): boolean {
   return callOf(block)?.opcode === topUpOpcode && !isPaidIn;
 }
 
-/** Who deposits, and what is to come in all. */
+/** Depositor, and the totals that are to come. */
 function orderOf(found: Found): Pick<PoolDeposit, 'owner' | 'targets'> | undefined {
   const { opcode, message, source } = innerCall(found.one('deposit')!);
   if (opcode === vaultOpcode) {
@@ -206,7 +206,7 @@ function orderOf(found: Found): Pick<PoolDeposit, 'owner' | 'targets'> | undefin
   return targets?.opcode === orderOpcode ? { owner, targets } : undefined;
 }
 
-/** One contract that took more than both halves waited several times: it is not told which halves belong together. */
+/** Halves of a deposit. A contract that took more than both halves waited several times, and its halves cannot be paired. */
 const HALVES_MAX = 2;
 
 /**
@@ -250,5 +250,5 @@ function wholeOf(half: PoolDeposit, rest: PoolDeposit): PoolDeposit | undefined 
   return { ...rest, sent: [one, other], targets: { ...rest.targets, asset0: one.asset, asset1: other.asset } };
 }
 
-/** By their place in the order of all matchers (service/actions/README.md#matchers). */
+/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
 export const dedustLiquidityMatchers: Readonly<Record<number, Matcher>> = { 3: final, 4: partial };

@@ -93,7 +93,7 @@ const swap: Matcher = {
     const wanted = wantedAsset(stepsOf(from), incoming.asset, interfaces);
     return {
       type: 'jetton_swap',
-      // Of a swap that failed on its way what came back is another asset.
+      // If a swap failed on its way, the returned asset is another.
       columns: wanted === undefined ? columns : { ...columns, asset2: wanted },
       failed: events.length < found.all('step').length + 1,
     };
@@ -107,7 +107,7 @@ function stepsOf(from: Block): ContractSlice | undefined {
   return transfer.forwardPayload === null ? undefined : peek(transfer.forwardPayload, jettonSwapPayload)?.steps;
 }
 
-/** What `asset` becomes after all steps; null for TON, undefined when a pool on the way is not known or does not have the asset. */
+/** Asset that `asset` becomes after all steps; null for TON. Undefined when a pool on the way is unknown or lacks the asset. */
 function wantedAsset(
   steps: ContractSlice | undefined,
   asset: string | null,
@@ -189,5 +189,5 @@ function withdrawn(found: Found, label: string): WithdrawnAsset {
   };
 }
 
-/** By their place in the order of all matchers (service/actions/README.md#matchers). */
+/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
 export const dedustMatchers: Readonly<Record<number, Matcher>> = { 17: withdraw, 19: swap };

@@ -16,7 +16,7 @@ import { call, followedBy, maybe, withoutExcesses } from './pattern.ts';
 const collection = '0:B774D95EB20543F186C06B371AB88AD704F7E256130CAF96189368A7D0CB6CCF';
 const itemCodeHash = 'i1/8nr/TkGTY1fVuRlnIJrt1k5I/XKSHKL5NYK9vUfk=';
 
-/** True for an item that is a name of `.ton`: of the main network's, or of the one that a network's own root of names delegates to. */
+/** True for an item that is a `.ton` name of the main network. A network may delegate `.ton` to another root, which counts too. */
 export function isDnsItem({ codeHash, collection: of, content }: NftItemInfo): boolean {
   // No content has a domain of its own: whoever looked at the item found it.
   const domain = content?.['domain'];
@@ -27,7 +27,7 @@ export function isDnsItem({ codeHash, collection: of, content }: NftItemInfo): b
 const maybeQueryId: FieldReader<bigint | null> = (slice) => (slice.remainingBits < 64 ? null : slice.uint64());
 const queryBody = body({ queryId: maybeQueryId });
 
-/** An owner, or anyone after a year without renewal, gives a name back to be sold anew. */
+/** Releases a name for a new sale: by the owner, or by anyone after a year without renewal. */
 const release: Matcher = {
   pattern: call(0x4ed14b65),
   build(root, _found, { interfaces }) {
@@ -83,7 +83,7 @@ const hex: FieldReader<string> = (slice) => slice.hash().toString('hex');
 /** PostgreSQL stores no NUL. */
 const text: FieldReader<string> = (slice) => readChunkedText(slice).toString('utf8').replaceAll('\0', '');
 
-/** What follows a record's tag of 16 bits. */
+/** Readers of a record after its tag of 16 bits. */
 const schemas: ReadonlyMap<
   number,
   { readonly schema: string; readonly read: FieldReader<string | null>; readonly flags?: true }
@@ -129,5 +129,5 @@ const change: Matcher = {
   },
 };
 
-/** By their place in the order of all matchers (service/actions/README.md#matchers). */
+/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
 export const dnsMatchers: Readonly<Record<number, Matcher>> = { 23: release, 24: purchase, 33: change };

@@ -41,5 +41,5 @@ const recover: Matcher = {
   },
 };
 
-/** By their place in the order of all matchers (service/actions/README.md#matchers). */
+/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
 export const electionMatchers: Readonly<Record<number, Matcher>> = { 34: deposit, 35: recover };

@@ -25,7 +25,7 @@ import { innerCall, jettonTransferOf, jettonTransferType, payloadOpcode, type Je
 
 const assetId = bigUint(256);
 
-/** What EVAA calls TON: a hash of its name. */
+/** Id of TON in EVAA: a hash of its name. */
 const tonId = 0x1a4219fe5e60d63af2a3cc7dce6fec69b45c6b5718497a6148e7c232ac87bd8an;
 
 /** Messages to a user's contract begin with a header: an amount, perhaps a reference, two bits. Undefined when no opcode follows it. */
@@ -60,7 +60,7 @@ function readUser<T>(block: Block, read: (slice: ContractSlice) => T): T {
 const textId = (id: bigint): string => `0x${id.toString(16)}`;
 
 const jettonTransfer = built(jettonTransferType);
-/** Of TON that is left over. */
+/** Excess TON. */
 const leftOver = maybe(
   built('ton_transfer', (block) =>
     ['EVAA supply.', 'EVAA withdraw.', 'EVAA liquidation.'].includes(tonTransferOf(block)?.comment ?? ''),
@@ -107,7 +107,7 @@ const supply: Matcher = {
     const { recipient } = said;
     const supplied = found.one('success');
     const { source, destination: contract } = innerCall(user);
-    // Of somebody else only when jettons went back to it.
+    // Another account's wallet only when jettons went back to it.
     const recipientWallet =
       recipient === transfer?.sender ? transfer.senderWallet : returnedTo(found.one('returned'), transfer);
     return {
@@ -318,7 +318,7 @@ type Liquidation = {
   readonly debt: bigint;
 };
 
-/** What a liquidation that came to nothing was to be. Throws DecodeError. */
+/** Requested values of a failed liquidation. Throws DecodeError. */
 function orderedLiquidation(root: Block): Liquidation {
   const transfer = jettonTransferOf(root);
   if (transfer === undefined) {
@@ -329,7 +329,7 @@ function orderedLiquidation(root: Block): Liquidation {
   return { borrower, collateralId, reward: 0n, debt: transfer.amount };
 }
 
-/** What the user's contract says of one, whatever its order looked like. Throws DecodeError. */
+/** Values of a completed liquidation from the user's contract, regardless of the form of its order. Throws DecodeError. */
 function doneLiquidation(satisfied: Block): Liquidation {
   const { owner, details } = satisfiedBody(innerCall(satisfied).message);
   const { collateralId, reward, liquidatable } = details;
@@ -343,5 +343,5 @@ function failReason(found: Found): string {
   return error === undefined ? 'parse_error' : (liquidationFailures[error] ?? 'unknown');
 }
 
-/** By their place in the order of all matchers (service/actions/README.md#matchers). */
+/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
 export const evaaMatchers: Readonly<Record<number, Matcher>> = { 52: supply, 53: withdraw, 54: liquidate };

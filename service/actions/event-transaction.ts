@@ -14,9 +14,9 @@ import type { EventMessage, EventTransaction } from './event.ts';
 export type ReadTransaction = {
   readonly table: CellTable;
   readonly transaction: Transaction;
-  /** Of the transaction, where it is known: it takes most of the hashes of a trace to compute. */
+  /** Hash of the transaction, if the caller has it. Computing it takes most of the time for a trace's hashes. */
   readonly hash?: Buffer;
-  /** Of the account. */
+  /** Workchain of the account. */
   readonly workchain: number;
   /** The masterchain block that brought it. */
   readonly mcSeqno: number;
@@ -34,8 +34,8 @@ export const transactionKinds = {
 } as const satisfies Record<TransactionDescr['kind'], string>;
 
 /**
- * A transaction as classification sees it. The table stays open for as long as bodies and hashes are read: hashes take most of the time, and few are
- * asked for. Throws DecodeError.
+ * Converts a transaction for classification. The table stays open while bodies and hashes are read.
+ * Hashes take most of the time, and few are requested. Throws DecodeError.
  */
 export function eventTransaction({
   table,

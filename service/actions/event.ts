@@ -1,8 +1,8 @@
 import type { CellSlice } from '../decode/cell-slice.ts';
 
-// What the classifier sees of a trace. Hashes are base64 of 32 bytes, addresses raw with upper-case hex (`0:AB..`), as actions show them.
+// Input of the classifier. Hashes are base64 of 32 bytes, addresses raw with upper-case hex (`0:AB..`), as in actions.
 
-/** One message of a trace; the two ends of it are one object. */
+/** Message of a trace. Its two ends share the object. */
 export type EventMessage = {
   readonly hash: string;
   /** Null for messages from outside. */
@@ -26,7 +26,7 @@ export type EventMessage = {
 
 export type AccountStatusName = 'uninit' | 'frozen' | 'active' | 'nonexist';
 
-/** One transaction of a trace. */
+/** Transaction of a trace. */
 export type EventTransaction = {
   readonly hash: string;
   readonly account: string;
@@ -42,7 +42,7 @@ export type EventTransaction = {
   readonly skippedReason: string | null;
   readonly exitCode: number | null;
   readonly inMessage: EventMessage | null;
-  /** By `created_lt`. */
+  /** Ordered by `created_lt`. */
   readonly outMessages: readonly EventMessage[];
 };
 
@@ -54,11 +54,11 @@ export type EventTrace = {
   readonly endLt: bigint;
   readonly endUtime: number;
   readonly mcSeqnoEnd: number;
-  /** By lt, then account. */
+  /** Ordered by lt, then account. */
   readonly transactions: readonly EventTransaction[];
 };
 
-/** One message or tick-tock transaction in the tree of a trace (service/actions/README.md#tree-of-a-trace). */
+/** Message or tick-tock transaction in the tree of a trace (service/actions/README.md#tree-of-a-trace). */
 export type EventNode = {
   /** Undefined for tick-tock transactions and others that no message began. */
   readonly message: EventMessage | undefined;
@@ -107,12 +107,12 @@ function placeOf({ source, createdLt }: EventMessage): string {
   return `${createdLt} ${source}`;
 }
 
-/** Logical time of a node: of the message, or of the transaction that one from outside or the chain itself began. */
+/** Logical time of a node: of the message, or of the transaction if the message came from outside or is missing. */
 export function nodeLt({ message, transaction }: EventNode): bigint {
   return message?.createdLt ?? transaction.lt;
 }
 
-/** As `nodeLt`, in Unix seconds. */
+/** Time of a node as in `nodeLt`, in Unix seconds. */
 export function nodeUtime({ message, transaction }: EventNode): number {
   return message?.createdAt ?? transaction.utime;
 }

@@ -75,5 +75,5 @@ const cancel: Matcher = {
   },
 };
 
-/** By their place in the order of all matchers (service/actions/README.md#matchers). */
+/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
 export const fragmentMatchers: Readonly<Record<number, Matcher>> = { 30: start, 31: cancel };

@@ -38,7 +38,7 @@ const update: Matcher = {
 
 const messageOf = (block: Block): EventMessage | undefined => (callOf(block) ?? tonTransferOf(block))?.message;
 
-/** What an owner put an item up for; undefined when the contract that got it sells something else. */
+/** Listing of an item by its owner; undefined when the receiving contract sells another item. */
 function listing(
   toMarket: NftTransfer,
   toContract: NftTransfer,
@@ -99,7 +99,7 @@ const putUp: Matcher = {
   },
 };
 
-/** How a contract that has an item is told to give it away: by opcode or by comment. */
+/** Forms of an order to a contract to release its item: opcodes or comments. */
 type Orders = { readonly opcodes: readonly number[]; readonly comments: readonly string[] };
 
 const cancelSale: Orders = { opcodes: [3], comments: [] };
@@ -116,7 +116,7 @@ type Contract = { readonly nft: string | null; readonly marketplace: string | nu
 const saleAt = (account: string, { interfaces }: Context): Contract | undefined => interfaces.nftSale(account);
 const auctionAt = (account: string, { interfaces }: Context): Contract | undefined => interfaces.nftAuction(account);
 
-/** An order, told by what became of the item, which stays an action of its own. */
+/** Order that shows in the fate of the item. The transfer of the item stays a separate action. */
 function order(
   orders: readonly Orders[],
   contractAt: typeof saleAt,
@@ -147,7 +147,7 @@ function order(
   };
 }
 
-/** By their place in the order of all matchers (service/actions/README.md#matchers). */
+/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
 export const getgemsMatchers: Readonly<Record<number, Matcher>> = {
   25: update,
   29: putUp,

@@ -11,8 +11,8 @@ import type { Interfaces } from './interfaces.ts';
 import { ghostActionOf, noColumns, type Action } from './rows.ts';
 
 /**
- * What a wallet was asked for by a message from outside that came to nothing: its orders as failed actions (service/actions/README.md#outcomes), or one `unknown` action
- * when the message is no wallet's.
+ * Failed requests of a message from outside to a wallet: its orders as failed actions (service/actions/README.md#outcomes).
+ * A message to another contract gives a single `unknown` action.
  */
 export function ghostActions(trace: EventTrace, root: EventTransaction, interfaces: Interfaces): Action[] {
   const actions = orderedBy(root).map((message) => {
@@ -24,7 +24,7 @@ export function ghostActions(trace: EventTrace, root: EventTransaction, interfac
   return actions.length > 0 ? actions : [unknownAction(trace)];
 }
 
-/** A trace of which nothing can be told but that it is there: named like the trace. */
+/** Action for a trace without a known meaning. It has the name of the trace. */
 export function unknownAction({ traceId, transactions, endLt, endUtime, mcSeqnoEnd }: EventTrace): Action {
   const [root] = transactions;
   return {
@@ -67,7 +67,7 @@ function readReferences(body: ContractSlice): readonly ContractSlice[] {
   return Array.from({ length: body.remainingRefs }, () => body.refSlice());
 }
 
-/** Version 5: an `OutList`, the last action first: those before it are in its first reference, its message in the second. Throws DecodeError. */
+/** Version 5: an `OutList`, the last action first. The first reference has the earlier actions, the second the message. Throws DecodeError. */
 function readActionList(body: ContractSlice): readonly ContractSlice[] {
   body.skip(4 * 32);
   const orders: ContractSlice[] = [];
@@ -86,8 +86,8 @@ function extraCurrencies({ table, budget }: ContractSlice, root: number | undefi
 }
 
 /**
- * A message that was to be sent by the account of the transaction; undefined for one that goes to no account. It was never sent and has no hash: it is named
- * by its cell's and its place among the orders. Throws DecodeError.
+ * Message that the account of the transaction was to send; undefined when its destination is no account.
+ * The message was never sent and has no hash. The hash of its cell and its position among the orders name it. Throws DecodeError.
  */
 function readOrdered(
   order: ContractSlice,

@@ -1,4 +1,4 @@
-/** What is known of the accounts of a trace: addresses raw with upper-case hex, amounts in units (service/actions/README.md#facts-about-accounts). */
+/** Facts about the accounts of a trace: addresses raw with upper-case hex, amounts in units (service/actions/README.md#facts-about-accounts). */
 export type JettonWalletInfo = { readonly owner: string; readonly jetton: string };
 
 export type NftItemInfo = {

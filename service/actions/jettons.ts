@@ -37,7 +37,7 @@ const filledPayload: FieldReader<PassedOn> = (slice) => {
   return found instanceof RawCell && found.slice.remainingBits === 0 ? null : found;
 };
 
-/** What can be read of it: nothing of a cell that no slice opens. */
+/** Readable part of a forwarded cell; null for an exotic cell, which no slice opens. */
 const readable = (cell: PassedOn): ContractSlice | null => (cell instanceof RawCell ? cell.slice : null);
 
 export const transferBody = body({
@@ -60,7 +60,7 @@ export const internalTransferBody = body({
 
 export const burnBody = body({ queryId: uint64, amount: coins, responseDestination: maybeAddress });
 
-/** What other families read of a transfer. */
+/** Data of a transfer that other families read. */
 export type JettonTransfer = {
   readonly queryId: bigint;
   readonly amount: bigint;
@@ -153,7 +153,7 @@ const transfer: Matcher = {
     const { message, source, destination: senderWallet } = innerCall(root);
     const internal = innerCall(found.one('internal')!);
     const receiverWallet = internal.destination;
-    // What refuses jettons need not be a wallet: then the order says who was to have them.
+    // The contract that refuses jettons may be no wallet. The order then names the intended receiver.
     const refusedOwner = (block: Block) => {
       const sender = isAborted(block) ? interfaces.jettonWallet(senderWallet) : undefined;
       return sender && { owner: read.destination, jetton: sender.jetton };
@@ -161,7 +161,7 @@ const transfer: Matcher = {
     const read = transferBody(message);
     const wallet = interfaces.jettonWallet(receiverWallet) ?? refusedOwner(found.one('internal')!);
     if (wallet === undefined) return undefined;
-    // Wallets of their own kind may tell one another otherwise: then what was ordered is told.
+    // Wallets of a nonstandard kind may notify each other in another form. The ordered values count then.
     const { amount, forwardAmount } = tryRead(() => internalTransferBody(internal.message)) ?? read;
     return {
       type: jettonTransferType,
@@ -191,7 +191,7 @@ const transfer: Matcher = {
   },
 };
 
-/** A transfer that a wallet was only asked for: what the order says, and the master of the wallet that was to send. Throws DecodeError. */
+/** Transfer that a wallet was only ordered to make: values of the order and the master of the sending wallet. Throws DecodeError. */
 export function jettonTransferOfOrder(
   message: EventMessage,
   interfaces: Interfaces,
@@ -212,7 +212,7 @@ export function jettonTransferOfOrder(
   };
 }
 
-/** Of proxy TON: its wallet pays at once, without a second wallet. */
+/** Transfer of proxy TON: its wallet pays at once, without a second wallet. */
 const proxyTonTransfer: Matcher = {
   pattern: followedBy({ ...call(transferOpcode), test: isProxyTonTransfer }, maybe(call(notifyOpcode))),
   build(root, _found, { interfaces }) {
@@ -306,7 +306,7 @@ const mint: Matcher = {
   build(root, found, { interfaces }) {
     const { message, opcode, destination: minter } = innerCall(root);
     const internal = found.one('internal');
-    // Other contracts have orders of this number too: what a minter is to send tells its own.
+    // Other contracts use this opcode too. Orders of a minter are distinct by the message that it is to send.
     const stated = opcode === MINTER_MINT ? minterMintBody(message) : undefined;
     const { to, tonAmount } = stated ?? mintBody(message);
     const wallet = internal === undefined ? null : innerCall(internal).destination;
@@ -325,7 +325,7 @@ const mint: Matcher = {
   },
 };
 
-/** By their place in the order of all matchers (service/actions/README.md#matchers). */
+/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
 export const jettonMatchers: Readonly<Record<number, Matcher>> = {
   15: transfer,
   16: proxyTonTransfer,

@@ -13,7 +13,7 @@ import { innerCall, jettonTransferOf, jettonTransferType } from './jettons.ts';
 
 const requestUpdate = call(0xf5c5baa3);
 const updateRewards = call(0xae9307ce);
-/** Referrers are told one after the other; each may answer, and the next be told then. */
+/** Referrers are notified one after the other. Each may answer before the next notification. */
 const referrer: Pattern = followedBy(
   call(0x55c35b40),
   maybe(
@@ -78,7 +78,7 @@ const stake: Matcher = {
   },
 };
 
-/** What the stake wallet is told that it has now; it is the wallet of the stake's own jetton. */
+/** New balance in the notification to the stake wallet, which is the wallet of the stake's own jetton. */
 const mintedBy = (received: Block): bigint | null =>
   tryRead(() => receiveBody(innerCall(received).message).received) ?? null;
 
@@ -90,7 +90,7 @@ type StakeAssets = {
   readonly stakingAsset: string | null;
 };
 
-/** What the data of a stake wallet and of its pool say: the pool, the jetton that is staked, and the wallet's own jetton. */
+/** Data of a stake wallet and its pool: the pool, the staked jetton, and the wallet's own jetton. */
 function assetsOf(wallet: string, interfaces: Interfaces): StakeAssets {
   const data = openData(interfaces.data(wallet));
   const read = data && tryRead(() => readStakeWallet(data));
@@ -118,7 +118,7 @@ function readPoolLockWallet(slice: ContractSlice): string {
   return address(slice);
 }
 
-/** Takes stakes back, at once or as a request; without the pool's part it ended with the exit code of the wallet. */
+/** Unstakes, at once or as a request. Without the pool's part the operation ended with the exit code of the wallet. */
 function takingBack(type: string, root: Block, found: Found, { pool, asset, stakingAsset }: StakeAssets) {
   const { message, source, destination: wallet } = innerCall(root);
   const update = found.one('update');
@@ -224,7 +224,7 @@ const claim: Matcher = {
   },
 };
 
-/** By their place in the order of all matchers (service/actions/README.md#matchers). */
+/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
 export const jvaultMatchers: Readonly<Record<number, Matcher>> = {
   48: stake,
   49: unstake,

@@ -29,7 +29,7 @@ function object<T>(name: string, read: FieldReader<T>): FieldReader<T> {
 /** The first object in another. */
 const within = <T>(name: string, read: FieldReader<T>): FieldReader<T> => object(name, inRef(read));
 
-/** What a message between contracts says is in its first reference. */
+/** A message between contracts has its content in its first reference. */
 const message = <T>(read: FieldReader<T>) => body({ content: inRef(read) });
 
 const path = object('path', fields({ srcEid: uint32, srcApp: uint256, dstEid: uint32, dstApp: uint256 }));
@@ -53,7 +53,7 @@ const executeBody = message(within('MdObj', packet));
 const commitBody = message(within('extendedMd', packet));
 const verifiedBody = message(within('MdObj', object('veristatus', fields({ nonce: uint64, status: uint32 }))));
 
-/** As many digits as the number has. */
+/** Hex without padding. */
 const hex = (value: bigint): string => `0x${value.toString(16)}`;
 
 function packetData({ path: way, message: content, nonce, guid }: Packet): ActionData {
@@ -263,7 +263,7 @@ const verify: Matcher = {
   },
 };
 
-/** By their place in the order of all matchers (service/actions/README.md#matchers). */
+/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
 export const layerzeroMatchers: Readonly<Record<number, Matcher>> = {
   76: send,
   77: sendTokens,

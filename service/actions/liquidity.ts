@@ -1,6 +1,6 @@
 import type { ActionData, DataValue } from './columns.ts';
 
-/** What a deposit into a pool says; null assets are TON. */
+/** Data of a deposit into a pool; null assets are TON. */
 export type Deposit = {
   readonly dex: string;
   readonly amount1?: bigint | null;
@@ -14,7 +14,7 @@ export type Deposit = {
   readonly targetAsset2?: string | null;
   readonly targetAmount1?: bigint | null;
   readonly targetAmount2?: bigint | null;
-  /** What came back, by asset. */
+  /** Returned amounts, by asset. */
   readonly excesses?: readonly { readonly asset: string | null; readonly amount: bigint }[] | null;
   readonly tickLower?: number | null;
   readonly tickUpper?: number | null;
@@ -47,7 +47,7 @@ export function depositData(deposit: Deposit): ActionData {
   };
 }
 
-/** One of the two assets that a withdrawal brings. */
+/** Asset of the two that a withdrawal pays. */
 export type WithdrawnAsset = {
   readonly amount: bigint | null;
   readonly asset: string | null;

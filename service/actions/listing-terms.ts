@@ -4,7 +4,7 @@ import { readStateInit } from '../decode/tlb/state-init.ts';
 import { bit, coins, fields, inRef, maybeAddress, uint, uint32, uint64, type FieldReader } from './body.ts';
 import type { EventMessage } from './event.ts';
 
-// What an item was put on sale for: the data that the contract of a sale or auction of Getgems is deployed with, by the hash of its code.
+// Terms of a sale: the initial data of a Getgems sale or auction contract, by the hash of its code.
 
 export type SaleTerms = {
   readonly marketplace: string | null;
@@ -13,7 +13,7 @@ export type SaleTerms = {
   /** Null where the contract has a share instead. */
   readonly fee: bigint | null;
   readonly royaltyAddress: string | null;
-  /** As `fee`. */
+  /** Royalty in the same form as `fee`. */
   readonly royalty: bigint | null;
 };
 
@@ -61,7 +61,7 @@ const sale =
     return { marketplace, fullPrice, fee: null, royalty: null, ...fees };
   };
 
-/** By code hash in base64; a contract of another code is read as the newest one is. */
+/** Readers by code hash in base64. A contract of another code is read with the newest reader. */
 const sales: ReadonlyMap<string, FieldReader<SaleTerms>> = new Map([
   ['2pufziLofEllctIDZSWVebzO+RpyA1fMvowFLvyb4I8=', sale(saleV1)],
   ['gnj0xSM95vvtyWmvUZNEp6m//FRIVtuphqlcC8+Fcck=', sale(saleV2)],
@@ -114,7 +114,7 @@ const auction =
     return { ...values, ...values.fees, ...values.bids };
   };
 
-/** As `sales`. */
+/** Readers of auctions, in the same form as `sales`. */
 const auctions: ReadonlyMap<string, FieldReader<AuctionTerms>> = new Map<string, FieldReader<AuctionTerms>>([
   ['/ACindAgW83MDT/7nKOMw8jBWexg2KpUMkCpLxBZLUA=', auction(auctionV1)],
   ['ZmiHL6eXBUQ//UdSPo6eqfdquZ+aC1nSfej4GhwnudQ=', auction(auctionV2)],
@@ -136,7 +136,7 @@ export function readSaleTerms(message: EventMessage, codeHash: string | null): S
   return (sales.get(hash) ?? sale(saleV4))(data);
 }
 
-/** As `readSaleTerms`, of an auction. */
+/** Reads the terms of an auction, in the same way as `readSaleTerms`. */
 export function readAuctionTerms(message: EventMessage, codeHash: string | null): AuctionTerms {
   const { hash, data } = deployed(message, codeHash);
   return (auctions.get(hash) ?? auction(auctionV3))(data);

@@ -2,9 +2,9 @@ import { breadthFirst, mergeBlocks, type Block, type NewBlock } from './block.ts
 import { tryRead } from './body.ts';
 import { match, type Context, type Found, type Pattern } from './pattern.ts';
 
-/** One kind of operation: the shape of its blocks, and what a block made of them says. */
+/** Kind of operation: the shape of its blocks, and the content of the resulting block. */
 export type Matcher = {
-  /** What the block is that it starts at, with everything around it. */
+  /** Shape of the block that the operation starts at, with all blocks around it. */
   readonly pattern: Pattern;
   /**
    * Makes the block; undefined when the blocks mean something else. What it cannot read (DecodeError) drops the match. `also` names blocks that belong to

@@ -64,7 +64,7 @@ const approveOpcode = 0xa762230f;
 const approveBody = body({ queryId: uint64, index: uint(8) });
 const rejectedBody = body({ queryId: uint64, exitCode: uint(32) });
 
-/** By a message of its own kind or by a plain comment. */
+/** Approval by its own opcode or by a plain comment. */
 const approval: Pattern = {
   test: (block) => callOf(block)?.opcode === approveOpcode || tonTransferOf(block)?.comment === 'approve',
 };
@@ -139,5 +139,5 @@ const execute: Matcher = {
   },
 };
 
-/** By their place in the order of all matchers (service/actions/README.md#matchers). */
+/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
 export const multisigMatchers: Readonly<Record<number, Matcher>> = { 7: createOrder, 8: approve, 9: execute };

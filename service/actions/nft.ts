@@ -27,7 +27,7 @@ import { innerCall } from './jettons.ts';
 
 export const nftTransferType = 'nft_transfer';
 
-/** What other families read of a transfer. */
+/** Data of a transfer that other families read. */
 export type NftTransfer = {
   readonly item: string;
   readonly info: NftItemInfo;
@@ -48,12 +48,12 @@ export function nftPurchaseOf(block: Block | undefined): NftTransfer | undefined
   return block?.type === nftPurchaseType ? (block.data as NftTransfer) : undefined;
 }
 
-/** What a purchase says of its price, and of who got it. */
+/** Price and receiver of a purchase. */
 type Sale = {
   readonly price: bigint | null;
   readonly marketplace: 'getgems' | 'fragment';
   readonly marketplaceAddress: string | null;
-  /** Who had the item before the sale's contract. */
+  /** Owner of the item before the sale's contract. */
   readonly realOwner: string | null;
 };
 
@@ -74,7 +74,7 @@ type Payout = {
   readonly royalty?: bigint | null;
 };
 
-/** Values of a transfer and of what was paid for it; those that an action does not tell are null. */
+/** Values of a transfer and of its payment. Values that an action lacks are null. */
 export function transferValues(values: ActionData = {}): ActionData {
   return {
     nft_transfer_data: {
@@ -149,7 +149,7 @@ function mintedItem(
   { interfaces }: Context,
 ): { readonly item: string; readonly info: NftItemInfo } | undefined {
   const deployments = block.type === 'nft_mint' ? [] : block.parts.flatMap(deploymentsOf);
-  // A log names no receiver: it is told of the account that wrote it.
+  // A log names no receiver. The account that wrote the log counts.
   const item = deployments.length === 1 ? firstNode(deployments[0]!).transaction.account : null;
   const info = item ? interfaces.nftItem(item) : undefined;
   return item && info ? { item, info } : undefined;
@@ -204,7 +204,7 @@ const payoutOpcode = 0x370fec51;
 
 const text = (slice: ContractSlice | null): string | null => (slice === null ? null : bocOf(slice));
 
-/** The block before, when it is what bought the item: a payment into a sale by the new owner, or anything at an auction of it. */
+/** Block before, if it bought the item: a payment into a sale by the new owner, or any block at an auction. */
 function saleBefore(
   previous: Block | undefined,
   item: string,
@@ -272,14 +272,14 @@ const transfer: Matcher = {
 };
 
 const fragmentMint = 0x299a3e15;
-/** Who got a payment. */
+/** Receiver of a payment. */
 const to = (block: Block | undefined): string | null => block?.columns.destination ?? null;
 
 function soldAtFragment({ nft_transfer_data: values, ...others }: ActionData): ActionData {
   return { ...others, nft_transfer_data: { ...(values as ActionData), marketplace: 'fragment' } };
 }
 
-/** An item tells its new owner without having been told to: it was bought at Fragment, minted, or ended its own auction. */
+/** An item notifies its new owner without an order: it was bought at Fragment, minted, or ended its own auction. */
 const assignment: Matcher = {
   pattern: call(assignedOpcode),
   build(root, _found, { interfaces }) {
@@ -317,7 +317,7 @@ const assignment: Matcher = {
         asset: info.collection,
         assetSecondary: item,
         data: {
-          // Of a mint too.
+          // Includes a mint.
           ...(isBid ? soldAtFragment(told) : told),
           ...listingData({ marketplace_fee_address: to(paid), royalty_address: to(royalty) }),
         },
@@ -333,7 +333,7 @@ const purchase: Matcher = {
   pattern: built(nftTransferType, (block) => nftTransferOf(block)!.sale?.marketplace === 'getgems'),
   build(root) {
     const { info, sale, values } = nftTransferOf(root)!;
-    // Whoever told the contract to end is not a part of the transfer, and so neither is what follows that order.
+    // The block that ordered the contract to end is no part of the transfer. The blocks after that order are no part either.
     const { previous } = root;
     const after = previous !== undefined && endsAuction(previous) ? previous.next : root.next;
     const paid = after.find(
@@ -383,7 +383,7 @@ const discovery: Matcher = {
   },
 };
 
-/** By their place in the order of all matchers (service/actions/README.md#matchers). */
+/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
 export const nftMatchers: Readonly<Record<number, Matcher>> = {
   1: mint,
   26: transfer,

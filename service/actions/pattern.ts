@@ -3,19 +3,19 @@ import type { Block } from './block.ts';
 import { callOf } from './basic-blocks.ts';
 import type { Interfaces } from './interfaces.ts';
 
-/** What tests and builders may look at besides blocks. */
+/** Context of tests and builders besides blocks. */
 export type Context = { readonly interfaces: Interfaces };
 
 /**
- * A shape that blocks around one block may have (service/actions/README.md#matchers): a test of the block itself, then of those that follow it (`child`: every one that
- * fits; `children`: a different one for each entry) and of the one before it.
+ * Shape of the blocks around a block (service/actions/README.md#matchers): a test of the block itself, then of its neighbours.
+ * `child` takes every following block that fits, `children` a different block for each entry, and `parent` the block before.
  */
 export type Pattern = {
   readonly test?: (block: Block, context: Context) => boolean;
   readonly label?: string;
   /** It need not be there. */
   readonly optional?: boolean;
-  /** Does not take the excesses and bounces that follow the block, as every block but the root of a pattern does. */
+  /** Leaves the excesses and bounces after the block. Every block except the root of a pattern takes them. */
   readonly leavesExcesses?: boolean;
   readonly child?: Pattern;
   readonly children?: readonly Pattern[];
@@ -70,7 +70,7 @@ type Match = { readonly block: Block; readonly label: string | undefined };
 
 const EXCESSES: ReadonlySet<number> = new Set([0xd53276db, ...BOUNCE_OPCODES]);
 
-/** What is left over, or a message that came back. */
+/** True for an excess or a bounced message. */
 export function isExcess(block: Block): boolean {
   return EXCESSES.has(callOf(block)?.opcode ?? -1);
 }

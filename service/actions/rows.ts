@@ -5,7 +5,7 @@ import { callType, deploymentsOf, deployType, tickTockType } from './basic-block
 import { accountColumns, named, type ActionColumns } from './columns.ts';
 import { nodeLt, type EventTrace, type EventTransaction } from './event.ts';
 
-/** One action as it is stored (service/actions/README.md#rows-of-actions). */
+/** Stored form of an action (service/actions/README.md#rows-of-actions). */
 export type Action = Required<Omit<ActionColumns, 'data'>> & {
   readonly data: NonNullable<ActionColumns['data']>;
   readonly traceId: string;
@@ -22,7 +22,7 @@ export type Action = Required<Omit<ActionColumns, 'data'>> & {
   readonly endUtime: number;
   readonly mcSeqnoEnd: number;
   readonly success: boolean;
-  /** Of the action that this one is a part of; null for those of the first level. */
+  /** Id of the action that contains this action; null at the first level. */
   readonly parentActionId: string | null;
   /** Types of the blocks that it is within: a set. */
   readonly ancestorTypes: readonly string[];
@@ -67,7 +67,7 @@ const WHOLE_TYPES = new Set([
   'coffee_deposit_liquidity',
 ]);
 
-/** Makes the rows of a classified tree: of each block, of its parts where they are actions too, and of the deployments anywhere in it. */
+/** Makes the rows of a classified tree: of each block, of parts that are actions too, and of all deployments. */
 export function actionsOf(trace: EventTrace, root: Block): Action[] {
   const actions: Action[] = [];
   const emit = (block: Block, parent: Action | undefined, ancestors: readonly string[]): void => {
@@ -122,7 +122,7 @@ function actionOf(
   };
 }
 
-/** Operations begin outside and end in logs too: where nobody sent a message or got it, no account is named. */
+/** Operations also begin outside and end in logs. Without a sender or receiver, no account is named. */
 function withAccounts(columns: ActionColumns): ActionColumns {
   return { ...columns, ...Object.fromEntries(accountColumns.map((name) => [name, named(columns[name] ?? null)])) };
 }
@@ -149,7 +149,7 @@ export function ghostActionOf(
   };
 }
 
-/** What an action of which nothing is told says. */
+/** Columns of an action without data. */
 export const noColumns = {
   source: null,
   sourceSecondary: null,
@@ -166,7 +166,7 @@ export const noColumns = {
   data: {},
 } as const;
 
-/** Of the text of the first message's hash and the block's type; of tick-tock transactions their own hash. */
+/** SHA-256 of the first message's hash and the block's type, as text. A tick-tock transaction uses its own hash. */
 function actionIdOf({ nodes, type }: Block): string {
   const earliest = nodes.reduce((one, other) => (nodeLt(other) < nodeLt(one) ? other : one));
   const hash =

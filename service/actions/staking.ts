@@ -219,14 +219,14 @@ const nominatorWithdrawal: Matcher = {
   },
 };
 
-/** One that came back with more than was sent, or the earlier one of two. */
+/** A payment that returned more than was sent, or the earlier of two payments. */
 function payoutOf(returned: readonly Block[], sent: bigint): TonTransfer | undefined {
   const [one, other] = returned.map((block) => tonTransferOf(block)!);
   if (other !== undefined) return one;
   return (one?.message.value ?? 0n) > sent ? one : undefined;
 }
 
-/** Each transfer out of a pool that was told to pay what was asked for before. */
+/** Transfer out of a pool after an order to pay an earlier request. */
 const nominatorPayout: Matcher = {
   pattern: built('ton_transfer', (block, { interfaces }) => {
     const order = block.previous && callOf(block.previous);
@@ -313,7 +313,7 @@ const dollarWithdrawal: Matcher = {
   },
 };
 
-/** By their place in the order of all matchers (service/actions/README.md#matchers). */
+/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
 export const stakingMatchers: Readonly<Record<number, Matcher>> = {
   2: billPaid,
   5: deposit,

@@ -158,7 +158,7 @@ function isPayout(block: Block): boolean {
   return callOf(block)?.opcode === payToOpcode && transfersOf(block).length > 0;
 }
 
-/** What a payout brought. */
+/** Asset and amount of a payout. */
 function withdrawn(payout: Block): WithdrawnAsset {
   const [block] = transfersOf(payout);
   if (block === undefined) return nothing;
@@ -174,5 +174,5 @@ function withdrawn(payout: Block): WithdrawnAsset {
   };
 }
 
-/** By their place in the order of all matchers (service/actions/README.md#matchers). */
+/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
 export const stonfiLiquidityMatchers: Readonly<Record<number, Matcher>> = { 46: provide, 47: withdraw };

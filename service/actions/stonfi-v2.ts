@@ -80,7 +80,7 @@ export const proxyTransfer: Pattern = built(
 
 const proxyTonPayload = body({ queryId: uint64, amount: coins, refund: address, payload });
 
-/** Of a transfer of proxy TON to another router, which is to go on with it: what goes out of the exchange may begin something else there. */
+/** Transfer of proxy TON to another router that continues the swap. The payout of this exchange may begin another operation there. */
 const proxyToPool: Pattern = {
   ...call(proxyTonOpcode),
   test(block) {
@@ -92,7 +92,7 @@ const proxyToPool: Pattern = {
   },
 };
 
-/** Where a pool's payout goes: to the next pool, or out. */
+/** Destination of a pool's payout: the next pool, or out. */
 const payout: Pattern = as(
   'payout',
   followedBy(
@@ -151,7 +151,7 @@ export function assetOfWallet(wallet: string | null, interfaces: Interfaces): st
   return wallet === null ? null : assetOfJetton(interfaces.jettonWallet(wallet)?.jetton ?? null);
 }
 
-/** The TON that a wallet of proxy TON pays out for a transfer, unless it brings it to a contract that is told of it. */
+/** TON that a proxy TON wallet pays for a transfer. Excludes TON that goes to a contract with a notification. */
 export function proxyTonAfter({ next }: Block): readonly Block[] {
   return next.filter(
     (block) =>
@@ -159,12 +159,12 @@ export function proxyTonAfter({ next }: Block): readonly Block[] {
   );
 }
 
-/** What left a chain of pools last: those before the last one may have given back what they could not use. */
+/** Last output of a chain of pools. Earlier pools may have returned amounts that they could not use. */
 export function lastOut(found: Found): Block | undefined {
   return found.all('out').toSorted(byStart).at(-1);
 }
 
-/** What came into a chain of pools: TON through its proxy, or jettons. */
+/** Input of a chain of pools: TON through its proxy, or jettons. */
 export function incomingOf(found: Found): SwapSide {
   const ton = found.one('ton');
   if (ton !== undefined) {
@@ -188,7 +188,7 @@ export function sideOfJettons(transfer: JettonTransfer): SwapSide {
   return transfer.hasInternalTransfer ? side : { ...side, sourceWallet: null };
 }
 
-/** What the last pool of a chain paid: jettons, or TON that the proxy pays out; undefined when the proxy did not. */
+/** Payment of the last pool: jettons, or TON through the proxy. Undefined when the proxy did not pay. */
 function outgoingOf(out: Block): SwapSide | undefined {
   const transfer = jettonTransferOf(out)!;
   const proxied = out.next.find((block) => callOf(block)?.opcode === proxyTonOpcode);
@@ -204,5 +204,5 @@ function outgoingOf(out: Block): SwapSide | undefined {
   };
 }
 
-/** By their place in the order of all matchers (service/actions/README.md#matchers). */
+/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
 export const stonfiV2Matchers: Readonly<Record<number, Matcher>> = { 21: swap };

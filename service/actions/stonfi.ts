@@ -44,7 +44,7 @@ function readPayment(request: Block, transfers: readonly Block[]): Payment {
   };
 }
 
-/** What those get who brought the one who swaps is no part of the swap. */
+/** Payment of the swap. The payment to a referrer is no part of the swap. */
 const payment: Pattern = {
   test(block) {
     const found = callOf(block);
@@ -100,5 +100,5 @@ const swap: Matcher = {
   },
 };
 
-/** By their place in the order of all matchers (service/actions/README.md#matchers). */
+/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
 export const stonfiMatchers: Readonly<Record<number, Matcher>> = { 20: swap };

@@ -7,8 +7,8 @@ export type StoredColumns = Readonly<Record<string, unknown>>;
 const names = [...accountColumns, 'opcode', 'value', 'amount'] as const satisfies readonly (keyof ActionColumns)[];
 
 /**
- * What an action says, as it is stored and shown: columns by the names of `ActionColumns`, bigints as decimal text. What is null is absent, in groups of
- * values too, and so are extra currencies and groups where there are none.
+ * Columns of an action as stored and rendered, under the names of `ActionColumns`. Bigints are decimal text.
+ * Null values are absent, within groups too. Empty extra currencies and groups are absent too.
  */
 export function columnsJson(action: Action): StoredColumns {
   const columns: Record<string, unknown> = {};

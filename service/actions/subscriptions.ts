@@ -45,5 +45,5 @@ const unsubscribe: Matcher = {
   },
 };
 
-/** By their place in the order of all matchers (service/actions/README.md#matchers). */
+/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
 export const subscriptionMatchers: Readonly<Record<number, Matcher>> = { 36: subscribe, 37: unsubscribe };

@@ -4,7 +4,7 @@ import type { JettonTransfer } from './jettons.ts';
 /** Pools are named only when there is more than one. */
 export const several = (legs: readonly SwapLeg[]): readonly SwapLeg[] => (legs.length > 1 ? legs : []);
 
-/** What one side of a swap brought or got; a null asset is TON. */
+/** Side of a swap; a null asset is TON. */
 export type SwapSide = {
   readonly amount: bigint | null;
   readonly asset: string | null;
@@ -32,7 +32,7 @@ export function sideOfTon(amount: bigint | null, source: string | null, destinat
   return { amount, asset: null, source, destination, sourceWallet: null, destinationWallet: null };
 }
 
-/** One pool on the way of a swap. */
+/** Pool on the way of a swap. */
 export type SwapLeg = {
   readonly assetIn: string | null;
   readonly amountIn: bigint | null;
@@ -40,7 +40,7 @@ export type SwapLeg = {
   readonly amountOut: bigint | null;
 };
 
-/** What a pool paid, in the larger of two amounts; tokens are named by the router's wallets. Pools that did not swap give back what they got. */
+/** Payment of a pool, the larger of two amounts. The router's wallets name the tokens. Pools that did not swap return their input. */
 type Payout = {
   readonly isSwapped: boolean;
   readonly out: {
@@ -51,7 +51,7 @@ type Payout = {
   } | null;
 };
 
-/** The pools that an amount went through, each with what it got from the one before: the first one, and those behind it that swapped. */
+/** Pools that an amount went through, with the input of each: the first pool, and the later pools that swapped. */
 export function legsOf(
   incoming: Pick<SwapSide, 'amount' | 'asset'>,
   payouts: readonly Payout[],
@@ -75,7 +75,7 @@ export type Swap = {
   readonly sender: string | null;
   readonly incoming: SwapSide;
   readonly outgoing: SwapSide;
-  /** Of swaps that go over several pools. */
+  /** Legs of a swap over several pools. */
   readonly legs?: readonly SwapLeg[];
   readonly minOutAmount?: bigint | null;
 };

@@ -15,7 +15,7 @@ import {
   jettonMintType,
 } from './jettons.ts';
 
-// tgBTC: bitcoins brought over and back; what happened is told by logs.
+// tgBTC: bitcoins moved to TON and back. Logs report the results.
 
 const mintLog = 0x77a80ef3;
 const burnLog = 0xca444ce6;
@@ -151,7 +151,7 @@ const dkgAlone = alone('tgbtc_dkg_log', dkgLog, (message) => {
   return { source: message.source, asset: keyText(key), value: timestamp };
 });
 
-/** By their place in the order of all matchers (service/actions/README.md#matchers). */
+/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
 export const tgbtcMatchers: Readonly<Record<number, Matcher>> = {
   55: mint,
   56: burn,

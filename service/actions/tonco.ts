@@ -146,7 +146,7 @@ const swap: Matcher = {
   },
 };
 
-/** Of the order that came with what is to be swapped: the router's wallet for what the pool should give, at least how much, and the order for the next pool. */
+/** Part of the order that came with the input of a swap: the output's router wallet, the minimum, and the next order. */
 const leg = fields({
   opcode: uint32,
   wallet: address,
@@ -189,7 +189,7 @@ const addBody = body({
   tickLower: int(24),
   tickUpper: int(24),
 });
-/** What the item of a position is told first. */
+/** First message to the item of a position. */
 const positionBody = body({
   queryId: uint64,
   owner: address,
@@ -282,7 +282,7 @@ function pairOf(
   return isFirst ? [sent, other] : [other, sent];
 }
 
-/** What the payment before carried. */
+/** Payload of the previous payment. */
 function payloadBefore(fund: Block) {
   const before = fund.previous;
   const transfer = jettonTransferOf(before);
@@ -363,7 +363,7 @@ const startBurnBody = body({
 const positionBurnBody = body({ queryId: uint64, owner: maybeAddress });
 const poolBurnBody = body({ queryId: uint64, recipient: address, index: uint64 });
 
-/** The router's wallet of proxy TON: it takes no part in a trace in which no TON is paid, and is then not known. */
+/** The router's wallet of proxy TON. It is in no trace without a payment of TON, and is unknown then. */
 const WRAPPED_TON_WALLET = '0:871DA9215B14902166F0EA2A16DB56278D528108377F8158C5F4CCFDFDD22E17';
 
 const withdraw: Matcher = {
@@ -388,7 +388,7 @@ const withdraw: Matcher = {
     const { out, exitCode, receiver0, receiver1 } = payToBody(payTo.message);
     const { owner } = positionBurnBody(position.message);
     const burnt = tryRead(() => poolBurnBody(innerCall(found.one('burn')!).message).index);
-    /** What was paid, or what was to be paid where nothing was. */
+    /** Paid amount, or the intended amount when nothing was paid. */
     const side = (token: string | null, amount: bigint | undefined, receiver: string | null): WithdrawnAsset => {
       const asset = assetOfWallet(token, interfaces);
       const paidOut = found.all('out').find((block) => jettonTransferOf(block)!.senderWallet === token);
@@ -434,5 +434,5 @@ function paidAsset(out: Block): WithdrawnAsset & { readonly amount: bigint } {
   };
 }
 
-/** By their place in the order of all matchers (service/actions/README.md#matchers). */
+/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
 export const toncoMatchers: Readonly<Record<number, Matcher>> = { 22: swap, 62: deposit, 63: deployPool, 64: withdraw };

@@ -20,7 +20,7 @@ const innerFields = fields({
   value: coins,
 });
 
-/** A message that the contract cannot afford is left out, and the transaction goes on: what was sent has its receiver and its body. */
+/** A message that the contract cannot afford is skipped, and the transaction continues. A sent message has its receiver and body. */
 function wasSent(
   root: Block,
   { table, cell }: ContractSlice,
@@ -58,7 +58,7 @@ const sendMessage: Matcher = {
 /** A message holds at most 8,192 cells; a chain of one address in each is no longer. */
 const ADDRESSES_MAX = 8192;
 
-/** One address, and the others in a chain of references. */
+/** Reads an address, and the others in a chain of references. */
 function addressChain(slice: ContractSlice): readonly string[] {
   const list: string[] = [];
   for (let part = slice; list.length < ADDRESSES_MAX; part = part.refSlice()) {
@@ -87,5 +87,5 @@ const addWhitelist: Matcher = {
   },
 };
 
-/** By their place in the order of all matchers (service/actions/README.md#matchers). */
+/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
 export const vestingMatchers: Readonly<Record<number, Matcher>> = { 10: sendMessage, 11: addWhitelist };

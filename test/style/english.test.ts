@@ -26,7 +26,6 @@ const faultsMax: Readonly<Record<string, Faults>> = {
   charts: [3, 0, 1],
   crds: [3, 1, 0],
   service: [12, 12, 2],
-  'service/actions': [112, 25, 12],
   'service/contract': [20, 7, 2],
   'service/devchain': [120, 44, 27],
   'service/http': [60, 35, 17],
