@@ -68,11 +68,12 @@ export function optionalUtime(name: string): OptionalParameter<number> {
   return {
     name,
     missing: undefined,
-    parse: (raw) => Number(parseInt64(raw, name)),
-    check: (value) => {
-      if (value < 0) return `${name} should be non-negative`;
-      return value > uint32Max ? `failed to parse ${name}` : undefined;
+    parse(raw) {
+      const value = Number(parseInt64(raw, name));
+      if (value < int32Min || value > uint32Max) throw invalid(`failed to parse ${name}`, name);
+      return value;
     },
+    check: (value) => (value < 0 ? `${name} should be non-negative` : undefined),
     input,
   };
 }
