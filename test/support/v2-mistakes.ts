@@ -29,7 +29,7 @@ const mistakes: Readonly<Record<string, readonly Bad[]>> = {
   created_lt: [...unreadable('created_lt', '9223372036854775808'), ['-1', 'created_lt should be non-negative']],
   after_lt: [...unreadable('after_lt', '9223372036854775808'), ['-1', 'after_lt should be non-negative']],
   after_hash: [['x', 'failed to parse after_hash']],
-  unixtime: [...unreadable('unixtime', '2147483648'), ['-1', 'unixtime should be non-negative']],
+  unixtime: [...unreadable('unixtime', '4294967296'), ['-1', 'unixtime should be non-negative']],
   count: [
     ...unreadable('count', '9223372036854775808'),
     ['0', 'count should be positive'],
