@@ -11,8 +11,9 @@ import type { LiveTransaction, LiveTransactionList, TransactionPlace } from './t
 export const HISTORY_STEP_MAX = 16;
 
 /**
- * Transactions of an account from a place back, at least one and at most `count` (1..16) of them; none from lt 0. The place's hash
- * proves the first, each one the next. There may be fewer: a lite server stops where its archive ends, and another one is asked next time.
+ * Transactions of an account from a position back: at least one and at most `count` (1..16); none from lt 0.
+ * The position's hash proves the first transaction, and each transaction proves the next.
+ * A lite server stops where its archive ends, so there may be fewer. The next call asks another lite server.
  * Rejects as `Pool.query` does.
  */
 export function readHistoryStep(

@@ -25,7 +25,7 @@ export type FoundAccount = {
     | undefined;
 };
 
-/** A live account but for `suspended`, which the configuration tells. */
+/** Live account without `suspended`, which the configuration decides. */
 export type AccountView = Omit<LiveAccount, 'suspended'>;
 
 const noTransaction = { lt: 0n, hash: Buffer.alloc(32) };
@@ -33,8 +33,8 @@ const noTransaction = { lt: 0n, hash: Buffer.alloc(32) };
 const noState = { balance: 0n, extraCurrencies: [], stateHash: null };
 
 /**
- * An account as callers see it. One that the state does not hold is uninitialized and empty; in a workchain without shards it is so
- * as of the masterchain block.
+ * Account as callers see it. An account that the state lacks is uninitialized and empty.
+ * In a workchain without shards this holds as of the masterchain block.
  * @throws DecodeError when the account's cells are no `Account`
  */
 export function viewAccount(account: AccountId, pinned: PinnedBlock, { shard, entry }: FoundAccount): AccountView {

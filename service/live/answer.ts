@@ -4,7 +4,7 @@ import type { ReadAccess } from '../pool/access.ts';
 import type { ReadEvent } from '../pool/read-event.ts';
 import type { MethodTerms } from '../tvm/bill.ts';
 
-/** What a read is bounded by and traced under; made once for each HTTP request. */
+/** Bounds and trace of a read; made once for each HTTP request. */
 export type ReadContext = {
   /** When the caller stops waiting, in milliseconds of `performance.now()`. */
   readonly deadlineMs: number;
@@ -14,11 +14,11 @@ export type ReadContext = {
   readonly span?: Span;
   /** Lite servers that the caller may cause to be asked; absent: all. */
   readonly access?: ReadAccess;
-  /** Who asks, of a bounded length and no secret: whose turn it is when work waits, and who is never answered at an older head than before. */
+  /** Caller id: short, not secret. Used for fair queueing and monotonic reads. */
   readonly caller?: string;
   /** Bounds of get-methods; absent: the service's own, and the caller pays. */
   readonly getMethods?: MethodTerms;
-  /** Is told what was done for the request. */
+  /** Receives events of work done for the request. */
   readonly observe?: (event: ReadEvent) => void;
 };
 

@@ -5,9 +5,9 @@ import { LiveError } from './errors.ts';
 const ARCHIVE_SEQNO = 3;
 
 /**
- * That history may be asked of an archival lite server.
- * @throws LiveError `no_archive` when every lite server in use is known to lack the beginning. One whose depth is not found out yet may
- *   have it, and with no lite server in use the read itself says so.
+ * Requires that an archival lite server may serve history.
+ * @throws LiveError `no_archive` when every lite server in use lacks the beginning. A lite server of unknown depth may have it.
+ * With no lite server in use the read itself fails.
  */
 export function requireArchive(pool: Pick<Pool, 'status'>): void {
   const inUse = pool.status().filter(({ phase, cordoned }) => phase === 'in' && !cordoned);

@@ -1,6 +1,7 @@
 /**
- * What is kept with an object for as long as the object lives: a WeakMap whose entries are hidden properties of their keys. Entries of a real one, made with
- * each answer, outlive collections of young objects together with all that they hold, and make each of those collections some times as long.
+ * Values attached to an object for its lifetime: a WeakMap whose entries are hidden properties of their keys.
+ * Entries of a real WeakMap, made with each answer, outlive collections of young objects with all that they reference.
+ * They make each of these collections several times as long.
  */
 export type Attachment<K extends object, V> = {
   of(key: K): V | undefined;

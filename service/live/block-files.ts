@@ -29,7 +29,7 @@ export type BlockFile = {
   readonly boc: Buffer;
   /** `gen_utime`, unix seconds. */
   readonly utime: number;
-  /** One block, or two after a merge. */
+  /** Previous block, or two after a merge. */
   readonly previous: readonly BlockId[];
   /** The newest block of each shard, of a masterchain block; of another: none. */
   readonly shards: readonly BlockId[];
@@ -43,12 +43,12 @@ export type BlockFile = {
 export type LiveBlockFiles = {
   /** The served masterchain head; undefined before the first. */
   readonly head: () => { readonly seqno: number; readonly utime: number } | undefined;
-  /** Resolves when the head is above the seqno, when `waitMs` are over or when the signal is aborted: the caller looks which. */
+  /** Resolves when the head is above the seqno, after `waitMs`, or on abort of the signal. The caller checks which. */
   readonly waitHead: (afterSeqno: number, waitMs: number, signal: AbortSignal) => Promise<void>;
   /** The masterchain block of a seqno at or below the head, proved by the head's history. Rejects as `Pool.query` does. */
   readonly masterchainBlock: (seqno: number, context: ReadContext) => Promise<BlockId>;
   /**
-   * The file of a block whose id is proved, and with it the whole block. It is not kept: who reads all blocks reads each once.
+   * File of a block with a proved id, and with it the whole block. It is not cached, because a reader of all blocks reads each once.
    * Rejects as `Pool.query` does.
    */
   readonly readFile: (block: BlockId, context: ReadContext) => Promise<BlockFile>;
@@ -120,7 +120,7 @@ function versionOfState(file: Buffer): number {
 }
 
 /**
- * What a file says, when it is that of the block.
+ * Parses a file after checking that it belongs to the block.
  * @throws ProofError
  */
 export function openBlockFile(block: BlockId, answer: BlockDataAnswer): BlockFile {

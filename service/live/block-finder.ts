@@ -18,10 +18,10 @@ import type { LiveBlockHeader, LiveBlocks, ShardPlace } from './blocks.ts';
 
 export type BlockFinder = Pick<LiveBlocks, 'findBlock' | 'readHeader'>;
 
-/** Found blocks that are held: some 4,000 of them. What was found once by seqno, lt or time stays so. */
+/** Cache of found blocks: some 4,000. A block found by seqno, lt or time never changes. */
 const FOUND_BYTES_MAX = 4 * 2 ** 20;
 
-/** A header of a block with its two previous ids, and the key it is held under. */
+/** Weight of a cached header with its two previous ids and its key. */
 const FOUND_BYTES = 1_024;
 
 /** Modes of lookupBlock (service/liteserver/README.md#mode-bits). */
@@ -53,7 +53,7 @@ export function createBlockFinder({ pool }: { pool: Pool }): BlockFinder {
     return answer;
   }
 
-  /** A block that came after the served head: by its seqno there is only one, and that it is of the network can be proved apart. */
+  /** Block after the served head. Its seqno identifies it, and a separate proof shows that it belongs to the network. */
   async function lookUpBeyond(
     place: ShardPlace,
     seqno: number,
@@ -118,7 +118,7 @@ export function createBlockFinder({ pool }: { pool: Pool }): BlockFinder {
   };
 }
 
-/** Resolves when a block of any shard is proved to be of the network: a masterchain block, or one in the history of such. */
+/** Resolves when a block of any shard is proved to belong to the network: a masterchain block, or a block in its history. */
 async function acceptBlock(pool: Pool, block: BlockId, context: PoolContext): Promise<void> {
   if (block.workchain === MASTERCHAIN) return pool.accept(block, context);
   await pool.query(getShardBlockProof, { id: block }, context, {

@@ -14,7 +14,7 @@ export const LISTING_STEP_MAX = 256;
 const PROVED_NAMES = 1 | 2 | 4 | 32;
 const [REVERSE, AFTER] = [64, 128];
 
-/** One answer's part of a listing; `incomplete` when it ended because there were enough. */
+/** Part of a listing from a single answer; `incomplete` when it ended because there were enough. */
 export type ListingStep<T> = { readonly transactions: readonly T[]; readonly incomplete: boolean };
 
 /** Names of transactions of a proved block, at most 256. Rejects as `Pool.query` does. */
@@ -35,7 +35,7 @@ export function listNames(
   });
 }
 
-/** As `listNames`, the transactions themselves; `reverse` lists them from the end, `after` being the highest then. */
+/** Lists the transactions themselves, like `listNames`. `reverse` lists from the end; `after` is then the upper bound. */
 export function listTransactions(
   pool: Pool,
   block: BlockId,

@@ -14,7 +14,7 @@ export type LiveBlockHeader = {
   /** Signed 32 bits: -239 is mainnet, -3 testnet. */
   readonly globalId: number;
   readonly info: BlockInfo;
-  /** One block, or two after a merge. */
+  /** Previous block, or two after a merge. */
   readonly previous: readonly BlockId[];
 };
 
@@ -33,7 +33,7 @@ export type LiveShardBlockProof = {
   readonly masterchainLink: BackLink | undefined;
 };
 
-/** The newest masterchain block that 60 % of the lite servers have and that is proved, and the unix second since when. */
+/** Newest proved masterchain block that 60 % of the lite servers have, and since when, in Unix seconds. */
 export type LiveConsensusBlock = { readonly seqno: number; readonly sinceUtime: number };
 
 /** Messages that wait to leave each shard, as of the served head. */
@@ -50,8 +50,8 @@ export type LiveQueueSizes = {
  */
 export type LiveBlocks = {
   /**
-   * Finds a block. By lt or time: the first block on the shard's path that reaches the value, block 1 at the least
-   * (service/v2/README.md#blocks).
+   * Finds a block. With lt or time: the first block on the shard's path that reaches the value, at least block 1.
+   * See service/v2/README.md#blocks.
    */
   findBlock(place: ShardPlace, search: BlockSearch, context: ReadContext): Promise<LiveAnswer<LiveBlockHeader>>;
   /** The header of a block whose full id is known. */

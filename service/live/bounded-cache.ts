@@ -1,3 +1,3 @@
-// What the stages over live need of the pool's memory.
+// The pool's cache, for stages above live.
 export { createAnswerCache as createBoundedCache } from '../pool/answer-cache.ts';
 export type { AnswerCache as BoundedCache } from '../pool/answer-cache.ts';

@@ -14,8 +14,8 @@ import type { LiveAnswer, ReadContext } from './answer.ts';
 import type { PinnedBlock } from './pinned-block.ts';
 
 /**
- * The whole configuration as the TVM takes it, with the version of the chain's rules (parameter 8; 0 when it is not set) and the root of
- * names (parameter 4).
+ * Whole configuration in the form for the TVM, with the version of the chain's rules and the root of names.
+ * The version is parameter 8, 0 when unset. The root is parameter 4.
  */
 export type ChainConfig = TvmConfig & { readonly version: number; readonly dnsRoot: AccountId | undefined };
 
@@ -25,7 +25,7 @@ export type ChainConfigs = {
   configAt(pinned: PinnedBlock, context: ReadContext): Promise<LiveAnswer<ChainConfig>>;
 };
 
-/** Key blocks whose configuration is held: heads need one, reads at old seqnos some more. One has up to a megabyte. */
+/** Cached key block configurations. Heads need one, reads at old seqnos some more. A configuration has up to a megabyte. */
 const CONFIGS_MAX = 8;
 
 const DNS_ROOT = 4;

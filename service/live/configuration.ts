@@ -18,7 +18,7 @@ export type LiveConfiguration = {
   /** The root of the dictionary of parameters as BoC (one root, CRC32C). */
   readAll(seqno: number | undefined, context: ReadContext): Promise<LiveAnswer<Buffer>>;
   /**
-   * Those of the libraries that exist as of the served head, by hash, each once.
+   * Libraries among the hashes that exist as of the served head, by hash, without duplicates.
    * Throws LiveError `too_many_libraries` for more than 16 hashes.
    */
   readLibraries(hashes: readonly Buffer[], context: ReadContext): Promise<LiveAnswer<readonly LiveLibrary[]>>;

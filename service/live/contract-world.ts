@@ -39,7 +39,7 @@ export type MethodCall = {
 export type MethodCalls = {
   readonly account: AccountId;
   readonly calls: readonly Pick<MethodCall, 'methodId' | 'stack'>[];
-  /** Of each of them. */
+  /** Gas limit of each call. */
   readonly gasLimit: number;
   /** No further one is begun when those before have used so much. */
   readonly gasTotal: number;
@@ -75,7 +75,7 @@ export type ContractWorld = {
   readAccount(account: AccountId): Promise<AccountView>;
   /** Rejects with LiveError `bad_stack`, TvmError, and as `Pool.query` does. */
   runMethod(call: MethodCall): Promise<MethodRun>;
-  /** In one visit of a thread of the TVM, and not kept. Rejects with TvmError, and as `Pool.query` does. */
+  /** Runs in a single visit of a TVM thread, without caching. Rejects with TvmError, and as `Pool.query` does. */
   runMethods(calls: MethodCalls): Promise<MethodRuns>;
   /** The root of names, configuration parameter 4; undefined when there is none. Rejects as `Pool.query` does. */
   readDnsRoot(): Promise<AccountId | undefined>;
@@ -87,7 +87,7 @@ export type ContractWorld = {
   readShardAccount(account: AccountId): Promise<Buffer>;
   /** A transaction at the time of the block. Rejects with TvmError, and as `Pool.query` does. */
   emulate(call: EmulationCall): Promise<EmulationResult>;
-  /** The same world with some accounts as they are foreseen. @param accounts BoCs of `ShardAccount` by raw address, lower case */
+  /** Returns this world with simulated accounts. @param accounts BoCs of `ShardAccount` by raw address, lower case */
   foresee(accounts: ForeseenAccounts): ForeseenWorld;
   /** A value made of what was read so far. */
   answer<T>(value: T): LiveAnswer<T>;
@@ -95,7 +95,7 @@ export type ContractWorld = {
 
 export type ForeseenAccounts = ReadonlyMap<string, Buffer>;
 
-/** What contracts say, some of them as nobody's block has them yet. Rejects as `ContractWorld` does. */
+/** Results of contracts, some of them on simulated accounts. Rejects as `ContractWorld` does. */
 export type ForeseenWorld = Pick<ContractWorld, 'readAccount' | 'runMethod' | 'runMethods' | 'readDnsRoot'>;
 
 export type ContractWorlds = {
@@ -118,7 +118,7 @@ export type ContractWorldsDependencies = {
 /** Gas limit of a get-method, as in the hosted service (service/v2/README.md#get-methods). */
 const GAS_LIMIT = 4_000_000;
 
-/** Finished runs kept: at some 2 KB for a usual one, those of the last blocks. */
+/** Cache of finished runs: at some 2 KB for a usual run, the runs of the last blocks. */
 const RUN_BYTES_MAX = 16 * 1024 * 1024;
 
 /** The reference client's library's words for a stack with more entries, or deeper, than it takes. */
@@ -128,8 +128,8 @@ const STACK_REFUSAL = 'TVM stack size exceeds limit';
 const HUNDREDS_VERSION = 9;
 
 /**
- * The random seed of every run. A fixed one makes a run a function of block, account and arguments, as it is in the reference
- * client's library; a contract that draws from it must seed it with more, as validators choose the seed of a block.
+ * Random seed of every run. A fixed seed makes a run a function of block, account and arguments, as in the reference client's library.
+ * Validators choose the seed of a block, so a contract that draws from it must add entropy.
  */
 const RANDOM_SEED = Buffer.alloc(32);
 
@@ -207,7 +207,7 @@ export function createContractWorlds(
     async function runMethod(call: MethodCall): Promise<MethodRun> {
       const key = `${gasMax} ${runKey(block, call)}`;
       const account = await readAccount(call.account);
-      // What is only foreseen is no function of the block: it is not shared and not kept.
+      // The result on a simulated account is no function of the block. It is neither shared nor cached.
       if (foreseenState(call.account) !== undefined) return { ...(await run(account, call, context.signal)), account };
       const kept = runs.get(key);
       if (kept !== undefined) {
@@ -253,7 +253,7 @@ export function createContractWorlds(
   };
 }
 
-/** What answers were made of: nothing that was run here comes from a cache. */
+/** Sources of answers. Results of runs here never come from a cache. */
 function createNotes({ liteServers, cached: isCached }: LiveAnswer<unknown>) {
   const used = new Set(liteServers);
   let cached = isCached;
@@ -269,12 +269,12 @@ function createNotes({ liteServers, cached: isCached }: LiveAnswer<unknown>) {
   return { note, noteRun, answer };
 }
 
-/** Equal for callers whose runs may be one: of one access, and of one payer, as the run of another may wait for longer. */
+/** Equal for callers that may share a run: same access and same payer. A run of another payer may wait longer. */
 function sharersOf({ access, getMethods, caller = '' }: ReadContext): string {
   return `${accessText(access)} ${getMethods?.payer ?? caller}`;
 }
 
-/** What terms say to the TVM. */
+/** Converts terms to options of the TVM. */
 function billed({ payer, wallMs }: MethodTerms): Pick<TvmWorld, 'payer' | 'wallMs'> {
   return { payer, ...(wallMs !== undefined && { wallMs }) };
 }

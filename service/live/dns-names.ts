@@ -1,9 +1,9 @@
-/** Bytes of a name that fit a resolver's argument, a slice of whole bytes, with the zero that ends the name. */
+/** Bytes of a name that fit a resolver's argument: a slice of whole bytes, including the final zero. */
 export const DOMAIN_BYTES_MAX = 126;
 
 /**
- * A name as resolvers read it: labels in reverse order, each ended by a zero byte (TEP-81). A trailing dot is an empty last label,
- * as the reference client's library has it, so that `ton.` starts with a zero.
+ * Encodes a name for resolvers: labels in reverse order, each ended by a zero byte (TEP-81).
+ * A trailing dot is an empty last label, as in the reference client's library. `ton.` therefore starts with a zero.
  */
 export function encodeDomain(name: string): Buffer {
   if (name === '' || name === '.') return Buffer.alloc(1);

@@ -22,10 +22,10 @@ export type KnownRecord =
   /** 32 bytes. */
   | { readonly kind: 'storageAddress'; readonly bagId: Buffer };
 
-/** As a `KnownRecord`, or the bag of cells of a record that is of another type or malformed. */
+/** Known record, or the bag of cells of a record of another type or a malformed record. */
 export type DnsRecord = KnownRecord | { readonly kind: 'unknown'; readonly boc: Buffer };
 
-/** A record of a dictionary and the cell that it was read from; `known` is undefined for a record of another type or a malformed one. */
+/** Record of a dictionary and its cell. `known` is undefined for a record of another type or a malformed record. */
 export type FoundRecord = {
   readonly category: Buffer;
   readonly cell: ContractCell;

@@ -14,7 +14,7 @@ import { LiveError } from './errors.ts';
 import { sliceEntry } from './vm-values.ts';
 import type { StackCell, StackEntry } from './vm-values.ts';
 
-/** One record of a name, under the part of the name that its resolver was asked for. */
+/** Record of a name, under the part of the name that its resolver was asked for. */
 export type DnsEntry = {
   readonly name: string;
   /** SHA-256 of the category's name, 32 bytes. */
@@ -37,8 +37,8 @@ export type DnsQuestion = {
  */
 export type LiveDns = {
   /**
-   * All records of a name; when resolvers are left to ask, the one record that names the next. None for a name that nobody has
-   * registered: its resolver is not there, or throws.
+   * All records of a name. If resolvers remain to be asked, the single record that names the next resolver.
+   * None for an unregistered name: its resolver is missing, or throws.
    * @param seqno masterchain seqno to resolve at; the served head when absent
    */
   resolve(
@@ -63,7 +63,7 @@ export function createLiveDns(dependencies: { worlds: ContractWorlds }): LiveDns
         const [next] = step.entries;
         const isLast = !step.partial || left <= 0 || next?.record.kind !== 'nextResolver';
         if (isLast) return world.answer(step.entries);
-        // What was resolved is the end of the name, so that each step leaves a shorter one.
+        // The resolved part is the end of the name. Each step leaves a shorter name.
         if (!rest.endsWith(next.name)) throw notAResolver();
         [at, rest, left] = [next.record.resolver, rest.slice(0, rest.length - next.name.length), left - 1];
       }
@@ -71,7 +71,7 @@ export function createLiveDns(dependencies: { worlds: ContractWorlds }): LiveDns
   };
 }
 
-/** What one resolver says; `partial` when it knows only the end of the name. */
+/** Answer of a resolver; `partial` when it resolves only the end of the name. */
 export type Step = { readonly entries: readonly DnsEntry[]; readonly partial: boolean };
 
 const NOTHING: Step = { entries: [], partial: false };
@@ -87,7 +87,7 @@ export async function askResolver(
   const run = await world.runMethod({ account, methodId: METHOD, stack });
   const [prefix, data] = run.stack.slice(-2);
   const succeeded = run.exitCode === 0 || run.exitCode === 1;
-  // Nobody has registered what an absent contract, or one that throws, is asked for.
+  // The name is unregistered if its contract is absent or throws.
   if (!succeeded) return NOTHING;
   if (data === undefined) throw notAResolver();
   if (data.type === 'null') return NOTHING;

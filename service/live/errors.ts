@@ -1,14 +1,14 @@
 import { TonplaneError } from '../error.ts';
 
 /**
- * - `from_too_old`: the masterchain block that a proof shall start from does not have the wanted block in its history
- * - `too_many_libraries`: more libraries are asked for than lite servers look up in one question
- * - `bad_stack`: the arguments of a get-method are none that the VM can be given
- * - `bad_message`: what is to be sent is no message from outside, or none that a node would look at
- * - `not_a_token`: the account is no jetton and no NFT, or says so of itself and its master or collection denies it
- * - `transaction_not_found`: no transaction is known that sent or received the message
- * - `no_archive`: history of an archival lite server alone is asked for, and none is one
- * - `not_a_resolver`: an account that names are to be resolved by answers what is no answer to that
+ * - `from_too_old`: the masterchain block at the start of a proof does not have the wanted block in its history
+ * - `too_many_libraries`: more libraries than lite servers look up in one query
+ * - `bad_stack`: the VM cannot take the arguments of a get-method
+ * - `bad_message`: the sent cell is no message from outside, or no node would check it
+ * - `not_a_token`: the account is no jetton and no NFT, or its master or collection denies it
+ * - `transaction_not_found`: no transaction that sent or received the message is found
+ * - `no_archive`: only history of an archival lite server is requested, and no lite server is archival
+ * - `not_a_resolver`: an account that should resolve names returns a wrong answer
  */
 export type LiveErrorCode =
   | 'from_too_old'

@@ -31,11 +31,11 @@ export type LiveExtendedAccounts = {
 export type ExtendedAccountsDependencies = {
   readonly accounts: LiveAccounts;
   readonly configuration: Pick<LiveConfiguration, 'readParam'>;
-  /** What contract an account is; by its code unless given. */
+  /** Recognizes the contract of an account; by default by its code. */
   readonly recognize?: typeof recognizeContract;
 };
 
-/** Where the network says when the times of restricted wallets start that do not say it themselves. */
+/** Configuration parameter with the start time of restricted wallets that have no start time of their own. */
 const RESTRICTED_WALLETS_START = -13;
 
 export function createExtendedAccounts(dependencies: ExtendedAccountsDependencies): LiveExtendedAccounts {

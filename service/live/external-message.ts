@@ -9,11 +9,11 @@ import { LiveError } from './errors.ts';
 
 /** A message from outside that has the form the network takes. */
 export type ExternalMessage = {
-  /** As it is sent: one root, without a checksum, the same for every spelling of the same cells. */
+  /** Message as sent: one root, without a checksum, the same for every spelling of the same cells. */
   readonly boc: Buffer;
-  /** Of the message's cell, 32 bytes. */
+  /** Hash of the message's cell, 32 bytes. */
   readonly hash: Buffer;
-  /** Of the message without what the sender may choose freely (TEP-467), 32 bytes. */
+  /** Hash of the message without parts that the sender may choose freely (TEP-467), 32 bytes. */
   readonly normalizedHash: Buffer;
 };
 
@@ -43,7 +43,7 @@ export function readExternalMessage(bytes: Buffer): ExternalMessage {
 /** Cells that fit a message: each takes at least two bytes. */
 const MESSAGE_CELLS_MAX = MESSAGE_BYTES_MAX >> 1;
 
-/** An index and stored hashes may make a bag longer than the message that is sent, though hardly by this much. */
+/** Limit of a bag. An index and stored hashes may make it longer than the sent message, but hardly by this factor. */
 const BAG_BYTES_MAX = 8 * MESSAGE_BYTES_MAX;
 
 function readBag(bytes: Buffer): Boc {

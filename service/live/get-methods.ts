@@ -18,8 +18,8 @@ export type LiveMethodRun = {
 };
 
 /**
- * Get-methods, run here on proved states: with the configuration, the libraries and the earlier blocks of the pinned masterchain
- * block, the time of the shard block that holds the account, and a random seed of zeros.
+ * Get-methods, run here on proved states. They use the configuration, the libraries and the earlier blocks of the pinned masterchain block.
+ * The time is of the shard block with the account. The random seed is zeros.
  * Errors: LiveError `bad_stack`, TvmError, PoolError, ProofError.
  */
 export type LiveGetMethods = {
@@ -28,7 +28,7 @@ export type LiveGetMethods = {
 };
 
 export function createLiveGetMethods(dependencies: { worlds: ContractWorlds }): LiveGetMethods {
-  /** By the stack of a run, which is kept with it: the same run gives the same value, so that what is made of it can be kept too. */
+  /** Values attached to the stack of a run. The same run gives the same value, so results derived from it can be cached too. */
   const made = createAttachment<readonly StackEntry[], LiveMethodRun>();
 
   return {

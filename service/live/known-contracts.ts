@@ -38,7 +38,7 @@ const dns = numberedOf('dns');
 const channel: Reader = (slice) => ({ kind: 'pchan', channel: readPaymentChannel(slice) });
 const restricted: Reader = (slice) => ({ kind: 'rwallet', wallet: readRestrictedWallet(slice) });
 
-/** By the code's representation hash in base64; hashes are of one kind only. */
+/** Contracts by the code's representation hash in base64. */
 const CONTRACTS: ReadonlyMap<string, readonly [revision: number, read: Reader]> = new Map([
   ['thBBpYp5gLlG6PueGY48kE0keZ/6NldOpCUcQaVm9YE=', [1, v3]],
   ['hNr6RJ+Ypph3ibojI1gHK8D3bcRSQAKl0JGLmnXS1Zk=', [2, v3]],
@@ -61,7 +61,7 @@ export function recognizeContract(state: ContractState): RecognizedContract | un
   return hash === undefined ? undefined : recognizeByHash(hash, state);
 }
 
-/** As `recognizeContract`. @param hash of the code, base64 */
+/** Recognizes a contract like `recognizeContract`. @param hash of the code, base64 */
 export function recognizeByHash(hash: string, state: Pick<ContractState, 'data'>): RecognizedContract | undefined {
   const known = CONTRACTS.get(hash);
   if (known === undefined) return undefined;

@@ -8,7 +8,7 @@ import { readExternalMessage } from './external-message.ts';
 import type { ExternalMessage } from './external-message.ts';
 import type { LiveSend, OnSent } from './send.ts';
 
-/** What an account is to be told from outside; the state is used while the account has no code. */
+/** External message for an account. The state is used while the account has no code. */
 export type ExternalQuery = ExternalContent & { readonly account: AccountId };
 
 /** Ways to send of the old Python service (service/v2/README.md#legacy-operations). */
@@ -16,9 +16,9 @@ export type LegacySend = {
   /** Writes the message and sends it. Rejects as `LiveSend.send` does. */
   sendQuery(query: ExternalQuery, context: ReadContext): Promise<LiveAnswer<ExternalMessage>>;
   /**
-   * Sends a message now and again every 5 seconds for a minute, whatever comes of it, to lite servers that the caller may use; returns
-   * at once, and goes on when the caller has left.
-   * Throws LiveError `bad_message`; PoolError `no_lite_server` when as many messages as are borne are being sent so.
+   * Sends a message now and every 5 seconds for a minute, regardless of results. Only lite servers that the caller may use receive it.
+   * Returns at once, and continues after the caller has left.
+   * Throws LiveError `bad_message`. Throws PoolError `no_lite_server` when the limit of repeated messages is reached.
    */
   sendRepeatedly(boc: Buffer, context: ReadContext): LiveAnswer<ExternalMessage>;
 };
@@ -48,7 +48,7 @@ export type LegacySendDependencies = {
 export function createLegacySend({ pool, accounts, send, onSent, now }: LegacySendDependencies): LegacySend {
   let repeated = 0;
 
-  /** One send of many; true when there is no use in another one. */
+  /** Sends once; true when further sends are useless. */
   async function sendOnce({ boc, rights }: Repeated): Promise<boolean> {
     try {
       const time = { deadlineMs: now() + EVERY_MS, signal: AbortSignal.timeout(EVERY_MS) };
@@ -76,7 +76,7 @@ export function createLegacySend({ pool, accounts, send, onSent, now }: LegacySe
       const message = readExternalMessage(boc);
       if (repeated >= REPEATED_MAX) throw new PoolError('no_lite_server');
       repeated += 1;
-      // What the caller may do outlasts its request; its time, its trace and its notes do not.
+      // The caller's rights outlast its request; its deadline, trace and notes do not.
       const rights = { ...(access && { access }), ...(caller !== undefined && { caller }) };
       void repeat({ boc: message.boc, rights, endMs: now() + DURATION_MS });
       onSent?.(message, rights);

@@ -15,7 +15,7 @@ export type LiveAccountsOptions = AccountReaderOptions;
 export function createLiveAccounts({ trust }: LiveAccountsOptions, { pool }: { pool: Pool }): LiveAccounts {
   const reader = createAccountReader({ trust }, { pool });
   const suspended = createSuspendedAccounts({ pool });
-  /** Of the views that the pool still holds: the same view gives the same account, so that what is made of it can be kept with it. */
+  /** Accounts attached to views that the pool still caches. The same view gives the same account, so derived results can be cached with it. */
   const made = createAttachment<AccountView, { list: SuspendedList; value: LiveAccount }>();
 
   function withSuspension(view: AccountView, list: SuspendedList): LiveAccount {

@@ -24,7 +24,7 @@ export type LiveBlocksDependencies = {
   readonly toUnixMs: (poolMs: number) => number;
 };
 
-/** Blocks over the pool. What is told of a block is proved as far as the trust setting asks for masterchain blocks. */
+/** Blocks over the pool. Data of a block are proved as far as the trust setting requires for masterchain blocks. */
 export function createLiveBlocks({ pool, signatures, toUnixMs }: LiveBlocksDependencies): LiveBlocks {
   const finder = createBlockFinder({ pool });
   const links = createBlockLinks({ pool, signatures });

@@ -14,10 +14,10 @@ import { LiveError } from './errors.ts';
 import { pinBlock } from './pinned-block.ts';
 import type { PinnedBlock } from './pinned-block.ts';
 
-/** Parameters that are held: the main network's whole configuration has some 60 KB. */
+/** Cache of parameters: the main network's whole configuration has some 60 KB. */
 const PARAMS_BYTES_MAX = 4 * 2 ** 20;
 
-/** What a held parameter weighs beside its BoC. */
+/** Weight of a cached parameter besides its BoC. */
 const PARAM_BYTES = 256;
 
 /** Maximum libraries in one query (service/liteserver/README.md#functions). */
@@ -80,7 +80,7 @@ export function createLiveConfiguration({ pool }: { pool: Pool }): LiveConfigura
   };
 }
 
-/** Written anew: the lite server's bag may hold more than the library. */
+/** Serializes the library again, because the lite server's bag may contain more than the library. */
 function viewLibrary({ hash, root }: ReturnType<typeof checkLibrariesWithProof>[number]): LiveLibrary[] {
   return root === undefined ? [] : [{ hash, data: writeBoc(root.table, [root.cell]) }];
 }

@@ -27,12 +27,12 @@ export type LiveTransactionsDependencies = {
   readonly blocks: Pick<LiveBlocks, 'findBlock' | 'readHeader'>;
 };
 
-/** One question of a listing, already bound to its block. */
+/** Query of a listing, bound to its block. */
 type AskListing<T> = (range: BlockTransactionRange) => Promise<LiveAnswer<ListingStep<T>>>;
 
 const beforeTheFirst: TransactionPlace = { lt: 0n, hash: Buffer.alloc(32) };
 
-/** Transactions over the pool: long lists are walked step by step, each step proved by the one before or by the block. */
+/** Transactions over the pool. Long lists are read in steps; the previous step or the block proves each step. */
 export function createLiveTransactions(dependencies: LiveTransactionsDependencies): LiveTransactions {
   const { pool, accounts, blocks } = dependencies;
 
@@ -101,8 +101,8 @@ export function createLiveTransactions(dependencies: LiveTransactionsDependencie
 }
 
 /**
- * Asks for one more than is wanted where that fits into an answer, so that `incomplete` says whether there are more: a lite server
- * says so whenever there were enough, even if nothing follows.
+ * Requests one transaction more than wanted if it fits into an answer, so that `incomplete` is exact.
+ * A lite server reports incomplete whenever there were enough, even if nothing follows.
  */
 async function walkListing<T>(
   range: BlockTransactionRange,

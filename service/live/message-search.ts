@@ -11,8 +11,8 @@ import { LiveError } from './errors.ts';
 import type { LiveTransaction, LiveTransactionList, LiveTransactions, MessageName } from './transactions.ts';
 
 /**
- * Blocks that are searched for the delivery of a message: it takes one to three blocks, and some tens more when queues are full.
- * At two questions for a block a search ends well within the time of a request.
+ * Blocks that are searched for the delivery of a message. Delivery takes one to three blocks, and some tens more with full queues.
+ * With two queries a block, a search ends well within the time of a request.
  */
 const BLOCKS_MAX = 40;
 
@@ -28,7 +28,7 @@ export type MessageSearchDependencies = {
   readonly blocks: Pick<LiveBlocks, 'findBlock' | 'readHeader'>;
 };
 
-/** Finds the transactions at both ends of a message: among the account's newest ones, then in the blocks around the message's lt. */
+/** Finds the transactions at both ends of a message: first in the account's newest transactions, then in blocks around its lt. */
 export function createMessageSearch({
   pool,
   accounts,
@@ -64,7 +64,7 @@ export function createMessageSearch({
       const step = await readHistoryStep(pool, account, lastTransaction, HISTORY_STEP_MAX, context);
       return joinAnswers({ ...step.value, endLt: lastTransaction.lt }, [state, step]);
     }
-    // The account is not there now, but may have been: its blocks tell.
+    // The account does not exist now, but may have existed. Its blocks decide.
     const nothing = { transactions: [], previous: lastTransaction };
     if (shardBlock.workchain !== account.workchain) return { ...state, value: { ...nothing, endLt: 0n } };
     const tip = await blocks.readHeader(shardBlock, context);
@@ -114,7 +114,7 @@ type Newest = LiveTransactionList & {
   readonly endLt: bigint;
 };
 
-/** Whether all transactions above the lt are known. The first one of an account may follow others of its life before. */
+/** True if all transactions above the lt are loaded. An account's first transaction may follow others of an earlier life. */
 function reachesDownTo({ transactions, previous }: Newest, lt: bigint): boolean {
   return transactions.some(({ transaction }) => transaction.lt <= lt) || (previous.lt > 0n && previous.lt <= lt);
 }

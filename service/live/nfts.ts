@@ -20,8 +20,9 @@ export async function readNftCollection(contract: TokenContract): Promise<NftCol
 }
 
 /**
- * `get_nft_data`: whether it is set up, index, collection, owner, its own content (TEP-62). Anybody can deploy a contract that says
- * so: the collection must say that the item of this index is this account. An item that is not set up has neither owner nor content.
+ * Result of `get_nft_data`: initialized or not, index, collection, owner, own content (TEP-62).
+ * Anybody can deploy a contract that claims these. The collection must confirm that the item of this index is this account.
+ * An uninitialized item has neither owner nor content.
  */
 export async function readNftItem(contract: TokenContract): Promise<NftItem | undefined> {
   const stack = await contract.run('get_nft_data', 5);

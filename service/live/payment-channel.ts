@@ -83,7 +83,7 @@ function readState(slice: ContractSlice): ChannelState {
   };
 }
 
-/** The state in words, as the node prints values of TL-B types: scalars in the line, others in lines of their own. */
+/** State as text, as the node prints values of TL-B types: scalars inline, other values on lines of their own. */
 export function describeChannelState(state: ChannelState): string {
   const sums = printCoins('A', state.a) + printCoins('B', state.b);
   if (state.kind === 'payout') return `(chan_state_payout${sums})\n`;

@@ -1,8 +1,8 @@
 /** So much work at a time; what comes later waits in the order in which it came. */
 export type Places = {
-  /** What waits now. */
+  /** Work that waits now. */
   readonly waiting: number;
-  /** Of the work that runs now. */
+  /** Slots of the work that runs now. */
   readonly taken: number;
   /**
    * Rejects with the signal's reason when it is aborted while the work waits.
@@ -13,7 +13,7 @@ export type Places = {
 
 type Waiting = { readonly count: number; readonly go: () => void };
 
-/** Who waits is bounded by who asks: every reader has a bounded number of blocks under way, a server one of requests. */
+/** Callers bound the queue: every reader has a bounded number of blocks in progress, a server of requests. */
 export function createPlaces(max: number): Places {
   let free = max;
   const waiting: Waiting[] = [];
@@ -28,7 +28,7 @@ export function createPlaces(max: number): Places {
       const leave = (): void => {
         waiting.splice(waiting.indexOf(one), 1);
         reject(signal.reason as Error);
-        // Those behind may need less.
+        // The next in the queue may need fewer slots.
         admit();
       };
       const go = (): void => {

@@ -9,7 +9,7 @@ import type { PinnedBlock } from './pinned-block.ts';
 const WITH_DATA = 0;
 
 /**
- * The public library with this hash as of a masterchain block, proved to be there or not to be there; undefined in the latter case.
+ * Public library with this hash as of a masterchain block, proved to exist. Undefined when proved to be absent.
  * Rejects as `Pool.query` does.
  */
 export function readPublicLibrary(

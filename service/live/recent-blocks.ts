@@ -29,7 +29,7 @@ const SUBJECT = 'previousBlocks';
 /** The masterchain blocks that a contract sees when it runs at a pinned block. */
 export type RecentBlocks = {
   /**
-   * Proved by the block's state, in one upstream query; or by the header of a head that follows the block before, in none.
+   * Proved by the block's state in one upstream query. If the head follows the block before, its header proves them without a query.
    * Rejects as `Pool.query` does.
    */
   recentAt(pinned: PinnedBlock, context: ReadContext): Promise<LiveAnswer<PreviousBlocks>>;
@@ -59,7 +59,7 @@ export function createRecentBlocks({ pool }: { pool: Pool }): RecentBlocks {
   };
 }
 
-/** What follows for a block from what was proved for it or for the block before; undefined when nothing does. */
+/** Recent blocks derived from the proof for this block or for the block before; undefined when there is none. */
 export function followTo(
   { block, previous, keyBlockSeqno }: PinnedBlock,
   before: PreviousBlocks,

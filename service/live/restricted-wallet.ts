@@ -9,7 +9,7 @@ export type RestrictedWallet = {
   readonly walletId: number;
   /** Unix seconds; 0: the time that parameter -13 names. */
   readonly startAt: number;
-  /** What stays locked from so many seconds (signed) after the start on, in nanotons; by seconds. */
+  /** Locked nanotons from this many seconds (signed) after the start on, in order of seconds. */
   readonly limits: readonly { readonly seconds: number; readonly locked: bigint }[];
 };
 
@@ -41,8 +41,8 @@ export function readRestrictedWallet(slice: ContractSlice): RestrictedWallet {
 }
 
 /**
- * What the wallet's get-method `balance` answers: the balance without what the last step at or before now keeps locked. With no
- * start at all it is as one second before the start.
+ * Result of the wallet's get-method `balance`: the balance minus the amount that the last step up to now locks.
+ * Without a start, the time counts as a second before the start.
  * @param startAt unix seconds; 0 when there is none
  * @param utime unix seconds
  */

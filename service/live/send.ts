@@ -6,14 +6,14 @@ import type { ExternalMessage } from './external-message.ts';
 /** Sending of messages from outside. */
 export type LiveSend = {
   /**
-   * Checks a message (a BoC of any spelling) and hands it to several lite servers; resolves when the first has taken it or has it
-   * already. That means checked and passed on by a node, not yet in a block.
+   * Checks a message (a BoC of any spelling) and sends it to several lite servers. Resolves when the first accepts it or has it already.
+   * Accepted means checked and forwarded by a node, not yet in a block.
    * Rejects with LiveError `bad_message`, LiteServerError (`rejected` by the network's rules), PoolError.
    */
   send(boc: Buffer, context: ReadContext): Promise<LiveAnswer<ExternalMessage>>;
 };
 
-/** Is told of a message that a lite server has taken; must not throw. */
+/** Called for a message that a lite server has accepted; must not throw. */
 export type OnSent = (message: ExternalMessage, sender: Pick<ReadContext, 'access'>) => void;
 
 export type LiveSendDependencies = { readonly pool: Pick<Pool, 'broadcast'>; readonly onSent?: OnSent | undefined };

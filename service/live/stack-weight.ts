@@ -3,7 +3,7 @@ import type { StackEntry } from './vm-values.ts';
 
 /** An entry without what it refers to: an object and, for a number, its digits. */
 const ENTRY_BYTES = 320;
-/** Tables besides the bytes of their cells: offsets, references, hashes; and the answers that show them, as objects and as JSON. */
+/** Weight of tables per byte of their cells: offsets, references, hashes, and rendered answers as objects and as JSON. */
 const TABLE_FACTOR = 8;
 const RUN_BYTES = 2_048;
 

@@ -17,7 +17,7 @@ export type SuspendedList = { readonly table: CellTable; readonly list: Suspende
 
 const SUSPENDED_ADDRESSES = 44;
 
-/** Key blocks whose list is held: heads need one, reads at old seqnos some more. A list has some kilobytes. */
+/** Cached lists of key blocks. Heads need one, reads at old seqnos some more. A list has some kilobytes. */
 const LISTS_MAX = 64;
 
 /** Reads of parameter 44: one upstream query for each key block, since the configuration changes with key blocks alone. */

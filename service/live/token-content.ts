@@ -15,7 +15,7 @@ import { keyUint } from '../decode/hashmap.ts';
 import { ReadBudget } from '../decode/read-budget.ts';
 import type { StackCell } from './vm-values.ts';
 
-/** What a token says about itself (TEP-64). */
+/** Content of a token by its own account (TEP-64). */
 export type TokenContent =
   | { readonly kind: 'offchain'; readonly uri: string }
   /** Known attributes by name, in alphabetical order, then others by the hex of their key; `image_data` is base64. */
@@ -56,8 +56,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 export const NO_CONTENT: TokenContent = { kind: 'onchain', attributes: new Map() };
 
 /**
- * Reads `Content`: a first byte of 1 and the address of the content, or a first byte of 0 and a dictionary of attributes. Never
- * throws: what is not so has no content, a value that is no text is left out, and attributes end where the budget is spent.
+ * Reads `Content`. First byte 1: the address of the content. First byte 0: a dictionary of attributes.
+ * Never throws: other cells have no content. A value that is no text is left out, and attributes end where the budget is spent.
  */
 export function readTokenContent(
   cell: StackCell,

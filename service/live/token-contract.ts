@@ -66,8 +66,8 @@ export function asSlice(entry: StackEntry | undefined): StackEntry | undefined {
 }
 
 /**
- * An address in a slice or a cell: `none` for `addr_none` and for null; undefined for an external or variable address, one with
- * anycast, and what is no address.
+ * Address in a slice or a cell: `none` for `addr_none` and for null.
+ * Undefined for an external or variable address, an address with anycast, and any other value.
  */
 export function asAddress(entry: StackEntry | undefined): AccountId | 'none' | undefined {
   if (entry?.type === 'null') return 'none';
@@ -93,7 +93,7 @@ export function orNobody(address: AccountId | 'none'): AccountId | undefined {
   return address === 'none' ? undefined : address;
 }
 
-/** Whether a method's first result names this account: workchain and id alone count. */
+/** True if a method's first result names this account. Only workchain and id count. */
 export function names(result: readonly StackEntry[] | undefined, account: AccountId): boolean {
   const address = asAddress(result?.[0]);
   if (address === undefined || address === 'none') return false;

@@ -13,7 +13,7 @@ export type JettonMaster = {
   readonly kind: 'jettonMaster';
   readonly totalSupply: bigint;
   readonly mintable: boolean;
-  /** Undefined when nobody is. */
+  /** Undefined when there is no admin. */
   readonly admin: AccountId | undefined;
   readonly content: TokenContent;
   /** BoC. */
@@ -47,7 +47,7 @@ export type NftItem = {
   readonly content: TokenContent | DomainContent;
 };
 
-/** What an item that is a domain shows instead: its name and records, by category (32 bytes) in their order. */
+/** Content of an item that is a domain: its name and records, by category (32 bytes) in their order. */
 export type DomainContent = {
   readonly kind: 'domain';
   readonly domain: string;
@@ -57,8 +57,8 @@ export type DomainContent = {
 export type Token = JettonMaster | JettonWallet | NftCollection | NftItem;
 
 /**
- * Jettons and NFTs, told by the get-methods that they have (TEP-62, 64, 74, 81), which run here on proved states. What an account
- * says of itself is compared with what its master or collection says of it.
+ * Jettons and NFTs, recognized by their get-methods (TEP-62, 64, 74, 81), which run here on proved states.
+ * The claims of an account are compared with its master or collection.
  * Errors: LiveError `not_a_token`, TvmError, PoolError, ProofError.
  */
 export type LiveTokens = {

@@ -13,25 +13,25 @@ export type LiveTransaction = {
   readonly transaction: Transaction;
 };
 
-/** Where a transaction stands: lt 0 and a zero hash for "before the first". */
+/** Position of a transaction: lt 0 and a zero hash for "before the first". */
 export type TransactionPlace = { readonly lt: bigint; readonly hash: Buffer };
 
 /** A stretch of an account's transactions, newest first, each named by the hash that the next newer one holds. */
 export type LiveTransactionList = {
   readonly transactions: readonly LiveTransaction[];
-  /** Where the next stretch starts; lt 0 when this one reaches the account's first transaction. */
+  /** Start of the next stretch; lt 0 when this stretch reaches the account's first transaction. */
   readonly previous: TransactionPlace;
 };
 
-/** Which transactions of an account are wanted. */
+/** Range of wanted transactions of an account. */
 export type TransactionRange = {
   /** The newest one, part of the answer; absent: the account's newest at the served head. */
   readonly from?: TransactionPlace | undefined;
   /** At most so many, 1..1000. */
   readonly limit: number;
-  /** Those at this lt and below are left out. */
+  /** Transactions at this lt and below are left out. */
   readonly toLt: bigint;
-  /** Only what an archival lite server tells. */
+  /** Only history that an archival lite server has. */
   readonly archival?: boolean;
 };
 
@@ -41,7 +41,7 @@ export type BlockName = ShardPlace & {
   readonly hashes?: { readonly rootHash: Buffer; readonly fileHash: Buffer } | undefined;
 };
 
-/** Which transactions of a block are wanted, by account id and then by lt. */
+/** Range of wanted transactions of a block, by account id and then by lt. */
 export type BlockTransactionRange = {
   /** At most so many, 1..10000. */
   readonly count: number;
@@ -67,8 +67,8 @@ export type MessageName = {
 };
 
 /**
- * Reads of transactions, each proved: those of an account by the chain of hashes from its proved last one or from a given hash,
- * those of a block by the block's proof. Errors: PoolError, ProofError, LiteServerError (see their modules).
+ * Reads of transactions, each proved. A chain of hashes from the proved last transaction or a given hash proves an account's transactions.
+ * The block's proof proves transactions of a block. Errors: PoolError, ProofError, LiteServerError (see their modules).
  */
 export type LiveTransactions = {
   readTransactions(

@@ -10,8 +10,8 @@ import { requireBlock } from '../proof/header-proof.ts';
 import type { FoundAccount } from './account-view.ts';
 
 /**
- * Reads an account out of an answer of getAccountState without checking that its proofs belong to the block: for the trust settings
- * that take a lite server's word. The answer must still be about the asked block.
+ * Reads an account from an answer of getAccountState without checking that its proofs belong to the block.
+ * For the trust settings that accept a lite server's word. The answer must still be about the requested block.
  * @throws ProofError `wrong_id`, DecodeError
  */
 export function readUnprovedAccount(block: BlockId, account: Buffer, answer: AccountStateAnswer): FoundAccount {

@@ -16,7 +16,7 @@ export type Wallet =
 type WalletV5<T extends string> = {
   readonly type: T;
   readonly seqno: number;
-  /** Of the beta the first 32 bits of 80, unsigned. */
+  /** Wallet id. For the beta: the first 32 bits of 80, unsigned. */
   readonly walletId: number;
   readonly isSignatureAllowed: boolean;
 };
@@ -45,7 +45,7 @@ function readV5Beta(slice: ContractSlice): Wallet {
   return { type: 'wallet v5 beta', seqno: slice.uint(32), walletId: slice.uint(32), isSignatureAllowed };
 }
 
-/** By the code's representation hash in base64. */
+/** Wallets by the code's representation hash in base64. */
 const WALLETS: ReadonlyMap<string, WalletCode> = new Map([
   ['oM/CxIruFqJx8s/AtzgtgXVs7LEBfQd/qqs7tgL2how=', numbered('wallet v1 r1')],
   ['1JAvzJ+tdGmPqONTIgpo2g3PcuMryy657gQhfBfTBiw=', numbered('wallet v1 r2')],
@@ -63,18 +63,18 @@ const WALLETS: ReadonlyMap<string, WalletCode> = new Map([
 /** Code and data of an account as bags of cells. */
 export type ContractState = { readonly code: Buffer | null; readonly data: Buffer | null };
 
-/** The wallet that an account is; undefined when its code is no known wallet's or its data not what that code works on. */
+/** Wallet of an account; undefined when its code is no known wallet's or its data do not fit the code. */
 export function readWallet(state: ContractState): Wallet | undefined {
   return readWalletByHash(codeHash(state) ?? '', state);
 }
 
-/** As `readWallet`. @param hash of the code, base64 */
+/** Reads a wallet like `readWallet`. @param hash of the code, base64 */
 export function readWalletByHash(hash: string, state: Pick<ContractState, 'data'>): Wallet | undefined {
   const code = WALLETS.get(hash);
   return code && readContractData(state, code.read);
 }
 
-/** Which wallet a code is; undefined for any other. @param hash of the code, base64 */
+/** Wallet type of a code; undefined for any other code. @param hash of the code, base64 */
 export function walletType(hash: string): Wallet['type'] | undefined {
   return WALLETS.get(hash)?.type;
 }

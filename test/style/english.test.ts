@@ -30,7 +30,6 @@ const faultsMax: Readonly<Record<string, Faults>> = {
   'service/devchain': [120, 44, 27],
   'service/http': [60, 35, 17],
   'service/indexer': [55, 30, 14],
-  'service/live': [54, 27, 16],
   'service/main': [64, 43, 26],
   'service/store': [161, 54, 42],
   'service/v2': [15, 2, 1],
