@@ -11,7 +11,7 @@ import type { JsonSchema, Shape } from './shape.ts';
 
 export type OperationMethod = 'GET' | 'POST';
 
-/** What an operation of a contract is, as data: parsing, limits, errors and documents are made from it once for all. */
+/** Operation of a contract as data. Parsing, limits, errors and documents are derived from it once. */
 export type OperationDefinition<P extends Parameters, R, C extends ReadContext = ReadContext> = {
   /** Name in the path and, in v2, as JSON-RPC method. */
   readonly name: string;
@@ -20,7 +20,7 @@ export type OperationDefinition<P extends Parameters, R, C extends ReadContext =
   readonly methods: readonly OperationMethod[];
   /** Groups operations in the document. */
   readonly tag: string;
-  /** One sentence for the document. */
+  /** Sentence for the document. */
   readonly summary: string;
   readonly parameters: P;
   readonly rule?: ParameterRule<P>;
@@ -33,7 +33,7 @@ export type OperationDefinition<P extends Parameters, R, C extends ReadContext =
   readonly handle: (values: Values<P>, context: C) => Promise<LiveAnswer<R>>;
 };
 
-/** An operation whose parameter and result types are its own business. @template C what it is told of the request */
+/** Operation with hidden parameter and result types. @template C context of the request */
 export type Operation<C extends ReadContext = ReadContext> = {
   readonly name: string;
   readonly aliases: readonly string[];

@@ -49,14 +49,14 @@ export async function mapPaced<A, B>(items: Iterable<A>, view: (item: A) => B, p
 /** Values in one another that are written at once: some 50 KB, well below a turn. */
 const VALUES_AT_ONCE = 1000;
 
-/** A short text, or a long one in UTF-8, in pieces: putting those together would hold up others as much as writing them. */
+/** Short text, or long text as UTF-8 pieces. Joining pieces would block other work as long as writing them. */
 export type PacedText = string | readonly Buffer[];
 
-/** A value as the JSON that it was written to when it was made: what a long answer holds in place of all its objects, which would outlive their use. */
+/** Value as its rendered JSON. A long answer holds it in place of objects, which would outlive their use. */
 export class Written<T> {
   /** Never set: carries the type only. */
   declare readonly value?: T;
-  /** One after another; bytes are UTF-8. */
+  /** Parts in order; bytes are UTF-8. */
   readonly parts: readonly (string | Buffer)[];
 
   constructor(parts: readonly (string | Buffer)[]) {
@@ -69,7 +69,7 @@ export class Written<T> {
   }
 }
 
-/** An object as the JSON of its values: hundreds of names that nothing else is called are no keys of one first. */
+/** Renders an object directly from its entries. Hundreds of unique names never become keys of an object. */
 export function writeEntries<T>(
   entries: Iterable<readonly [name: string, value: T | Written<T>]>,
 ): Written<Record<string, T>> {
@@ -91,7 +91,7 @@ export function writeEntries<T>(
 /** Letters that are put together at once. */
 const PART_LETTERS = 65_536;
 
-/** As `writeEntries`, of many values that are written already. @param entries each with the JSON of its value */
+/** Renders an object like `writeEntries`, from values that are JSON already. @param entries each with the JSON of its value */
 export async function writeTexts<T>(
   entries: Iterable<readonly [name: string, json: string]>,
   pacer: Pacer,
@@ -113,7 +113,7 @@ export async function writeTexts<T>(
 /** Answers whose lists and maps have items of some milliseconds of JSON at most. */
 const flat = createAttachment<object, true>();
 
-/** Says of an answer that the items of its lists and maps are small: they are written one by one, without being counted before. */
+/** Marks the items of an answer's lists and maps as small. They are rendered singly, without counting first. */
 export function markFlat<T extends object>(answer: T): T {
   flat.attach(answer, true);
   return answer;
@@ -159,7 +159,7 @@ export async function writePaced(value: unknown, pacer: Pacer): Promise<PacedTex
 const isAtom = (value: unknown): value is string | number | boolean | null | undefined =>
   typeof value !== 'object' || value === null;
 
-/** What is left of a number of values when those in one another are taken from it; below 0, they are more, or one of them is written already. */
+/** Subtracts the nested values from a number of values. Negative: there are more, or a value is rendered already. */
 function valuesLeft(value: unknown, values: number): number {
   let left = values - 1;
   if (typeof value !== 'object' || value === null) return left;

@@ -1,20 +1,20 @@
 import { invalid } from './errors.ts';
 import type { JsonSchema } from './shape.ts';
 
-/** Where raw values come from: `query` gives text, `body` gives what JSON gave (integers beyond 2^53 as bigint). */
+/** Source of raw values: `query` gives text, `body` gives JSON values (integers beyond 2^53 as bigint). */
 export type ParameterSource = {
   readonly kind: 'query' | 'body';
   /** Names of all given values, as parameters name them. */
   readonly names: readonly string[];
   /** The raw value; undefined when absent. */
   get(name: string): unknown;
-  /** As `get`, but all values of a name that a query repeats, as an array. */
+  /** Like `get`, with all values of a name that a query repeats, as an array. */
   getAll(name: string): unknown;
 };
 
 /**
- * One parameter of an operation: how it is read, what it must satisfy, and its place in the document.
- * Its messages are the same wherever the value stands.
+ * Parameter of an operation: its parser, its constraints, and its part of the document.
+ * Its messages are the same for every source of the value.
  */
 export type Parameter<T> = {
   readonly name: string;
@@ -26,7 +26,7 @@ export type Parameter<T> = {
   readonly emptyIsAbsent?: boolean;
   /** Raw value (never undefined or null) to value; throws ContractError. */
   parse(raw: unknown, kind: ParameterSource['kind']): T;
-  /** What is wrong with a value that parsed; undefined when nothing is. */
+  /** Fault of a parsed value; undefined when there is none. */
   check(value: T): string | undefined;
   /** Stands for an absent value; only of parameters that have one. */
   readonly fallback?: T;
@@ -49,15 +49,15 @@ export function withDefault<T>(parameter: OptionalParameter<T>, fallback: T): De
   return { ...parameter, fallback };
 }
 
-/** What must hold between the parameters of one operation. */
+/** Rule between the parameters of one operation. */
 export type ParameterRule<P extends Parameters> = {
   /** Keywords that say the same in the schema of a POST body. */
   readonly schema: JsonSchema;
-  /** What is wrong with values that are each right; undefined when nothing is. */
+  /** Fault of values that are each valid; undefined when there is none. */
   check(values: Values<P>, kind: ParameterSource['kind']): string | undefined;
 };
 
-/** Of some optional parameters exactly one is given. @param message what to tell the caller otherwise */
+/** Requires exactly one of some optional parameters. @param message for the caller otherwise */
 export function exactlyOne(parameters: Parameters, message: string) {
   return {
     schema: { oneOf: Object.values(parameters).map(({ name }) => ({ required: [name] })) },
@@ -72,7 +72,7 @@ export type RequiredParameter<T> = Parameter<T> & { readonly missing: string };
 /** Field of the handler's argument -> parameter. */
 export type Parameters = Readonly<Record<string, Parameter<unknown>>>;
 
-/** What a handler is given: optional parameters may be undefined. */
+/** Input of a handler: optional parameters may be undefined. */
 export type Values<P extends Parameters> = {
   readonly [K in keyof P]: P[K] extends RequiredParameter<infer T> | DefaultedParameter<infer T>
     ? T

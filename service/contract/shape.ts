@@ -2,8 +2,8 @@
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
 /**
- * One shape of the contract, written once: its JSON Schema at run time, its TypeScript type by `Infer`. Writers return `Infer` of
- * their shape, so a field that is added, renamed or moved is a type error until document and answer agree.
+ * Shape of the contract, written once: its JSON Schema at run time, its TypeScript type by `Infer`.
+ * Writers return `Infer` of their shape. A field that is added, renamed or moved is a type error until document and answer agree.
  */
 export type Shape<T> = {
   /** For use in place: a reference when the shape is named. */
@@ -14,7 +14,7 @@ export type Shape<T> = {
   readonly value?: T;
 };
 
-/** What a shape describes. */
+/** Type that a shape describes. */
 export type Infer<S> = S extends Shape<infer T> ? T : never;
 
 const noDefinitions: ReadonlyMap<string, JsonSchema> = new Map();
@@ -77,7 +77,7 @@ export function map<T>(value: Shape<T>, key?: Shape<string>): Shape<Readonly<Rec
   };
 }
 
-/** Exactly one of the shapes, told apart by the value of one field. */
+/** Exactly one of the shapes. The value of one field distinguishes them. */
 export function variants<const V extends readonly Shape<unknown>[]>(
   field: string,
   mapping: Readonly<Record<string, string>>,
@@ -95,7 +95,7 @@ export function variants<const V extends readonly Shape<unknown>[]>(
   };
 }
 
-/** Exactly one of the shapes, told apart by their fields. */
+/** Exactly one of the shapes. Their fields distinguish them. */
 export function oneOf<const V extends readonly Shape<unknown>[]>(shapes: V): Shape<Infer<V[number]>> {
   return { schema: { oneOf: shapes.map((shape) => shape.schema) }, definitions: merge(shapes) };
 }
@@ -108,7 +108,7 @@ export function named<T>(name: string, shape: Shape<T>): Shape<T> {
   };
 }
 
-/** Where the document keeps a named schema. */
+/** Reference to a named schema in the document. */
 export function referenceTo(name: string): string {
   return `#/components/schemas/${name}`;
 }

@@ -1,8 +1,8 @@
 import { createAttachment } from '../live/attachment.ts';
 
 /**
- * Views that were made with `showOnce`, with their JSON once it was asked for. What was made is kept with the value that it shows and
- * no longer, so the caches' own bounds hold it.
+ * Views that were made with `showOnce`, with their JSON after the first rendering.
+ * The JSON is attached to the value and lives as long, so the caches' own bounds limit it.
  */
 const texts = createAttachment<object, { json: string | undefined }>();
 

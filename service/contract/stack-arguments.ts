@@ -6,8 +6,8 @@ import { ContractError, invalid } from './errors.ts';
 // Values of a get-method's arguments, for every form of a stack (service/v2/README.md#stack).
 
 /**
- * The one root of a bag of cells in base64.
- * @param wanted what to tell the caller when it is none
+ * Reads the single root of a bag of cells in base64.
+ * @param wanted message for the caller otherwise
  * @throws ContractError
  */
 export function readBocCell(text: string, wanted: string): StackCell {
@@ -57,8 +57,8 @@ function fitting(value: bigint, shown: string): bigint {
 }
 
 /**
- * What `read` gives.
- * @param wanted what to tell the caller when cells or base64 are not right
+ * Returns the result of `read`.
+ * @param wanted message for the caller when cells or base64 are invalid
  * @throws ContractError
  */
 export function orRefuse<T>(wanted: string, read: () => T): T {

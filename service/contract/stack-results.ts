@@ -10,7 +10,7 @@ import { ContractError } from './errors.ts';
  */
 const bagBytesMax = 4 * 1024 * 1024;
 
-/** What of an answer's bound is left. */
+/** Rest of an answer's bound. */
 export type BagRoom = { bagBytes: number };
 
 export function makeBagRoom(): BagRoom {
@@ -18,8 +18,8 @@ export function makeBagRoom(): BagRoom {
 }
 
 /**
- * Whether a cell has pruned branches without their Merkle proof. Readers of bags, the VM among them, refuse such a root: no answer
- * shows it.
+ * True if a cell has pruned branches without their Merkle proof.
+ * Readers of bags, the VM among them, refuse such a root, so no answer shows it.
  */
 export function isPruned({ table, cell }: StackCell): boolean {
   return table.levelMask(cell) !== 0;
@@ -38,7 +38,7 @@ export function viewHexNumber(value: bigint): string {
   return value < 0n ? `-0x${(-value).toString(16)}` : `0x${value.toString(16)}`;
 }
 
-/** The items of pairs that end with null, as which the VM has a list; null alone is the empty list. */
+/** Items of a list of the VM: nested pairs that end with null. Null alone is the empty list. */
 export function listElements(entry: StackEntry): readonly StackEntry[] | undefined {
   const elements: StackEntry[] = [];
   for (let rest = entry; ;) {

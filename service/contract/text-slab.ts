@@ -1,8 +1,8 @@
-/** Text in UTF-8 that grows outside of the heap: strings of an answer would be copied by each collection that they live through. */
+/** Growing UTF-8 text outside of the heap. Each garbage collection would copy strings of an answer. */
 export type TextSlab = {
   /** @param text a string, or bytes of UTF-8, which must not change any more: many are not copied */
   readonly add: (text: string | Uint8Array) => void;
-  /** As `add`. @returns where the text stands, unchanged for as long as it is of use */
+  /** Adds a text like `add`. @returns bytes of the text, which stay unchanged while in use */
   readonly place: (text: string) => Buffer;
   /** All that was added, in order; nothing may be added after it. */
   readonly pieces: () => readonly Buffer[];

@@ -15,7 +15,7 @@ const input = {
 /** Account of an operation: raw or friendly, either base64 alphabet, any flags (service/v2/README.md#inputs). */
 export const address: RequiredParameter<AccountId> = accountParameter('address', 'address');
 
-/** As `address`, with the way it was spelled. */
+/** Like `address`, with its spelling. */
 export const spelledAddress: RequiredParameter<ParsedAddress> = addressParameter(
   'address',
   'address',

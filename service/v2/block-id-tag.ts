@@ -9,7 +9,7 @@ const written: BlockIdTag = 'ton.blockIdExt';
 /** Name of the tag's schema in the document. */
 const SCHEMA = 'BlockIdTag';
 
-/** The operation with its block ids named so, in its answers as in the document; itself when that is how they are written. */
+/** Renames block ids of an operation, in answers and in the document. Returns the operation itself when the tag is the default. */
 export function tagBlockIds(operation: Operation, tag: BlockIdTag): Operation {
   const { result } = operation;
   if (tag === written || !result.definitions.has(SCHEMA)) return operation;

@@ -41,7 +41,7 @@ export const masterchainBlockSignatures = named(
   ),
 );
 
-/** Those of the simplex consensus also show what was signed in place of the block's id. */
+/** Signatures of the simplex consensus also show the signed data in place of the block's id. */
 export function viewBlockSignatures(live: LiveBlockSignatures): Infer<typeof masterchainBlockSignatures> {
   const { signatures: set } = live;
   const id = viewBlockId(live.id);

@@ -101,7 +101,7 @@ function viewAccount(account: { workchain: number; id: Buffer }): Infer<typeof a
 
 const base32Digits = 'abcdefghijklmnopqrstuvwxyz234567';
 
-/** First byte of an ADNL address as text; its digit is the same in all of them and is left out. */
+/** First byte of an ADNL address as text. Its digit is the same in all addresses and is left out. */
 const adnlTag = 0x2d;
 
 /** Base32 of a tag, the 32 bytes and their CRC-16: 55 digits. */

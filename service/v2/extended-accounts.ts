@@ -163,7 +163,7 @@ export const extendedAccountState = named(
   }),
 );
 
-/** @param address as it was asked for: its flags are kept */
+/** @param address as requested, with its flags */
 export function viewExtendedAccount(
   extended: LiveExtendedAccount,
   address: ParsedAddress,

@@ -78,7 +78,7 @@ export function optionalUtime(name: string): OptionalParameter<number> {
   };
 }
 
-/** A number, 0..2^31-1. @param told the name in the message about a negative one */
+/** Number in 0..2^31-1. The second argument is the name in the message about a negative number. */
 export function optionalNonNegative(name: string, told = name): OptionalParameter<number> {
   return {
     name,
@@ -93,8 +93,8 @@ export function optionalNonNegative(name: string, told = name): OptionalParamete
 }
 
 /**
- * What a JSON integer was before JavaScript wrote it: -2^63 becomes -9223372036854776000. A shard with up to 52 bits of prefix, and
- * networks split four to eight times, is a double exactly; text is taken as it stands.
+ * Reverses JavaScript's rounding of a JSON integer, which writes -2^63 as -9223372036854776000. Text is exact already.
+ * A shard with a prefix of up to 52 bits is exactly a double. Networks split only four to eight times.
  */
 function nearestDouble(integer: bigint): bigint {
   const double = Number(integer);
@@ -106,7 +106,7 @@ export function optionalLt(name: string): OptionalParameter<bigint> {
   return { ...ltParameter(name), missing: undefined };
 }
 
-/** As `optionalLt`, of an operation that cannot do without. */
+/** Like `optionalLt`, for an operation that requires the value. */
 export function requiredLt(name: string): RequiredParameter<bigint> {
   return { ...ltParameter(name), missing: `failed to parse ${name}` };
 }

@@ -7,7 +7,7 @@ import { isRecord } from '../contract/record.ts';
 /** `id` of a request, to be echoed with its JSON type; undefined when it had none. */
 export type RpcId = string | number | bigint | null | undefined;
 
-/** One call of JSON-RPC: what to run, or why it cannot be. */
+/** Call of JSON-RPC: the operation to run, or the reason for a failure. */
 export type RpcCall = { readonly id: RpcId } & (
   | { readonly operation: Operation; readonly source: ParameterSource }
   | { readonly error: ContractError | V2Error }

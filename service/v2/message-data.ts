@@ -37,13 +37,13 @@ export const msgData = named(
   ),
 );
 
-/** What anybody can read. */
+/** Public body. */
 export const msgDataPlain = named(
   'MsgDataPlain',
   variants('@type', { 'msg.dataRaw': 'MsgDataRaw', 'msg.dataText': 'MsgDataText' }, [msgDataRaw, msgDataText]),
 );
 
-/** What only the receiver can read. */
+/** Encrypted body, which only the receiver can read. */
 export const msgDataSecret = named(
   'MsgDataSecret',
   variants(
@@ -60,7 +60,7 @@ export type MessageSource = { readonly store: CellStore; readonly table: CellTab
 const TEXT = 0;
 const ENCRYPTED_TEXT = 0x2167da4b;
 
-/** What a body carries: text when it says so and holds one, else its cell. */
+/** Content of a body: text when it is marked as text and has text, else its cell. */
 export type BodyContent = { readonly kind: 'raw' | 'text' | 'encrypted'; readonly text: Buffer };
 
 const noText = Buffer.alloc(0);
@@ -80,8 +80,8 @@ const TEXT_BYTES_MAX = 1024;
 const TEXT_CELLS_MAX = 16;
 
 /**
- * A text that runs on from cell to cell by their first references; cells need not end at a whole byte, the text does.
- * Undefined when it is longer than the bounds or runs into a cell that is no ordinary one.
+ * Reads text that continues from cell to cell by first references. Cells need not end at a whole byte, but the text does.
+ * Undefined when it exceeds the bounds or contains a cell that is not ordinary.
  */
 function readSnake(head: CellSlice): Buffer | undefined {
   const bytes: number[] = [];

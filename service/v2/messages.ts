@@ -114,7 +114,7 @@ export function viewMessageStd(shownFrom: MessageSource): Infer<typeof messageSt
   };
 }
 
-/** What a message carries and costs; one from or to the outside carries nothing, and one from outside has no lt. */
+/** Value and costs of a message. A message from or to the outside has no value, and a message from outside has no lt. */
 function viewAmounts(table: CellTable, { info }: Message) {
   const { value, forwardFee } = info.kind === 'internal' ? info : noValue;
   return {

@@ -13,7 +13,7 @@ import { orRefuse } from '../contract/stack-arguments.ts';
  */
 export function readCellObject(store: CellStore, raw: unknown, wanted: string): StackCell {
   const cell = orRefuse(wanted, () => addObject(store, raw, wanted));
-  // As the root of a bag: one with pruned branches but no Merkle proof around them is refused.
+  // The same rule as for the root of a bag: refuse pruned branches without their Merkle proof.
   if (store.levelMask(cell) !== 0) throw invalid(wanted, 'stack');
   return { table: store, cell };
 }

@@ -1,6 +1,6 @@
 import { referenceTo, type JsonSchema } from '../contract/shape.ts';
 
-// What the document says of arguments of get-methods; `stack-input.ts` reads them.
+// Document schemas of get-method arguments; `stack-input.ts` reads the arguments.
 
 /** Name and schema of a stack, and of the entries in it. */
 export type StackInput = {

@@ -34,7 +34,7 @@ function stackParameter(
   };
 }
 
-/** Cells written as objects in one request: each takes a dozen bytes of a body of 1 MiB at the least. */
+/** Cells written as objects in one request. Each takes at least a dozen bytes of a body of 1 MiB. */
 const objectCellsMax = 65_536;
 
 /** Names of the peers and of their clients for a number. */
@@ -76,7 +76,7 @@ function readNull(value: unknown): StackEntry {
   return { type: 'null' };
 }
 
-/** `tvm.Cell` and its like take base64 of a BoC; `cell` and its like that, or what answers have for a cell in either peer's form. */
+/** `tvm.Cell` and similar tags take base64 of a BoC. `cell` and similar tags also take the cell objects of either peer's answers. */
 function readLegacyCell(
   tag: string,
   type: 'cell' | 'slice' | 'builder',

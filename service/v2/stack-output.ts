@@ -19,7 +19,7 @@ export const typedDepthMax = 256;
 /** Cells written as objects in one answer, each as often as it is referred to: 20 ms of work. */
 const objectCellsMax = 16_384;
 
-/** What of an answer's bounds is left, and the deepest level it may have. */
+/** Rest of an answer's bounds, and its deepest level. */
 type Room = BagRoom & { readonly depthMax: number; objectCells: number };
 
 /** A result in the typed form. Throws ContractError `result_too_deep`, `result_too_big`. */

@@ -23,7 +23,7 @@ export const tvmCell = named('TvmCell', object({ '@type': constant('tvm.cell'), 
 const tvmSlice = named('TvmSlice', object({ '@type': constant('tvm.slice'), bytes: boc }));
 const tvmNumber = named('TvmNumberDecimal', object({ '@type': constant('tvm.numberDecimal'), number: int256 }));
 
-/** One value in the typed form. Written out, as it holds itself. */
+/** Value in the typed form. The type is explicit, because it is recursive. */
 export type StackEntryView =
   | { readonly '@type': 'tvm.stackEntryNumber'; readonly number: Infer<typeof tvmNumber> }
   | { readonly '@type': 'tvm.stackEntryCell'; readonly cell: Infer<typeof tvmCell> }
@@ -101,7 +101,7 @@ const legacyEntries = [
   named('LegacyUnsupported', pair('unsupported', constant(''))),
 ] as const;
 
-/** One value in the legacy form. */
+/** Value in the legacy form. */
 export type LegacyEntryView = Infer<(typeof legacyEntries)[number]>;
 
 const legacyEntry: Shape<LegacyEntryView> = named('LegacyStackEntry', {

@@ -28,7 +28,7 @@ const historyParameters = {
   hash: optionalHash('hash'),
   // Values below zero equal zero: the contract has no message for them (service/v2/README.md#validation-messages).
   toLt: withDefault({ ...optionalLt('to_lt'), check: () => undefined }, 0n),
-  // False says nothing that is not done anyway: a lite server that lacks what is asked for is followed by one that has it.
+  // False has no effect: if a lite server lacks the data, the pool asks another that has them.
   archival: optionalFlag('archival'),
   limit: listLength('limit', { name: 'LimitInput', max: limitMax }, 10),
 } satisfies Parameters;

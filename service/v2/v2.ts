@@ -31,7 +31,7 @@ export type V2 = {
   readonly version: string;
   /** Each operation once, in the order of the document. */
   readonly operations: readonly Operation[];
-  /** By name or alias, case-sensitive; undefined when there is none. */
+  /** Finds by name or alias, case-sensitive; undefined when there is none. */
   readonly find: (name: string) => Operation | undefined;
 };
 
