@@ -12,7 +12,7 @@ export type MetricsAccess = {
   check(authorization: string | undefined): Promise<Access>;
 };
 
-/** A right that was taken away is gone after that; a Prometheus asks twice in this time. */
+/** Cache duration of a grant, and so of a withdrawn right. A Prometheus asks twice in this time. */
 const allowedMs = 60_000;
 
 /** Short: a right that was just given is there soon. */
@@ -24,7 +24,7 @@ const tokensMax = 64;
 /** Questions under way at once: strangers must not make the operator a burden for the API server. */
 const asksMax = 8;
 
-/** Real ones have 1 to 4 KB. */
+/** Real tokens have 1 to 4 KB. */
 const tokenCharsMax = 16_384;
 
 /** A scrape has ten seconds as a rule. */

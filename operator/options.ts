@@ -74,7 +74,7 @@ export type RolloutOptions = {
   readonly concurrencyMax: number;
   /** Pause between the end of one and the start of the next. */
   readonly delayMs: number;
-  /** `Rolling`: one after the other; `OnChange`: a TonApi keeps its template until somebody edits it. */
+  /** `Rolling`: TonApi after TonApi; `OnChange`: a TonApi keeps its template until somebody edits it. */
   readonly upgradePolicy: 'Rolling' | 'OnChange';
 };
 

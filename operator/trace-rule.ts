@@ -9,7 +9,7 @@ export type EndedSpan = {
 /** OpenTelemetry's status code of an error. */
 const errorCode = 2;
 
-/** A look that takes longer is worth looking at. */
+/** Slower reconciles are always traced. */
 const slowSeconds = 1;
 
 /** Sampled share of reconciles that found nothing to do. */

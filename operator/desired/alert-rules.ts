@@ -9,7 +9,7 @@ export type RuleFacts = {
   readonly availability: string;
   /** Duration, `1s`. */
   readonly latency: string;
-  /** Undefined when only the pods know. */
+  /** Undefined when only the pods read the list. */
   readonly liteServers: number | undefined;
   /** It has an indexer. */
   readonly indexed: boolean;
@@ -25,7 +25,7 @@ export type RuleFacts = {
 };
 
 type Rule = Readonly<Record<string, unknown>>;
-/** `critical`: somebody acts now; `warning`: within a working day; `info`: for reading. */
+/** `critical`: act now; `warning`: act within a working day; `info`: for reading. */
 export const severities = ['critical', 'warning', 'info'] as const;
 type Severity = (typeof severities)[number];
 
@@ -109,7 +109,7 @@ function unreachable(facts: RuleFacts, from: 'prometheus' | 'probe', expr: strin
   return alertRule(facts, { alert: 'TonApiUnreachable', expr, for: '1m', severity: 'critical', summary, from });
 }
 
-/** Fewer than two usable, or fewer than half: one more gone and reads fail. */
+/** Fewer than two usable lite servers, or fewer than half. If another lite server fails, reads fail. */
 function liteServersLow(facts: RuleFacts): Rule {
   const usable = `min(ton_pool_usable_lite_servers{${selector(facts)}})`;
   const fewest = Math.max(Math.min(2, facts.liteServers ?? 2), Math.ceil((facts.liteServers ?? 0) / 2));

@@ -18,7 +18,7 @@ export function autoscaled(tonApi: TonApi, { apis }: Cluster, release: Release):
   return autoscaling.provider === 'HPA' || (apis.has('keda.sh') && triggers(tonApi, autoscaling, release).length > 0);
 }
 
-/** Why the wanted autoscaling cannot work in this cluster as the operator was installed; undefined when nothing is against it. */
+/** Reason why the wanted autoscaling cannot work in this cluster or installation; undefined when there is none. */
 export function autoscalingProblem(
   { spec }: TonApi,
   { apis }: Cluster,

@@ -11,7 +11,7 @@ export const configFile = 'tonapi.yaml';
 /** Limit of the API server for the data of one ConfigMap. */
 const configBytesMax = 1024 * 1024;
 
-/** Fields of the spec that the service does not read: what only says how pods are run. A change of one leaves the configuration as it is. */
+/** Fields of the spec that the service does not read: they only define how pods run. Changing them leaves the configuration unchanged. */
 const operatorFields: ReadonlySet<string> = new Set([
   'image',
   'replicas',
@@ -49,7 +49,7 @@ export function configText(tonApi: TonApi, globalConfig: string | undefined): st
   return `${canonicalJson(manifest)}\n---\n${canonicalJson(referenced)}\n`;
 }
 
-/** The referenced ConfigMap's text in what `configText` made; undefined where there is none, or where somebody changed it. */
+/** Text of the referenced ConfigMap within the result of `configText`. Undefined when absent, or when somebody changed it. */
 export function globalConfigOf(text: string, key: string): string | undefined {
   const [, second] = text.split('\n---\n');
   try {

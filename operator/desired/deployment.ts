@@ -75,7 +75,7 @@ export function fixedReplicas({ spec }: TonApi): number {
   return spec.autoscaling?.minReplicas ?? spec.replicas;
 }
 
-/** Fields that are hot, say only how many pods there are and who reaches them, or are of another workload. Any other restarts the pods. */
+/** Fields that are hot, affect only the number of pods and their exposure, or belong to another workload. Any other field restarts the pods. */
 const warmFields: ReadonlySet<string> = new Set([
   'plans',
   'anonymousPlan',
@@ -206,8 +206,8 @@ function probe(path: string, periodSeconds: number, failureThreshold: number): R
 }
 
 /**
- * Startup: two minutes for handshakes with slow lite servers. Readiness: out of the endpoints within 10 s. Liveness asks only whether the event loop
- * turns: a restart heals nothing that lies outside of the process.
+ * Startup: two minutes for handshakes with slow lite servers. Readiness: out of the endpoints within 10 s.
+ * Liveness checks only that the event loop runs: a restart heals no fault outside of the process.
  */
 export const probes = {
   startupProbe: probe('/livez', 2, 60),

@@ -7,7 +7,7 @@ import { serviceUrl, weighted } from './service.ts';
 
 type Exposure = NonNullable<TonApi['spec']['exposure']>;
 
-/** Ingress or HTTPRoute, as the manifest has it; nothing while the Gateway API is asked for and absent. */
+/** Ingress or HTTPRoute of the manifest. Empty while the manifest wants the Gateway API and the cluster lacks it. */
 export function buildExposure(tonApi: TonApi, references: References, release: Release): DesiredObject | undefined {
   const { exposure } = tonApi.spec;
   if (exposure === undefined) return undefined;

@@ -17,7 +17,7 @@ const migrationRequests = { cpu: '100m', memory: '256Mi' } as const;
 /** The indexer writes the current block whole or not at all. The longest transaction therefore bounds the end. */
 const indexerGraceSeconds = 60;
 
-/** A day to look at a finished migration's log. */
+/** A day to read the log of a finished migration. */
 const finishedSeconds = 86_400;
 
 /** Longest migration; one that waits for a lock longer than that waits for something broken. */
@@ -79,7 +79,7 @@ export function hasDatabase({ spec }: TonApi, { schemaVersion }: Release): boole
   return spec.postgres !== undefined && schemaVersion !== undefined;
 }
 
-/** A key is as long as a Job's name leaves room for beside a TonApi's of 40 characters. */
+/** Length of a key: the rest of a Job's name besides a TonApi's name of 40 characters. */
 const keyLength = 8;
 
 /**

@@ -66,7 +66,7 @@ function fileOf(rows: readonly KeyringRow[]): string {
   return gzipSync(`{"keys":[\n${lines.join(',\n')}\n]}\n`, { level: 1 }).toString('base64');
 }
 
-/** `id` and `sha256` first: rows that start so are read fastest. Fields in one order, whatever order they were given in. */
+/** `id` and `sha256` first, because such rows are read fastest. The order of fields does not depend on the input. */
 function rowText(row: KeyringRow): string {
   const { id, sha256, plan, owner, networks, notAfter, allowedMethods, allowedSources, overrides } = row;
   return JSON.stringify({

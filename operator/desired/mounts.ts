@@ -48,7 +48,7 @@ export function configMounts(tonApi: TonApi): Mounts {
   ]);
 }
 
-/** Capacity for so many shards. */
+/** Capacity for this number of shards. */
 export function shardCapacity(shards: number): number {
   return shardCapacities.find((capacity) => shards <= capacity) ?? shardCapacities.at(-1) ?? shards;
 }
@@ -68,7 +68,7 @@ export function keyringMounts(tonApi: TonApi, shards: number): Mounts {
 /** Key of a keyring Secret. */
 export const keyringFile = 'keyring.json.gz';
 
-/** The shared Redis: of a Secret's URL, or the one that the operator runs, whose address is no secret. */
+/** The shared Redis: a Secret's URL, or the operator's own Redis, whose address is no secret. */
 export function redisMounts(tonApi: TonApi): Mounts {
   const { secretRef, caBundle } = tonApi.spec.rateLimits.redis;
   if (secretRef !== undefined) {

@@ -32,7 +32,7 @@ export const childAnnotations = {
   configHash: `${group}/config-hash`,
   /** Version of the schema that the release asked for. It is on the migration's Job, and on the ConfigMap, which outlives the Job. */
   schemaVersion: `${group}/schema-version`,
-  /** Beside it: what was migrated by what, as `migrationKey` has it. */
+  /** Identity of the migration, as `migrationKey` returns it; next to the version. */
   migrationKey: `${group}/migration-key`,
   /** On the canary Deployment: how far it is, as JSON. */
   canary: `${group}/canary`,

@@ -71,7 +71,7 @@ function egress(tonApi: TonApi, references: References): Rule[] {
   ];
 }
 
-/** Names, the database, and whoever takes traces. */
+/** DNS, the database, and the receiver of traces. */
 function everyPodsEgress({ spec }: TonApi): Rule[] {
   const endpoint = spec.observability?.tracing?.endpoint;
   return [
@@ -121,7 +121,7 @@ function metadataPolicy(tonApi: TonApi, release: Release): DesiredObject {
 
 /** A rule for each port, with the addresses that have it; a host name may be any address. Sorted, so that the order in the list does not matter. */
 function liteServerEgress(addresses: readonly Address[] | undefined): Rule[] {
-  // Lite servers of a Secret are not known here: everything but this cluster's own policies decides then.
+  // Lite servers of a Secret are unknown here, so this rule allows all addresses.
   if (addresses === undefined) return [{ to: anywhere }];
   const byPort = Map.groupBy(
     addresses.toSorted((a, b) => a.port - b.port || (a.host < b.host ? -1 : 1)),
@@ -133,7 +133,7 @@ function liteServerEgress(addresses: readonly Address[] | undefined): Rule[] {
   }));
 }
 
-/** Lite servers of the manifest or of the ConfigMap it names; undefined when only the pods know them. */
+/** Lite servers of the manifest or of its ConfigMap; undefined when only the pods read them. */
 export function liteServerAddresses(
   { spec }: TonApi,
   globalConfig: string | undefined,

@@ -70,7 +70,7 @@ export type CanaryState = {
 /** State of the cluster that a build needs besides the TonApi. Everything here is observed; absent means not (yet) there. */
 export type References = {
   readonly apis: ReadonlySet<OptionalApi>;
-  /** Text of the key of the ConfigMap that `liteServerConfigRef` names; of a Secret nothing is ever read. */
+  /** Text of the key of the ConfigMap that `liteServerConfigRef` names. The operator never reads a Secret for it. */
   readonly globalConfig?: string | undefined;
   /** Rows of the keys in force. */
   readonly keyring: readonly KeyringRow[];
@@ -85,5 +85,5 @@ export type References = {
 export const stages = ['config', 'migration', 'indexer', 'api', 'exposure', 'monitoring'] as const;
 export type Stage = (typeof stages)[number];
 
-/** A child as it should be: what we mean and nothing else, ready to be applied. */
+/** Wanted child with only the fields that we set, ready to be applied. */
 export type DesiredObject = { readonly stage: Stage; readonly object: KubernetesObject };

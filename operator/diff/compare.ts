@@ -109,7 +109,7 @@ export function isFields(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The API server drops empty objects and lists that mean nothing. */
+/** True for empty objects and lists. The API server drops them. */
 function isEmpty(value: object): boolean {
   return Object.keys(value).length === 0;
 }

@@ -14,14 +14,14 @@ export type Change =
   | { readonly action: 'create'; readonly desired: DesiredObject; readonly restart: Restart }
   | UpdateChange
   | { readonly action: 'delete'; readonly stage: Stage; readonly live: KubernetesObject; readonly restart: Restart }
-  /** The name is another's: nothing is written, and a person must act. */
+  /** Another owner has the name: the operator writes nothing, and a person must act. */
   | { readonly action: 'refuse'; readonly desired: DesiredObject; readonly message: string };
 
 export type UpdateChange = {
   readonly action: 'update';
   readonly desired: DesiredObject;
   readonly live: KubernetesObject;
-  /** `edit`: we want something else than before; `drift`: somebody changed what we want. */
+  /** `edit`: the wanted value changed; `drift`: somebody changed the live value. */
   readonly cause: 'edit' | 'drift';
   readonly fields: readonly FieldChange[];
   readonly restart: Restart;
@@ -142,7 +142,7 @@ function restartOf({ kind }: KubernetesObject, fields: readonly FieldChange[]): 
   return { restart: true, why: `the template of the pods changes: ${paths.slice(0, shownPathsMax).join(', ')}` };
 }
 
-/** Enough to know what it is about. */
+/** Paths in a text for a person; more add no information. */
 const shownPathsMax = 5;
 
 function startOf({ kind }: KubernetesObject): Restart {

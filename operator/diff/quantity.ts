@@ -20,7 +20,7 @@ const suffixes: Readonly<Record<string, readonly [factor: bigint, divisor: bigin
 /** Precision of the API server: it rounds up to a billionth. */
 const scale = 1_000_000_000n;
 
-/** Longest text that is read as an amount; the API server writes far shorter ones. */
+/** Longest text that is read as an amount. The API server writes far shorter texts. */
 const textLengthMax = 64;
 
 /** Billionths of a Kubernetes amount (`250m`, `0.5`, `1Gi`, `1e3`), rounded up as in the API server. Undefined for any other text. */

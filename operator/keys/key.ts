@@ -17,7 +17,7 @@ export type KeyInput = {
   readonly tonApi: TonApi | undefined;
   /** True if the TonApi allows keys of this namespace. */
   readonly permitted: boolean;
-  /** The object that has the Secret's name, whoever's it is. */
+  /** Object with the Secret's name, of any owner. */
   readonly secret: KubernetesObject | undefined;
   /** True if the stored keyring Secrets contain the id. */
   readonly inKeyring: (id: string) => boolean;
@@ -33,7 +33,7 @@ export type KeyInput = {
 export type KeyDecision = {
   /** To be applied; undefined when the Secret is as it must be, or is not ours to write. */
   readonly secret: KubernetesObject | undefined;
-  /** Ids that must be refused from now on, whatever keyring a pod has: to be put into the revocation set. */
+  /** Ids to refuse from now on, independent of a pod's keyring. Put them into the revocation set. */
   readonly revoke: readonly string[];
   /** Ids that a Secret restored, for example from a backup. Remove them from the revocation set before the status has them. */
   readonly restore: readonly string[];
@@ -41,11 +41,11 @@ export type KeyDecision = {
   readonly finalizer: 'add' | 'keep' | 'remove';
   /** Undefined for a key on its way out. */
   readonly status: TonApiKeyStatus | undefined;
-  /** When to look again, if nothing happens before. */
+  /** Time of the next reconcile without an event. */
   readonly lookAgainMs: number | undefined;
 };
 
-/** Decides everything about one TonApiKey: Secret, rotation, revocation, status. Pure but for the randomness that it is given. */
+/** Decides everything about one TonApiKey: Secret, rotation, revocation, status. Pure except for the given randomness. */
 export function decideKey(input: KeyInput): KeyDecision {
   const { tonApiKey, tonApi, secret } = input;
   const adoption = judgeAdoption(secret, tonApiKey.metadata.uid ?? '');
@@ -84,7 +84,7 @@ export function decideKey(input: KeyInput): KeyDecision {
   };
 }
 
-/** The key of a Secret, unless somebody wrote another's id into it. */
+/** Key of a Secret, unless the Secret has the id of another key. */
 function ownMaterial(secret: KubernetesObject, isOthers: (id: string) => boolean): KeyMaterial | undefined {
   const material = readMaterial(secret);
   return material === undefined || idsOf(material).some(isOthers) ? undefined : material;
@@ -189,7 +189,7 @@ function readiness(
   return { type: 'Ready', status: 'True', reason: 'InForce', message: 'every pod knows the key' };
 }
 
-/** Reasons that end without a person: the operator or whoever makes the TonApi is at it. */
+/** Reasons that end without a person: the operator, or the author of the TonApi, is at work. */
 const underWay: ReadonlySet<string> = new Set(['Propagating', 'TonApiNotFound']);
 
 /** State of a key that is not Ready, by kstatus. A disabled or expired key is as its author wants it. */

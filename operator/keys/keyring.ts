@@ -3,7 +3,7 @@ import type { TonApi, TonApiKey } from '../resource.ts';
 import type { KeyringRow } from '../service-config.ts';
 import { hashText, readMaterial, type KeyMaterial } from './material.ts';
 
-/** A key with what is known of it. */
+/** A key with its Secret and consent. */
 export type KnownKey = {
   readonly tonApiKey: TonApiKey;
   /** The Secret that it owns; undefined while there is none. */

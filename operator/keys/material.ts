@@ -4,7 +4,7 @@ import type { KubernetesObject } from '../kubernetes/object.ts';
 import { group, type TonApiKey } from '../resource.ts';
 import { keyHash } from '../service-config.ts';
 
-/** A key that goes out of force when the overlap ends; the plain text of it is nowhere any more. */
+/** Key that goes out of force when the overlap ends. Its plain text exists nowhere any more. */
 export type PreviousKey = {
   readonly id: string;
   /** 64 hex digits. */
@@ -22,7 +22,7 @@ export type KeyMaterial = {
   readonly since: string;
   /** The value of `spec.rotation.trigger` that was acted on last. */
   readonly trigger?: string;
-  /** Plan in force: stays when the one that is wanted does not exist. */
+  /** Plan in force. It stays when the wanted plan does not exist. */
   readonly plan: string;
   /** The next key, on its way into every pod's keyring before the customer gets it. */
   readonly next?: { readonly key: string; readonly keyId: string; readonly since: string; readonly trigger?: string };
@@ -117,7 +117,7 @@ export function hashText(key: string): string {
   return keyHash(key).toString('hex');
 }
 
-/** All ids of a Secret's keys: the one in force first. */
+/** All ids of a Secret's keys, the current id first. */
 export function idsOf({ keyId, next, previous }: KeyMaterial): string[] {
   return [keyId, ...previous.map(({ id }) => id), ...(next ? [next.keyId] : [])];
 }

@@ -44,8 +44,8 @@ export function rotate(input: RotationInput): KeyMaterial {
 }
 
 /**
- * When time alone makes something due next, Unix milliseconds, always after `nowMs`. Undefined: never, as after expiry, when nothing that is left in the
- * Secret is in force.
+ * Time of the next change without an event, Unix milliseconds, always after `nowMs`.
+ * Undefined when there is none: after expiry, the Secret has no key in force.
  */
 export function nextDueMs(tonApiKey: TonApiKey, material: KeyMaterial, nowMs: number): number | undefined {
   const { expiresAt } = tonApiKey.spec;
@@ -78,7 +78,7 @@ function isDue(tonApiKey: TonApiKey, material: KeyMaterial, nowMs: number): bool
   return (trigger !== undefined && trigger !== material.trigger) || (at !== undefined && nowMs >= at);
 }
 
-/** The next key becomes the customer's when every pod knows it; the one before goes on until the overlap ends. */
+/** The customer gets the next key when every pod has it. The previous key stays in force until the overlap ends. */
 function publish(material: KeyMaterial, { tonApiKey, inForce, nowMs }: RotationInput): KeyMaterial {
   const { next, key, keyId, plan, trigger, previous } = material;
   if (next === undefined || !(inForce(next.keyId) || nowMs >= Date.parse(next.since) + stageMs)) return material;

@@ -133,7 +133,7 @@ export function createCache(options: CacheOptions, { onEvent }: CacheDependencie
       for (const object of given) take(object, initial);
       for (const object of objects.values()) {
         const inScope = namespace === undefined || object.metadata.namespace === namespace;
-        // Written by us after the list was made: not in it, and not gone.
+        // Objects that we wrote after the list was made are absent from it, but exist.
         if (inScope && !listed.has(keyOf(object)) && !isNewer(versionOf(object), version)) drop(object);
       }
       pass(version);

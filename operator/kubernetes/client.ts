@@ -44,7 +44,7 @@ export type ApplyOptions = {
   readonly subresource?: 'status';
 };
 
-/** The narrow port to the API server. Bodies are plain JSON: fields that we do not know survive. Every request is bounded in time. */
+/** Narrow port to the API server. Bodies are plain JSON, so unknown fields survive. Every request is bounded in time. */
 export type KubernetesClient = {
   /** Undefined when there is none. */
   get(of: Resource, name: ObjectName, bounds?: RequestBounds): Promise<KubernetesObject | undefined>;
@@ -66,7 +66,7 @@ export type KubernetesClient = {
   replace(object: KubernetesObject, bounds?: RequestBounds): Promise<KubernetesObject>;
   /** A JSON merge patch. */
   patch(of: Resource, name: ObjectName, change: object, bounds?: RequestBounds): Promise<KubernetesObject>;
-  /** Deletes in the background, only the object with this UID. Gone already is fine. */
+  /** Deletes in the background, only the object with this UID. Succeeds if the object is absent. */
   delete(of: Resource, name: ObjectName, uid: string, bounds?: RequestBounds): Promise<void>;
   /** JSON of any path, as of discovery. Undefined on 404. */
   read(path: string, bounds?: RequestBounds): Promise<unknown>;

@@ -19,7 +19,7 @@ export type Credentials = {
 /** The kubelet replaces a token after 80 % of an hour at the earliest. An age of one minute is therefore never too late. */
 const ageMaxMs = 60_000;
 
-/** A watch holds a connection for itself: some twenty kinds, times the namespaces watched, and requests beside them. */
+/** A watch holds a connection of its own: some twenty kinds, times the watched namespaces. Other requests come on top. */
 const connectionsMax = 256;
 
 /** A server that does not shake hands within this is as good as away. */
@@ -86,7 +86,7 @@ export async function createCredentials(
 
 type Tls = Pick<RequestOptions, 'ca' | 'cert' | 'key' | 'passphrase' | 'rejectUnauthorized' | 'servername'>;
 
-/** Certificates, keys and headers as the kubeconfig, its files, plugins and token files say at this moment. */
+/** Current certificates, keys and headers from the kubeconfig, its files, plugins and token files. */
 async function readMaterial(config: KubeConfig): Promise<{ tls: Tls; headers: Readonly<Record<string, string>> }> {
   const options: RequestOptions = {};
   await config.applyToHTTPSOptions(options);

@@ -16,7 +16,7 @@ export type DiscoveryDependencies = {
   readonly logger: Logger;
   /** Groups that are not used though they are there. */
   readonly ignoredGroups: readonly string[];
-  /** Called after a change, and not for the first look. */
+  /** Called after a change, but not after the first reading. */
   readonly onChange: (served: ReadonlySet<OptionalKind>) => void;
 };
 
@@ -26,7 +26,7 @@ export type DiscoveryDependencies = {
  */
 const lookMs = 30_000;
 
-/** Looks once and then goes on looking. @throws ApiError when the first look fails */
+/** Reads once, then periodically. @throws ApiError when the first reading fails */
 export async function createDiscovery(dependencies: DiscoveryDependencies): Promise<Discovery> {
   const { client, clock, logger, ignoredGroups, onChange } = dependencies;
   const kinds = optionalKinds.filter((kind) => !ignoredGroups.includes(groupOf(kind)));

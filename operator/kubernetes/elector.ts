@@ -42,7 +42,7 @@ const leaseMs = 15_000;
 /** A holder that could not renew for this long stops writing: 5 s before anyone else may start. */
 const renewDeadlineMs = 10_000;
 
-/** Between two looks at the Lease, times 1 to 1.2. */
+/** Interval between readings of the Lease, times 1 to 1.2. */
 const retryMs = 2000;
 const retryJitter = 0.2;
 
@@ -89,7 +89,7 @@ export function createElector(options: ElectorOptions, dependencies: ElectorDepe
     }
   }
 
-  /** The Lease is ours as of a look that began at `sinceMs`: what came later took effect later. */
+  /** The Lease is ours as of a reading that began at `sinceMs`. Later writes took effect later. */
   function hold(lease: KubernetesObject, sinceMs: number): void {
     if (hasLost) return;
     seen = { lease, sinceMs };
@@ -136,7 +136,7 @@ export function createElector(options: ElectorOptions, dependencies: ElectorDepe
         await look();
       } catch (error) {
         if (stop.signal.aborted) return;
-        // Somebody else was faster: no fault.
+        // Another process was faster: no fault.
         const level = isApiError(error, 'conflict') ? 'debug' : 'warn';
         logger[level]({ err: error instanceof Error ? error.message : error }, 'no answer about the Lease');
       }

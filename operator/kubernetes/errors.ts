@@ -80,7 +80,7 @@ export function notLeader(request: string): ApiError {
 
 const emptyData = { status: 0, reason: '', retryAfterMs: undefined, causes: [] } as const;
 
-/** A server that asks for more is followed only so far: what waits is looked at again in the end. */
+/** Longest pause that a server may request. Every waiting key is reconciled eventually. */
 const retryAfterMaxMs = 300_000;
 
 function codeOf(status: number): ApiErrorCode {
@@ -101,7 +101,7 @@ type StatusBody = {
   readonly details: { readonly retryAfterSeconds: number | undefined; readonly causes: ApiErrorData['causes'] };
 };
 
-/** A `Status` object (meta/v1) read with nothing believed: a proxy may answer in its place. */
+/** Reads a `Status` object (meta/v1) and validates every field: a proxy may answer in its place. */
 function readStatus(body: unknown): StatusBody {
   const fields = fieldsOf(body);
   const details = fieldsOf(fields['details']);

@@ -59,7 +59,7 @@ export function createEvents({ client, clock, logger, instance }: EventsDependen
     };
   }
 
-  /** The series that this happening goes on with, if it is younger than the bound. */
+  /** Series that this event continues, if the series is younger than the bound. */
   function seriesOf(key: string): Series | undefined {
     const series = known.get(key);
     return series !== undefined && clock.now() - series.startedMs < seriesMs ? series : undefined;
@@ -80,7 +80,7 @@ export function createEvents({ client, clock, logger, instance }: EventsDependen
       try {
         if (series !== undefined) {
           series.count += 1;
-          // The note stays that of the first: the API server lets nothing else of an event change.
+          // The note of the first event stays: the API server allows no other change of an event.
           const change = { series: { count: series.count, lastObservedTime: microTime(clock.unixMs()) } };
           await client.patch(resources.Event, series, change, { signal });
           return;

@@ -52,7 +52,7 @@ const retry = { baseMs: 500, maxMs: 4000, jitter: 0.2 };
 /** A watch that the server ends at once, again and again, is an error and not a rhythm. */
 const watchMsMin = 1000;
 
-/** So many refusals in a row are no hiccup of a token being replaced. */
+/** Refusals in a row after which a watch counts as forbidden. Replacing a token causes fewer. */
 const refusalsMax = 3;
 
 /** State of one list-watch loop. */

@@ -115,7 +115,7 @@ export type QueueMetrics = {
   failed(kind: 'terminal' | 'timeout' | 'panic'): void;
 };
 
-/** A no-op look takes 5 ms; a reconcile is ended after 60 s. */
+/** An idle reconcile takes 5 ms; the limit is 60 s. */
 const reconcileSecondsBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 /** Metrics with controller-runtime's names, for its dashboards (operator/README.md#metrics). */

@@ -36,7 +36,7 @@ export type ManagedFields = {
   readonly fieldsV1?: { readonly [name: string]: Json };
 };
 
-/** Any object of Kubernetes, as plain JSON: fields that no type knows of survive. */
+/** Any object of Kubernetes, as plain JSON. Fields without a type survive. */
 export type KubernetesObject = {
   readonly apiVersion: string;
   readonly kind: string;

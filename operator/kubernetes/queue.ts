@@ -17,12 +17,12 @@ export type Outcome =
   | { readonly type: 'terminal'; readonly lookAgainMs?: number }
   | { readonly type: 'unfinished' };
 
-/** A set of keys, each looked at by one worker at a time, until it holds. */
+/** Set of keys. A single worker at a time reconciles a key, until it succeeds. */
 export type Queue = {
-  /** A key that is there already is not added twice; one being worked on is looked at once more afterwards. */
+  /** Adds a key that is not queued yet. A key in work is reconciled once more afterwards. */
   add(key: ObjectKey, priority: Priority): void;
   addAfter(key: ObjectKey, delayMs: number): void;
-  /** Nothing is retried for it any more. */
+  /** Ends retries of the key. */
   forget(key: ObjectKey): void;
   /** Lets workers begin. */
   start(): void;
@@ -34,9 +34,9 @@ export type QueueOptions = {
   /** Name of the controller in metrics. */
   readonly name: string;
   readonly concurrency: number;
-  /** Time of one look at a key. */
+  /** Limit of one reconcile of a key. */
   readonly workTimeoutMs: number;
-  /** Everything is looked at this often, give or take a fifth, whatever the events say. */
+  /** Interval after which every key is reconciled, plus or minus a fifth, regardless of events. */
   readonly lookMs: number;
 };
 
@@ -63,7 +63,7 @@ const terminalLookMs = 600_000;
 /** Shortest pause before a key without an event is due again. It bounds the cost of a wrong due time. */
 const lookAgainMinMs = 1000;
 
-/** Looks that nothing asks for are spread: keys of one start would all come at once for ever. */
+/** Jitter of periodic reconciles. Otherwise keys of one start would come together for ever. */
 const lookJitter = 0.2;
 
 /** Retries of all keys together: many that fail at once must not flood the API server. */
@@ -79,7 +79,7 @@ export function createQueue(options: QueueOptions, dependencies: QueueDependenci
   /** Added while they were worked on. */
   const again = new Set<ObjectKey>();
   const failures = new Map<ObjectKey, number>();
-  /** The one alarm of each key: when it rings and how to call it off. */
+  /** Alarm of each key: its time and its cancellation. */
   const alarms = new Map<ObjectKey, { readonly atMs: number; readonly cancel: () => void }>();
   const abort = new AbortController();
   const drained = Promise.withResolvers<void>();

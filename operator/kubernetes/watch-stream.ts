@@ -39,7 +39,7 @@ export async function* readWatch(request: string, bytes: AsyncIterable<Buffer>):
   if (restBytes > 0) throw malformed(request, 'the stream ended in the middle of a line');
 }
 
-/** A connection that breaks loses nothing: the watch can go on after the last whole line. */
+/** A broken connection loses no line: the watch can continue after the last whole line. */
 async function* unbroken(request: string, bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   try {
     yield* bytes;

@@ -5,7 +5,7 @@ import { createInformer, type Informer, type InformerDependencies, type Informer
 export type Watched = Pick<Cache, 'get' | 'list' | 'indexed' | 'size' | 'put'> & Informer;
 
 export type WatchedDependencies = Omit<InformerDependencies, 'cache'> & {
-  /** Called for every change, in order. What it throws is counted and logged, and the watch goes on. */
+  /** Called for every change, in order. Its errors are counted and logged, and the watch continues. */
   readonly onEvent: (event: CacheEvent) => void;
 };
 

@@ -4,9 +4,9 @@ import type { PodReport } from './pod-reports.ts';
 
 /** Ready pods that have not loaded the stored configuration or keyring, and the time to ask them again. */
 export type Acknowledgement = {
-  /** They say that they have another configuration or keyring. */
+  /** Ready pods that report another configuration or keyring. */
   readonly behind: readonly KubernetesObject[];
-  /** Undefined when every ready pod has said that it has everything: then nothing but an event is worth a look. */
+  /** Undefined when every ready pod has reported that it has everything. Then only an event causes a reconcile. */
   readonly lookAgainMs: number | undefined;
 };
 
@@ -30,14 +30,14 @@ export function acknowledgementOf(
   const { hotHash, keyringSha256 } = wanted;
   const behind = [
     ...pods.filter((pod) => isBehind(reportOf(pod), hotHash, keyringSha256)),
-    // They know no keys.
+    // Metadata pods have no keys.
     ...metadataPods.filter((pod) => isBehind(reportOf(pod), hotHash, undefined)),
   ];
   const isSilent = [...pods, ...metadataPods].some((pod) => reportOf(pod) === undefined);
   return { behind, lookAgainMs: behind.length > 0 ? propagatingMs : isSilent ? silentMs : undefined };
 }
 
-/** A pod that says it has another configuration or keyring than what is stored. */
+/** True for a pod that reports a configuration or keyring other than the stored one. */
 function isBehind(report: PodReport | undefined, wantedHash: string, keyring: string | undefined): boolean {
   if (report === undefined) return false;
   return report.configHash !== wantedHash || (keyring !== undefined && report.keyringSha256 !== keyring);

@@ -34,7 +34,7 @@ export type ActDependencies = {
   readonly drift: DriftLog;
 };
 
-/** Later stages build on these: where one of their objects is refused, nothing of a later stage is made. */
+/** Later stages depend on these. If one of their objects is refused, no object of a later stage is made. */
 const foundations: ReadonlySet<Stage> = new Set(['config', 'migration']);
 
 /**
@@ -62,7 +62,7 @@ export async function act(
       if (waitMs > 0) waits.push(waitMs);
       return waitMs === 0;
     });
-    // All have ended before the first error is thrown: nothing of this look runs on into the next.
+    // All writes end before the first error is thrown: no work of this reconcile continues into the next.
     const results = await Promise.allSettled(due.map(({ change }) => carryOut(about, change, dependencies, bounds)));
     const found = results.map(valueOf).filter((one) => one !== undefined);
     for (const { change } of due) if (!found.some((one) => one.change === change)) made.add(change);
@@ -199,5 +199,5 @@ async function tellDrift(
   await events.record(about, { type: 'Warning', reason: 'DriftCorrected', action: 'Apply', note }, bounds.signal);
 }
 
-/** Enough to know what it is about. */
+/** Paths in a text for a person; more add no information. */
 const shownPathsMax = 5;

@@ -27,7 +27,7 @@ export type Caches = {
   tonApi(key: ObjectKey): TonApi | undefined;
   tonApis(): TonApi[];
   tonApiKey(key: ObjectKey): TonApiKey | undefined;
-  /** Keys that point at the TonApi, from whatever namespace. */
+  /** Keys of the TonApi, from any namespace. */
   tonApiKeysOf(tonApi: ObjectKey): readonly TonApiKey[];
   /** Keys whose status has the id. */
   tonApiKeysWith(id: string): readonly TonApiKey[];
@@ -44,13 +44,13 @@ export type Caches = {
   setServed(served: ReadonlySet<OptionalKind>): void;
   readonly synced: Promise<void>;
   hasSynced(): boolean;
-  /** A watch is refused, and so nothing can be relied on. */
+  /** True when the server refuses a watch, so that the caches are unreliable. */
   forbidden(): boolean;
   close(): Promise<void>;
 };
 
 export type CachesDependencies = Omit<InformerDependencies, 'cache'> & {
-  /** Look at the TonApi or TonApiKey again. `initial`: it was there when the operator started. */
+  /** Requests a reconcile of the TonApi or TonApiKey. `initial`: it existed when the operator started. */
   readonly onTonApi: (key: ObjectKey, initial: boolean) => void;
   readonly onTonApiKey: (key: ObjectKey, initial: boolean) => void;
 };

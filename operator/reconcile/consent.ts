@@ -32,7 +32,7 @@ export function createConsent({
     return labels;
   }
 
-  /** Without the right to read the namespace nothing is known of it, and nothing is allowed by it. */
+  /** Without the right to read the namespace its labels are unknown and allow nothing. */
   async function read(name: string, bounds: RequestBounds): Promise<Readonly<Record<string, string>> | undefined> {
     try {
       const namespace = await client.getMetadata(resources.Namespace, { name }, bounds);

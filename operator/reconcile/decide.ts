@@ -14,7 +14,7 @@ import { templateChanges, templateOf, type TemplateChange } from './rollout.ts';
 /** Wanted objects, and the state of the rollout of the API's template. */
 export type Decision = {
   readonly desired: readonly DesiredObject[];
-  /** `settled` says that nothing holds the template back; whether pods are being replaced is seen, not decided. */
+  /** `settled`: nothing delays the template. Replacement of pods is observed, not decided. */
   readonly rollout: RolloutView;
   /** When time alone could change the decision. */
   readonly lookAgainMs: number | undefined;

@@ -2,7 +2,7 @@
 export type DriftLog = {
   /** Notes that these fields of an object were set back. */
   corrected(uid: string, paths: readonly string[]): void;
-  /** True while one of its fields is changed back again and again. */
+  /** True while another writer repeatedly changes a field of the object. */
   isFight(uid: string): boolean;
   /** Wait before the next correction; 0 for an object without a fight. */
   waitMs(uid: string): number;

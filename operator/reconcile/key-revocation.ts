@@ -19,7 +19,7 @@ export type KeyRevocation = {
     decision: Pick<KeyDecision, 'revoke' | 'restore'>,
     bounds: RequestBounds,
   ): Promise<boolean>;
-  /** True when every pod has read a keyring without the key: then it is out of force, whatever Redis has. */
+  /** True when every pod has read a keyring without the key. The key is then out of force, independent of Redis. */
   isOut(tonApiKey: TonApiKey): boolean;
 };
 

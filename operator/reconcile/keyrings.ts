@@ -8,7 +8,7 @@ import type { PodReport } from './pod-reports.ts';
 /** Keyrings as they are stored in Secrets, and which of them all pods have. */
 export type Keyrings = {
   has(tonApi: TonApi, id: string): boolean;
-  /** Hash that a pod reports that has exactly the stored keyring; undefined while nothing is stored. */
+  /** Hash that a pod with exactly the stored keyring reports; undefined while nothing is stored. */
   sha256(tonApi: TonApi): string | undefined;
   /** Records the reports of ready pods. Returns true when all of them have the stored keyring for the first time. */
   note(tonApi: TonApi, reports: readonly (PodReport | undefined)[]): boolean;

@@ -15,7 +15,7 @@ export type ReconcileMetrics = {
   tonApi(key: ObjectKey, reading: TonApiReading): void;
   /** Undefined for a key that never ends. */
   keyExpiry(key: ObjectKey, unixSeconds: number | undefined): void;
-  /** A resource is gone: its series go. */
+  /** Removes the series of a deleted resource. */
   forget(key: ObjectKey): void;
 };
 

@@ -23,7 +23,7 @@ import {
   type ReferencedTexts,
 } from './references.ts';
 
-/** Everything that a look at a TonApi finds, before anything is decided. */
+/** Everything that a reconcile of a TonApi observes before it decides. */
 export type Observation = {
   readonly references: Omit<References, 'rollout'>;
   /** References of the spec that are missing or invalid. */
@@ -36,7 +36,7 @@ export type Observation = {
   readonly pods: readonly KubernetesObject[];
   /** Reports by UID of the pod; ready pods that did not answer have none. */
   readonly reports: ReadonlyMap<string, PodReport>;
-  /** When to look again for time alone to have changed something. */
+  /** Time of the next reconcile without an event. */
   readonly lookAgainMs: number | undefined;
 };
 
@@ -49,7 +49,7 @@ export type ObserveDependencies = {
   readonly clock: Clock;
 };
 
-/** Looks at what a TonApi refers to, has made, and runs. */
+/** Observes the references, children and pods of a TonApi. */
 export async function observe(
   tonApi: TonApi,
   dependencies: ObserveDependencies,
@@ -105,7 +105,7 @@ async function readKeyring(
   return keyringOf(tonApi, known, clock.unixMs());
 }
 
-/** When the next row goes out of force by itself. */
+/** Time at which the next row expires. */
 function nextEndMs(keyring: readonly KeyringRow[], unixMs: number): number | undefined {
   const ends = keyring.flatMap(({ notAfter }) => (notAfter === undefined ? [] : [Date.parse(notAfter) - unixMs]));
   return ends.length === 0 ? undefined : Math.max(0, Math.min(...ends));

@@ -16,7 +16,7 @@ import type { Observation, ObserveDependencies } from './observation.ts';
 import { isPlan } from './plan.ts';
 import { isOut } from './rollout.ts';
 
-/** Facts of one look at a TonApi, after its last write. */
+/** Facts of one reconcile of a TonApi, after its last write. */
 export type Done = {
   readonly seen: Observation;
   readonly decision: Decision;
@@ -27,7 +27,7 @@ export type Done = {
 
 type Dependencies = ObserveDependencies & Omit<DecideDependencies, 'rollouts'> & { readonly drift: DriftLog };
 
-/** Input of the status: observed facts, with the objects that are there after the look. */
+/** Input of the status: observed facts, with the objects that exist after the reconcile. */
 export function observedNow(
   tonApi: TonApi,
   live: readonly KubernetesObject[],
@@ -115,7 +115,7 @@ function rolloutNow(
 /** Kinds that have pods. */
 export const workloads: ReadonlySet<string> = new Set(['Deployment', 'StatefulSet']);
 
-/** A canary that has ended goes by itself. */
+/** A canary that has ended disappears without a write. */
 function isWorkload(tonApi: TonApi, { kind, metadata }: KubernetesObject): boolean {
   return workloads.has(kind) && metadata.name !== childNames(tonApi).canary && metadata.deletionTimestamp === undefined;
 }

@@ -6,7 +6,7 @@ export type PodReport = PodSays & { readonly keyringSha256: string | undefined }
 
 /** Asks pods; what does not answer has no report. */
 export type PodReports = {
-  /** Reports by UID, of pods that are not ready too: they say why. */
+  /** Reports by UID. Pods that are not ready report their reason. */
   read(pods: readonly KubernetesObject[], signal: AbortSignal): Promise<ReadonlyMap<string, PodReport>>;
 };
 
@@ -33,7 +33,7 @@ export function createPodReports(
       const bounded = AbortSignal.any([signal, AbortSignal.timeout(readTimeoutMs)]);
       return reportOf(JSON.parse(await fetchPage(address, port, '/status', bounded)));
     } catch {
-      // A pod that cannot say is treated as one that has not taken over: the next look asks again.
+      // A pod that cannot report counts as not updated; the next reconcile asks again.
       signal.throwIfAborted();
       return undefined;
     }
@@ -65,7 +65,7 @@ export function podAddress({ status }: KubernetesObject): string | undefined {
 /** Phase of a lite server in which reads may go to it. */
 const usablePhase = 'in';
 
-/** Reads a status page with nothing believed: the pod may run any release. */
+/** Reads a status page and validates every field: the pod may run any release. */
 function reportOf(page: unknown): PodReport {
   const fields = fieldsOf(page);
   const servers = fields['liteServers'];

@@ -7,7 +7,7 @@ import type { TonApi } from '../resource.ts';
 import type { Caches } from './caches.ts';
 import { namedObjects } from './named-objects.ts';
 
-/** An object that the spec names, and what is wrong with it; `problem` undefined: nothing is. */
+/** Object that the spec names, with its problem; `problem` undefined: none. */
 export type NamedReference = {
   readonly kind: 'ConfigMap' | 'Secret';
   readonly name: string;
@@ -50,7 +50,7 @@ export function createReferencedTexts({ client }: { readonly client: KubernetesC
   };
 }
 
-/** Everything that the spec names, with what is missing. A key inside a Secret is not looked for: its values are not ours to read. */
+/** All references of the spec, with missing objects. Keys inside a Secret are not checked: its values are not ours to read. */
 export function namedReferences(tonApi: TonApi, caches: Pick<Caches, 'reference'>): NamedReference[] {
   const { namespace } = tonApi.metadata;
   return namedObjects(tonApi).map(({ kind, name }) => {
@@ -81,7 +81,7 @@ export function settledShards(
   );
   const bornMs = shards.map(({ metadata }) => Date.parse(metadata.creationTimestamp ?? '')).toSorted((a, b) => a - b);
   const old = bornMs.filter((ms) => unixMs - ms >= shardsSettleMs).length;
-  // Shards come in powers of two: of six old ones, four are a set that pods can rely on.
+  // Shards come in powers of two: of six old shards, four are a set that pods can rely on.
   const settled = old === 0 ? 0 : 2 ** Math.floor(Math.log2(old));
   const young = bornMs[old];
   return { settled, lookAgainMs: young === undefined ? undefined : Math.max(0, young + shardsSettleMs - unixMs) };

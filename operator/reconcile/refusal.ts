@@ -4,7 +4,7 @@ import type { Refusal } from '../status/observed.ts';
 /** Messages of the API server for values that fit no type of the object. It reports them as its own failure. */
 const untypable = /failed to create typed patch object|field not declared in schema|cannot be handled as a/;
 
-/** Policies and webhooks both deny requests, by whatever HTTP status they choose. */
+/** Policies and webhooks both deny requests, with any HTTP status. */
 const denied = /denied (the )?request/;
 
 const quota = /exceeded quota|failed quota/;

@@ -43,7 +43,7 @@ export function createRevocations(
     return value === undefined ? undefined : Buffer.from(value, 'base64').toString('utf8').trim();
   }
 
-  /** @throws Error for authorities that are not there: no connection goes on without them. */
+  /** @throws Error for missing authorities: no connection works without them. */
   async function authoritiesOf(tonApi: TonApi, bounds: RequestBounds): Promise<string | undefined> {
     const { namespace = '' } = tonApi.metadata;
     const { secretRef, configMapRef } = tonApi.spec.rateLimits.redis.caBundle ?? {};

@@ -6,7 +6,7 @@ import type { Writer } from './writer.ts';
 
 type Status = { readonly conditions?: readonly Condition[] } & Readonly<Record<string, unknown>>;
 
-/** Every type of condition that the operator sets; others are somebody else's and stay. */
+/** All types of conditions that the operator sets. Other types belong to other writers and stay. */
 const ownConditions: ReadonlySet<string> = new Set([
   'Ready',
   'ReferencesResolved',
@@ -38,7 +38,7 @@ export async function writeStatus(
     await writer.applyStatus({ apiVersion, kind, metadata: { name, namespace, uid }, status }, bounds);
     return true;
   } catch (error) {
-    // Deleted while we looked at it: there is nothing left to say it of.
+    // The resource was deleted during the reconcile: no status is needed.
     if (isApiError(error, 'not_found', 'conflict')) return false;
     throw error;
   }

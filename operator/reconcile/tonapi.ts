@@ -99,7 +99,7 @@ export function createTonApiReconciler(
     return soonest.length === 0 ? { type: 'done' } : { type: 'done', lookAgainMs: Math.min(...soonest) };
   }
 
-  /** Everything before the first write. A refusal that ends it is written into the status: without it nothing would be. */
+  /** All work before the first write. A refusal that ends it goes into the status, which would not report it otherwise. */
   async function prepare(tonApi: TonApi, work: Work): Promise<Prepared> {
     const { signal } = work;
     try {
@@ -211,7 +211,7 @@ const underWay: ReadonlySet<string> = new Set([
 /** Reasons of Progressing that are a problem. */
 const warnings: ReadonlySet<string> = new Set(['RolledBack', 'FieldFight', 'ProgressDeadlineExceeded']);
 
-/** A problem is an event of type Warning, whatever condition reports it. */
+/** A problem is an event of type Warning, for any condition. */
 function isProblem({ type, status, reason }: Condition): boolean {
   if (type === 'Stalled' || warnings.has(reason)) return true;
   return type === 'Ready' && status !== 'True' && !underWay.has(reason);
@@ -228,7 +228,7 @@ function linkedContext(tonApi: TonApi): ReturnType<typeof context.active> {
 /** A plan, and what of it has to wait. */
 type Planned = { readonly changes: readonly Change[]; readonly held: readonly Change[] };
 
-/** Everything that is known before the first write. */
+/** All facts before the first write. */
 type Prepared = Planned & { readonly seen: Observation; readonly decision: Decision };
 
 /**
@@ -257,7 +257,7 @@ function isOfConfig(tonApi: TonApi, change: Change): boolean {
   return kind === 'ConfigMap' && metadata.name === childNames(tonApi).config;
 }
 
-/** Writes what is to be written: nothing while paused, the plan alone where a plan is asked for. */
+/** Makes the writes: none while paused, and only the plan in plan mode. */
 async function carryOut(
   tonApi: TonApi,
   changes: readonly Change[],
@@ -284,7 +284,7 @@ function refusalsOf(changes: readonly Change[]): Refusal[] {
   );
 }
 
-/** The plan goes into its own ConfigMap, and an event says so, when it is another than before. */
+/** Writes a changed plan into its own ConfigMap and records an event. */
 async function showPlan(
   tonApi: TonApi,
   changes: readonly Change[],

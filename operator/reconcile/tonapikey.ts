@@ -81,7 +81,7 @@ export function createTonApiKeyReconciler(
     });
   }
 
-  /** A refusal that ends the look is written into the status: without it nothing would be. */
+  /** A refusal that ends the reconcile goes into the status, which would not report it otherwise. */
   async function reportedLook(tonApiKey: TonApiKey, work: Work): Promise<Outcome> {
     try {
       return await look(tonApiKey, work);
@@ -127,10 +127,10 @@ export function createTonApiKeyReconciler(
     return soonest.length === 0 ? { type: 'done' } : { type: 'done', lookAgainMs: Math.min(...soonest) };
   }
 
-  /** The status gets the ids of a restored key after Redis: until then each look tries again. */
+  /** The status gets the ids of a restored key after Redis. Until then each reconcile tries again. */
   async function reportRevoked(tonApiKey: TonApiKey, bounds: RequestBounds): Promise<void> {
     const { metadata, status } = tonApiKey;
-    // The reason Disabled says that Redis has the ids of the status.
+    // The reason Disabled means that Redis has the ids of the status.
     if (conditionOf(status?.conditions, 'Ready')?.reason === 'Disabled') return;
     const message = 'the operator does not reach Redis, which may still refuse the restored key';
     const refusal = { reason: 'RedisUnavailable', message, retried: true } as const;

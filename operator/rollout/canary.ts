@@ -5,7 +5,7 @@ import { errorRatio, type Counts } from './error-window.ts';
 /** Requests that a judgement needs: with fewer, five failures would be more than a percent. */
 export const requestsMin = 500;
 
-/** More failures than that, above what the stable pods have, end a canary where the manifest says nothing. */
+/** Failures above the ratio of the stable pods that end a canary, if the manifest sets no ratio. */
 export const defaultMaxErrorRatio = 0.01;
 
 export type CanaryStep = { readonly weight: number; readonly holdMs: number };
@@ -28,7 +28,7 @@ export type CanaryInput = {
 };
 
 export type CanaryDecision =
-  /** The canary has this share; `why` says what the next step waits for. */
+  /** The canary has this share; `why` is the reason for which the next step waits. */
   | {
       readonly phase: 'step';
       readonly state: CanaryState;
@@ -62,7 +62,7 @@ export function decideCanary(input: CanaryInput): CanaryDecision {
     : stepAt(input, next, secondsTime(input.nowMs), 'the step has begun');
 }
 
-/** Why the canary must go, as a sentence; undefined as long as nothing speaks against it. */
+/** Reason to end the canary, as a sentence; undefined without a reason. */
 function failureOf({ pods, canary, stable, maxErrorRatio }: CanaryInput): string | undefined {
   if (pods === 'failed') return 'its pods did not become ready';
   const allowed = errorRatio(stable) + maxErrorRatio;

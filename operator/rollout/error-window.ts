@@ -1,7 +1,7 @@
 /** Requests and how many of them failed (5xx). */
 export type Counts = { readonly requests: number; readonly errors: number };
 
-/** Counters of pods at their last look, and what was added since the window began. */
+/** Counters of pods at the last reading, and the increase since the window began. */
 export type ErrorWindow = {
   readonly seen: ReadonlyMap<string, Counts>;
   readonly sum: Counts;

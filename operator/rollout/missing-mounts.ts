@@ -21,7 +21,7 @@ export function missingMounts(template: object, missing: Missing): string[] {
   return [...new Set(named)].filter((name) => missing.has(name)).toSorted();
 }
 
-/** True for a change that makes a workload whose pods could not start. An existing workload keeps its template, and everything else goes on. */
+/** True for a change that makes a workload whose pods could not start. An existing workload keeps its template, and other work continues. */
 export function startsInVain(change: Change, missing: Missing): boolean {
   if (change.action !== 'create') return false;
   return missingMounts(change.desired.object.spec?.['template'] ?? {}, missing).length > 0;

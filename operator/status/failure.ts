@@ -2,7 +2,7 @@ import type { Condition } from '../kubernetes/object.ts';
 import { settleConditions } from './conditions.ts';
 import type { Refusal } from './observed.ts';
 
-/** Conditions that say how a resource stands as a whole. */
+/** Conditions that describe the state of a resource as a whole. */
 const standings: ReadonlySet<string> = new Set(['Ready', 'Stalled', 'Reconciling']);
 
 /**

@@ -178,7 +178,7 @@ export function rolling(observed: Observed, deployment: KubernetesObject | undef
   }
 }
 
-/** Pods are replaced; those that cannot start say why, and after the deadline nothing more happens by itself. */
+/** Pods are being replaced. Pods that cannot start report why; after the deadline a person must act. */
 function underWay(observed: Observed, deployment: KubernetesObject | undefined, waits: string | undefined): Found {
   const causes = podCauses(observed);
   const because = (head: string): string => [head, ...causes.slice(0, shownMax)].join('; ');

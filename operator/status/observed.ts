@@ -25,7 +25,7 @@ export type Refusal = {
 /** State of the rollout of the API's template. `hash` is of the wanted template. */
 export type RolloutView = { readonly hash: string } & (
   | { readonly phase: 'settled' }
-  /** Pods are replaced or made; `waits` says why they are not yet. */
+  /** Pods are replaced or made; `waits` is the reason for a delay. */
   | { readonly phase: 'rolling'; readonly waits?: string }
   /** Waits for its turn among the TonApis that an upgrade of the operator changes. */
   | { readonly phase: 'waiting'; readonly position: number; readonly waiting: number }
@@ -65,6 +65,6 @@ export type Observed = {
   /** Keys in force. */
   readonly keys: number;
   readonly rollout: RolloutView;
-  /** Objects that somebody changes back again and again. */
+  /** Objects that another writer changes repeatedly. */
   readonly fights: readonly string[];
 };

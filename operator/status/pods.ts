@@ -31,7 +31,7 @@ type ContainerStatus = {
   readonly lastState?: ContainerState;
 };
 
-/** Characters that a status shows of what a container said at its end. */
+/** Length of a container's last message in the status. */
 const lastWordsMax = 300;
 
 /** Why the pod's containers do not run, as `ImagePullBackOff: ...`; undefined when they do, or are about to. */
@@ -75,7 +75,7 @@ type StatusCondition = {
   readonly message?: string;
 };
 
-/** The worst that pods of the indexer say of the index; undefined while none says anything. */
+/** Worst state of the index among reports of the indexer's pods; undefined without a report. */
 export function indexState(
   pods: readonly KubernetesObject[],
   says: ReadonlyMap<string, PodSays>,

@@ -9,7 +9,7 @@ const type = 'ScalingActive';
 /** Reason of Ready while an autoscaler is waited for. */
 export const pendingReason = 'AutoscalerPending';
 
-/** Metrics of new pods take a minute or two, and a Prometheus that restarts is away for as long. */
+/** Metrics of new pods take a minute or two. A restarting Prometheus is unavailable as long. */
 const GRACE_MS = 300_000;
 
 type Metric = { readonly type?: string; readonly pods?: { readonly metric?: { readonly name?: string } } };
@@ -91,7 +91,7 @@ function well(kind: string): Finding {
   return { type, status: 'True', reason: 'Scaling', message: `the ${kind} scales the pods` };
 }
 
-/** The other's words: nothing in them is believed without a look. */
+/** Finding in the words of another component. An invalid reason is replaced. */
 function bad(reason: string | undefined, message: string | undefined): Finding {
   const word = /^[A-Za-z][A-Za-z0-9]*$/.test(reason ?? '') ? reason : undefined;
   return { type, status: 'False', reason: word ?? 'NotScaling', message: message ?? '', waits: true };

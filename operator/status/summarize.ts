@@ -133,7 +133,7 @@ const shownMax = 3;
 /** Reasons that no retry of ours ends: a person must act. */
 const endReasons: ReadonlySet<string> = new Set(['MigrationFailed', 'ProgressDeadlineExceeded', 'RolledBack']);
 
-/** Conditions that can get worse later, with everything as it is wanted: then nothing is under way. */
+/** Conditions that can get worse later while everything is as wanted: no work is in progress then. */
 const runningTypes: ReadonlySet<string> = new Set(['Available', 'ScalingActive']);
 
 /**
@@ -157,7 +157,7 @@ function isBroken(failing: Finding | undefined, { rollout: { phase } }: Observed
   return runningTypes.has(failing.type) || (failing.type === 'IndexerLive' && failing.reason === 'Stalled');
 }
 
-/** The one that a person must see first. */
+/** Refusal that a person must see first. */
 function firstRefusal({ refusals }: Observed): Refusal | undefined {
   return refusals.find(({ retried }) => retried !== true) ?? refusals[0];
 }

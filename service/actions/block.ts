@@ -15,7 +15,7 @@ export type Block = {
   /** Data that patterns of other families read. */
   readonly data: unknown;
   readonly failed: boolean;
-  /** Something about it contradicts what is known of its accounts. */
+  /** Part of the block contradicts the facts about its accounts. */
   readonly broken: boolean;
   /** Accounts that belong to it beyond those of its columns and transactions. */
   readonly accounts: readonly string[];
@@ -117,7 +117,7 @@ export function firstNode({ nodes }: Block): EventNode {
   return nodes[0]!;
 }
 
-/** True when the transaction that a block began with was undone, whatever its message was worth. */
+/** True when the transaction that a block began with was aborted, for any value of the message. */
 export function isAborted(block: Block): boolean {
   return firstNode(block).transaction.aborted;
 }

@@ -88,7 +88,7 @@ export const inRef =
     read(slice.refSlice());
 /** Remaining data of the slice, which does not move. */
 export const rest: FieldReader<ContractSlice> = (slice) => slice.clone();
-/** A payload as jettons carry it: the rest in place, or a reference; null when nothing is left. */
+/** Jetton payload: the rest in place, or a reference; null when nothing is left. */
 export const payload: FieldReader<ContractSlice | null> = (slice) => {
   if (slice.remainingBits === 0) return null;
   if (slice.bit()) return slice.refSlice();
@@ -107,7 +107,7 @@ export function cellBoc(cell: RawCell | ExoticCell): string {
   return bocText(cell, new ReadBudget(), shownBoc);
 }
 
-/** The same without a checksum, as contracts' orders are known. */
+/** Base64 of a BoC without a checksum, the usual form of contracts' orders. */
 export function plainBocOf(slice: ContractSlice): string {
   return bocText(new RawCell(slice.clone()), new ReadBudget(), { crc32c: false, depthFirst: true });
 }

@@ -16,12 +16,12 @@ export type ClassificationState = 'ok' | 'broken' | 'failed' | 'unclassified';
 
 export type Classified = { readonly state: ClassificationState; readonly actions: readonly Action[] };
 
-/** Larger traces are left as they are: their actions would be of no use to anybody (service/actions/README.md#outcomes). */
+/** Larger traces are not classified, because their actions would have no use (service/actions/README.md#outcomes). */
 export const classifiedTransactionsMax = 4000;
 
 /**
- * The actions of a trace (service/actions/README.md). Depends on nothing but its arguments. A matcher that fails leaves the trace with what its messages are by
- * themselves.
+ * Classifies a trace (service/actions/README.md). Depends only on its arguments.
+ * If a matcher fails, the trace has only the actions of its single messages.
  */
 export function classify(
   trace: EventTrace,

@@ -349,7 +349,7 @@ const holdFunds: Matcher = {
   },
 };
 
-/** Clients know nothing of it but that it happened. */
+/** Clients get no details of a failed swap. */
 const failedSwap: Matcher = {
   pattern: carried(FAILED_SWAP),
   build: (root) => ({ type: 'coffee_mev_protect_failed_swap', columns: {}, failed: root.failed }),

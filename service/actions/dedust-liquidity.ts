@@ -145,7 +145,7 @@ const final: Matcher = {
   },
 };
 
-/** Undefined when it is not known of what master the vault's wallet is. */
+/** Undefined when the master of the vault's wallet is unknown. */
 function sentIn(found: Found, interfaces: Interfaces): Sent | undefined {
   const { opcode, message, source } = innerCall(found.one('deposit')!);
   if (opcode === vaultOpcode) return { asset: null, amount: vaultBody(message).amount, wallet: null };
@@ -237,7 +237,7 @@ export function joinDedustDeposits(root: Block): Block {
   return top;
 }
 
-/** Undefined when the halves say different things. */
+/** Undefined when the halves contradict each other. */
 function wholeOf(half: PoolDeposit, rest: PoolDeposit): PoolDeposit | undefined {
   const [one] = half.sent;
   const [other] = rest.sent;
@@ -246,7 +246,7 @@ function wholeOf(half: PoolDeposit, rest: PoolDeposit): PoolDeposit | undefined 
   const isPair = ({ asset0, asset1 }: Targets) =>
     assets.size === 2 && assets.has(asset0) && assets.has(asset1) && asset0 !== asset1;
   if (!isPair(half.targets) || !isPair(rest.targets)) return undefined;
-  // Clients know the assets in the order in which they came, the amounts in that of the pool.
+  // Clients expect assets in order of arrival, and amounts in the order of the pool.
   return { ...rest, sent: [one, other], targets: { ...rest.targets, asset0: one.asset, asset1: other.asset } };
 }
 

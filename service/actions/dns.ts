@@ -16,9 +16,9 @@ import { call, followedBy, maybe, withoutExcesses } from './pattern.ts';
 const collection = '0:B774D95EB20543F186C06B371AB88AD704F7E256130CAF96189368A7D0CB6CCF';
 const itemCodeHash = 'i1/8nr/TkGTY1fVuRlnIJrt1k5I/XKSHKL5NYK9vUfk=';
 
-/** True for an item that is a `.ton` name of the main network. A network may delegate `.ton` to another root, which counts too. */
+/** True for an item that is a `.ton` name of the main network. A network may delegate `.ton` to another collection, which counts too. */
 export function isDnsItem({ codeHash, collection: of, content }: NftItemInfo): boolean {
-  // No content has a domain of its own: whoever looked at the item found it.
+  // Only detection sets `domain`; an item's own content never has it.
   const domain = content?.['domain'];
   return codeHash === itemCodeHash || of === collection || (typeof domain === 'string' && domain.endsWith('.ton'));
 }

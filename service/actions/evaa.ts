@@ -138,7 +138,7 @@ const supply: Matcher = {
 const withdrawBody = body({ queryId: uint64, assetId, amount: uint64, recipient: maybeAddress });
 const collateralizedBody = body({ queryId: uint64, owner: maybeAddress, assetId, amount: uint64 });
 
-/** Why nothing was paid, by the opcode of what came back. */
+/** Reason of a failed withdrawal, by the opcode of the returned message. */
 const withdrawFailures: Readonly<Record<number, string>> = {
   0x211fe8: 'withdraw_no_funds_excess',
   0x21e6: 'withdraw_locked_excess',

@@ -10,7 +10,7 @@ import type { TransactionDescr } from '../decode/tlb/transaction-descr.ts';
 import type { Transaction } from '../decode/tlb/transaction.ts';
 import type { EventMessage, EventTransaction } from './event.ts';
 
-/** A transaction that was read, and what its own cell does not say. */
+/** Parsed transaction with data that its own cell lacks. */
 export type ReadTransaction = {
   readonly table: CellTable;
   readonly transaction: Transaction;
@@ -22,7 +22,7 @@ export type ReadTransaction = {
   readonly mcSeqno: number;
 };
 
-/** Kinds of transactions by the names that clients of v3 know (service/v3/README.md#values). */
+/** Kinds of transactions under their names in v3 (service/v3/README.md#values). */
 export const transactionKinds = {
   ordinary: 'ord',
   storage: 'storage',

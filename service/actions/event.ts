@@ -38,7 +38,7 @@ export type EventTransaction = {
   readonly aborted: boolean;
   readonly originalStatus: AccountStatusName;
   readonly endStatus: AccountStatusName;
-  /** Why the compute phase was left out; null when it was not, or is not known. */
+  /** Reason for skipping the compute phase; null when it ran or the reason is unknown. */
   readonly skippedReason: string | null;
   readonly exitCode: number | null;
   readonly inMessage: EventMessage | null;
@@ -62,7 +62,7 @@ export type EventTrace = {
 export type EventNode = {
   /** Undefined for tick-tock transactions and others that no message began. */
   readonly message: EventMessage | undefined;
-  /** That the message began; of a log the one that wrote it. */
+  /** Transaction that the message began. For a log, the transaction that wrote it. */
   readonly transaction: EventTransaction;
   readonly parent: EventNode | undefined;
   readonly children: EventNode[];
@@ -102,7 +102,7 @@ export function eventTree(trace: EventTrace): EventNode | undefined {
   return first;
 }
 
-/** Says which message it is: an account sends one at a logical time. Those from outside have no sender in the trace. */
+/** Identity of a message: an account sends a single message at a logical time. Messages from outside have no sender in the trace. */
 function placeOf({ source, createdLt }: EventMessage): string {
   return `${createdLt} ${source}`;
 }

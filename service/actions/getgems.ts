@@ -8,7 +8,7 @@ import type { Matcher } from './matcher.ts';
 import { listingData, nftPurchaseOf, nftTransferOf, nftTransferType, transferValues, type NftTransfer } from './nft.ts';
 import { as, built, call, followedByAll, type Context } from './pattern.ts';
 
-// Sales and auctions of items at Getgems, but for the bids (auctions.ts).
+// Sales and auctions of items at Getgems, except bids (auctions.ts).
 
 const updateBody = body({ queryId: uint64, fullPrice: coins, fee: coins, royalty: coins });
 
@@ -86,7 +86,7 @@ function listing(
   return { type: 'nft_put_on_auction', columns: { ...columns, destinationSecondary: auction.marketplace, data } };
 }
 
-/** An item goes to the market, which deploys a contract that sells it and passes the item on to it. */
+/** An item goes to the market, which deploys a sale contract and transfers the item to it. */
 const putUp: Matcher = {
   pattern: followedByAll(
     built(nftTransferType),

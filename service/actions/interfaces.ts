@@ -6,7 +6,7 @@ export type NftItemInfo = {
   readonly collection: string | null;
   readonly owner: string | null;
   readonly content: Readonly<Record<string, unknown>> | null;
-  /** Base64; null when it is not known. */
+  /** Base64; null when unknown. */
   readonly codeHash: string | null;
 };
 
@@ -40,6 +40,6 @@ export type Interfaces = {
   dedustPool(account: string): DedustPoolInfo | undefined;
   multisigOrder(account: string): MultisigOrderInfo | undefined;
   isNominatorPool(account: string): boolean;
-  /** The account's data cell as a BoC, of contracts whose data the rules look into. */
+  /** The account's data cell as a BoC, for contracts whose data the rules read. */
   data(account: string): Uint8Array | undefined;
 };

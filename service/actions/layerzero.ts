@@ -6,7 +6,7 @@ import type { Matcher } from './matcher.ts';
 import { after, as, built, call, followedBy, followedByAll, maybe } from './pattern.ts';
 import { tonTransferType } from './basic-blocks.ts';
 
-// LayerZero: packets to and from other chains. Its contracts keep what they say in objects that carry their name and their layout in front.
+// LayerZero: packets to and from other chains. Its contracts store data in objects that begin with their name and their layout.
 
 const eventOpcode = 0xe33b9873;
 
@@ -202,7 +202,7 @@ const commitPacket: Matcher = {
       columns: {
         source: innerCall(root).source,
         sourceSecondary: innerCall(found.one('endpoint')!).destination,
-        // Clients know the connection in both places.
+        // Clients expect the connection in both positions.
         destination: connection,
         destinationSecondary: connection,
         asset: channel.destination,

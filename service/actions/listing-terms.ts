@@ -130,7 +130,7 @@ function deployed({ init }: EventMessage, codeHash: string | null) {
   return { hash, data: openContractCell({ table: init.table, cell: data }) };
 }
 
-/** The terms of a sale that a message deploys; `codeHash` where it is known. Throws DecodeError when its data is no sale's. */
+/** Terms of a sale that a message deploys; `codeHash` if known. Throws DecodeError when its data are no sale's. */
 export function readSaleTerms(message: EventMessage, codeHash: string | null): SaleTerms {
   const { hash, data } = deployed(message, codeHash);
   return (sales.get(hash) ?? sale(saleV4))(data);

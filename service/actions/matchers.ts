@@ -51,7 +51,7 @@ const families: readonly Readonly<Record<number, Matcher>>[] = [
   vestingMatchers,
 ];
 
-/** All matchers in the order in which they look at a trace (service/actions/README.md#matchers); each belongs to one family. */
+/** All matchers in the order in which they run on a trace (service/actions/README.md#matchers). Each belongs to one family. */
 export const matchers: readonly Matcher[] = families
   .flatMap((family) => Object.entries(family).map(([place, matcher]) => ({ place: Number(place), matcher })))
   .toSorted((one, other) => one.place - other.place)

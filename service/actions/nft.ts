@@ -143,7 +143,7 @@ export function listingData(values: ActionData = {}): ActionData {
   };
 }
 
-/** The one contract that a block deploys, when it is a known item. */
+/** The only contract that a block deploys, if it is a known item. */
 function mintedItem(
   block: Block,
   { interfaces }: Context,

@@ -28,7 +28,7 @@ export type Action = Required<Omit<ActionColumns, 'data'>> & {
   readonly ancestorTypes: readonly string[];
 };
 
-/** Blocks whose parts are no actions: clients of the first version know them whole. */
+/** Blocks whose parts are no actions. Clients of the first version expect them whole. */
 const WHOLE_TYPES = new Set([
   'call_contract',
   'contract_deploy',
@@ -174,7 +174,7 @@ function actionIdOf({ nodes, type }: Block): string {
   return createHash('sha256').update(`${hash}${type}`, 'latin1').digest('base64');
 }
 
-/** A part that says the same as another of the same first message is one action. */
+/** Parts with the same content and first message are a single action. */
 function unique(actions: readonly Action[]): Action[] {
   return [...new Map(actions.toReversed().map((action) => [action.actionId, action])).values()].toReversed();
 }

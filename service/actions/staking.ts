@@ -83,7 +83,7 @@ const billPaid: Matcher = {
         amount: innerCall(root).message.value,
         data: stakingData({ provider: 'liquid_staking', nft: notification.source, burnt: amount }),
       },
-      // Whatever the receiver made of the message: it was paid.
+      // The payment counts, even if the receiver failed.
       data: { pool },
     };
   },
@@ -243,7 +243,7 @@ const nominatorPayout: Matcher = {
         amount: value,
         data: stakingData({ provider: 'nominator' }),
       },
-      // Whatever the receiver made of the message: it was paid.
+      // The payment counts, even if the receiver failed.
     };
   },
 };
@@ -276,7 +276,7 @@ const dollarDeposit: Matcher = {
   },
 };
 
-/** Takes staked dollars back for ones that are locked for a time. */
+/** Returns staked dollars in exchange for locked dollars. */
 const dollarWithdrawal: Matcher = {
   pattern: followedBy(
     call(transferOpcode),
@@ -295,7 +295,7 @@ const dollarWithdrawal: Matcher = {
     const own = interfaces.jettonWallet(wallet);
     const timed = interfaces.jettonWallet(locked.destination);
     if (own?.owner !== source || timed?.owner !== source) return undefined;
-    // Their masters take part themselves: one takes the staked dollars, the other sends the locked ones.
+    // Both masters take part: one takes the staked dollars, the other sends the locked dollars.
     if (own.jetton !== internal.destination || timed.jetton !== locked.source) return undefined;
     return {
       type: 'ethena_withdrawal_request',

@@ -111,7 +111,7 @@ function senderWalletOf(block: Block): string | null {
   return sent?.hasInternalTransfer === true ? sent.senderWallet : null;
 }
 
-/** The user's deposit of the other asset, sent together with this one: one of the two gets shares. */
+/** The user's deposit of the other asset, sent together with this deposit. Only one of the two gets shares. */
 function otherHalfOf({ user, pool, provided, minted }: PoolDeposit, { previous }: Block): Block | undefined {
   return previous?.next.find((block) => {
     const other = depositOf(block);

@@ -126,7 +126,7 @@ const swap: Matcher = {
       const { exitCode, out: paid } = payToBody(innerCall(block).message);
       return { isSwapped: exitCode === SWAPPED, out: paid };
     });
-    // Pools behind one that did not swap got nothing.
+    // Pools after a pool that did not swap got nothing.
     const reached = payouts[0]?.isSwapped === true ? payouts : payouts.slice(0, 1);
     const legs = several(legsOf(incoming, reached, (wallet) => assetOfWallet(wallet, interfaces)));
     const failed = payouts.some(({ isSwapped }) => !isSwapped);
@@ -182,7 +182,7 @@ export function incomingOf(found: Found): SwapSide {
   return sideOfJettons(jettonTransferOf(found.one('jettons'))!);
 }
 
-/** A transfer of jettons, of which proxy TON has no wallets. */
+/** Side of a swap from a jetton transfer. Wallets are unknown for proxy TON. */
 export function sideOfJettons(transfer: JettonTransfer): SwapSide {
   const side = { ...sideOfTransfer(transfer), asset: assetOfJetton(transfer.jetton) };
   return transfer.hasInternalTransfer ? side : { ...side, sourceWallet: null };

@@ -10,7 +10,7 @@ import { innerCall, jettonTransferOf, jettonTransferType } from './jettons.ts';
 
 const SWAPPED = 0xc64370e5;
 const REFERRAL = 0x45078540;
-/** Payments to the one who swaps: the result, or what came back. */
+/** Exit codes of payments to the swapping account: the result, or the returned input. */
 const SENDER_EXITS: ReadonlySet<number> = new Set([SWAPPED, 0x5ffe1295, 0x38976e9b]);
 
 const swapOpcode = 0x25938561;
@@ -77,7 +77,7 @@ const swap: Matcher = {
         amount: incoming.amount,
         asset: incoming.jetton,
         source: incoming.sender,
-        // Proxy TON goes to the owner of its wallet, whomever its order names.
+        // Proxy TON goes to the owner of its wallet, regardless of the order.
         destination: isProxied ? (interfaces.jettonWallet(incoming.senderWallet)?.owner ?? null) : incoming.receiver,
         sourceWallet: isProxied ? null : incoming.senderWallet,
         destinationWallet: isProxied ? incoming.senderWallet : incoming.receiverWallet,

@@ -1,7 +1,7 @@
 import { accountColumns, type ActionColumns, type DataValue } from './columns.ts';
 import type { Action } from './rows.ts';
 
-/** `actions.columns`: what an action says, in JSON. */
+/** JSON of `actions.columns`: the columns of an action. */
 export type StoredColumns = Readonly<Record<string, unknown>>;
 
 const names = [...accountColumns, 'opcode', 'value', 'amount'] as const satisfies readonly (keyof ActionColumns)[];

@@ -97,7 +97,7 @@ const payout: Pattern = as(
           as('out', jettonTransfer),
           lazy(() => peerSwap),
         ),
-        // To a proxy wallet that is not known.
+        // To an unknown proxy wallet.
         followedBy(as('out', call(transferOpcode)), call(proxyTonOpcode)),
         as('out', jettonTransfer),
       ),
@@ -269,7 +269,7 @@ const deposit: Matcher = {
 
 const fundPayload = fields({ opcode: uint32, otherWallet: address });
 
-/** Both assets of the pool: the one that came, and the one whose wallet the payment names. */
+/** Both assets of the pool: the incoming asset, and the asset whose wallet the payment names. */
 function pairOf(
   fund: Block,
   sent: string | null,

@@ -42,7 +42,7 @@ export type Operation<C extends ReadContext = ReadContext> = {
   readonly tag: string;
   readonly summary: string;
   readonly parameters: readonly Parameter<unknown>[];
-  /** Keywords of the POST body's schema beside its fields. */
+  /** Keywords of the POST body's schema besides its fields. */
   readonly bodyRules: JsonSchema;
   readonly result: Shape<unknown>;
   /** Statuses of failures that only some operations have, for the document. */

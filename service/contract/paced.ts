@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { createAttachment } from '../live/attachment.ts';
 import { createTextSlab } from './text-slab.ts';
 
-/** Work that goes on without a pause: no other request waits for more than this and one item. */
+/** Longest work without a pause. Another request waits at most for this time and one item. */
 const TURN_MS = 4;
 
 /** Lets other requests run between the parts of long work. */

@@ -22,7 +22,7 @@ export type Parameter<T> = {
   readonly missing: string | undefined;
   /** Takes an array; a query repeats the name. `input` is that of one item. */
   readonly repeats?: boolean;
-  /** An empty text says the same as no value. */
+  /** An empty text counts as absent. */
   readonly emptyIsAbsent?: boolean;
   /** Raw value (never undefined or null) to value; throws ContractError. */
   parse(raw: unknown, kind: ParameterSource['kind']): T;
@@ -51,7 +51,7 @@ export function withDefault<T>(parameter: OptionalParameter<T>, fallback: T): De
 
 /** Rule between the parameters of one operation. */
 export type ParameterRule<P extends Parameters> = {
-  /** Keywords that say the same in the schema of a POST body. */
+  /** Equivalent keywords in the schema of a POST body. */
   readonly schema: JsonSchema;
   /** Fault of values that are each valid; undefined when there is none. */
   check(values: Values<P>, kind: ParameterSource['kind']): string | undefined;

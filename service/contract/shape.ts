@@ -48,7 +48,7 @@ type Fields<P> = { readonly [K in Exclude<keyof P, OptionalKeys<P>>]: Infer<P[K]
   readonly [K in OptionalKeys<P>]?: Infer<P[K]>;
 };
 
-/** An object with exactly these fields, in this order; all but `optional` ones are required. */
+/** Object with exactly these fields, in this order. All are required except `optional` fields. */
 export function object<const P extends Record<string, Shape<unknown>>>(properties: P): Shape<Fields<P>> {
   const entries = Object.entries(properties);
   return {

@@ -4,7 +4,7 @@ export type TextSlab = {
   readonly add: (text: string | Uint8Array) => void;
   /** Adds a text like `add`. @returns bytes of the text, which stay unchanged while in use */
   readonly place: (text: string) => Buffer;
-  /** All that was added, in order; nothing may be added after it. */
+  /** All added text, in order. Add nothing afterwards. */
   readonly pieces: () => readonly Buffer[];
 };
 
@@ -13,7 +13,7 @@ const FIRST_BYTES = 16_384;
 
 const PIECE_BYTES = 262_144;
 
-/** So many bytes are a piece of their own: copying them takes longer than sending one piece more. */
+/** Texts from this size on are separate pieces: copying them takes longer than sending another piece. */
 const OWN_PIECE_BYTES = 65_536;
 
 export function createTextSlab(): TextSlab {

@@ -6,11 +6,11 @@ import type { AccountId } from '../live/accounts.ts';
 import type { ContractWorld, ContractWorlds } from '../live/contract-world.ts';
 import type { Stage } from './retrying.ts';
 
-/** Finds out what accounts are at masterchain blocks, however long it takes. Rejects with the reason of the signal and with nothing else. */
+/** Detects kinds of accounts at masterchain blocks, without a time limit. Rejects only with the reason of the signal. */
 export type Finder = {
-  /** Undefined for an account that can be nothing by its code, and for one that could not be looked at. */
+  /** Undefined for an account whose code excludes every kind, and for a failed detection. */
   readonly detect: (mcSeqno: number, changed: ChangedAccount, signal: AbortSignal) => Promise<Detected | undefined>;
-  /** The same of an account of which nothing is known but its address. */
+  /** Detects an account by its address alone. */
   readonly detectUnknown: (mcSeqno: number, account: AccountId, signal: AbortSignal) => Promise<Detected | undefined>;
 };
 
@@ -20,9 +20,9 @@ export type FinderDependencies = {
   readonly retry: Retry<Stage>;
   /** Milliseconds of `performance.now()`. */
   readonly now: () => number;
-  /** A block that no lite server has any more: the account was looked at as it is now. */
+  /** Called for a block that no lite server has any more. The account was read at the head instead. */
   readonly onFallback: () => void;
-  /** An account whose detection fails by itself, which nothing is said of. */
+  /** Called for an account whose own detection fails. No rows are written for it. */
   readonly onGivenUp: (account: AccountId, error: unknown) => void;
 };
 
@@ -38,7 +38,7 @@ const OWN_TRIES_MAX = 3;
 export function createFinder({ worlds, detector, retry, now, onFallback, onGivenUp }: FinderDependencies): Finder {
   const gate = createGate(CONCURRENT_MAX);
 
-  /** Opens the block when it is first read from: most accounts can be nothing by their code. */
+  /** Opens the block at the first read, because the code of most accounts excludes every kind. */
   function worldAt(mcSeqno: number | undefined, signal: AbortSignal): DetectionWorld {
     let opening: Promise<ContractWorld> | undefined;
     const opened = (): Promise<ContractWorld> =>
@@ -101,7 +101,7 @@ function isGone(error: unknown): boolean {
   return error instanceof TonplaneError && error.code === 'pruned';
 }
 
-/** Lets so many run at a time, in the order in which they came. */
+/** Bounds concurrent work, in the order of arrival. */
 function createGate(max: number) {
   let running = 0;
   const waiting: (() => void)[] = [];

@@ -27,7 +27,7 @@ import { isClaimLost, isFinal, untilUntellable, type Stage } from './retrying.ts
 export type Interpreter = {
   /** State for `/status`. */
   readonly status: () => InterpreterStatus;
-  /** Ends what is under way; nothing is half written. */
+  /** Ends work in progress. No block is half written. */
   readonly close: () => Promise<void>;
 };
 
@@ -61,7 +61,7 @@ export type InterpreterDependencies = {
   readonly random: () => number;
 };
 
-/** Begins at once, and goes on through everything that fails, until it is closed. */
+/** Begins at once, and continues through all failures until it is closed. */
 export function createInterpreter(options: InterpreterOptions, dependencies: InterpreterDependencies): Interpreter {
   const { store, worlds, detector, readBeginning, storeTraces, logger, register, now, unixMs, random } = dependencies;
   const { version = interpretationVersion } = options;
@@ -83,7 +83,7 @@ export function createInterpreter(options: InterpreterOptions, dependencies: Int
     },
   });
   const claims = new Set<ClaimedBlocks>();
-  /** So many claims are of one block each: one among those before spoilt the work on all of them. */
+  /** Remaining claims that take a single block each, because a block in an earlier claim failed its whole batch. */
   let alone = 0;
 
   async function work(worker: number): Promise<void> {
@@ -152,7 +152,7 @@ export function createInterpreter(options: InterpreterOptions, dependencies: Int
     return traces;
   }
 
-  /** Answers need nothing of it: what fails is not tried again. */
+  /** Answers do not depend on it, so failures are not retried. */
   async function storeNew(traces: readonly TraceRow[]): Promise<void> {
     const sinceS = unixMs() / 1000 - tuning.storedAgeS;
     const wanted = traces.filter(({ end_utime: utime }) => utime >>> 0 >= sinceS);

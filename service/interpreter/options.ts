@@ -3,19 +3,19 @@ export const interpretationVersion = 7;
 
 /** Bounds and times. The defaults suit every network; tests shorten them. */
 export type InterpreterTuning = {
-  /** Claims in work at a time: one is read, the accounts of one are looked at, one is written. A fourth only waits for the third. */
+  /** Claims in work at a time: the first is read, the second is detected, the third is written. A fourth claim only waits. */
   readonly workers: number;
   /** Masterchain blocks of one claim, and of one transaction: some thousand transactions on the main network. */
   readonly blocksMax: number;
-  /** A worker that is not heard of for so long has lost its claim. */
+  /** Silence after which a worker loses its claim, milliseconds. */
   readonly claimMs: number;
   /** Pause before a block that cannot be classified is retried. */
   readonly asideMs: number;
-  /** Between two looks when there was nothing to do. */
+  /** Pause after a round without work, milliseconds. */
   readonly idleMs: number;
   /** Blocks of an older version that are queued again at a time. */
   readonly againMax: number;
-  /** Between two looks at what is left. */
+  /** Interval of counting remaining blocks, milliseconds. */
   readonly progressMs: number;
   /** Longest age of a complete trace for storing its rendered form. Older traces are rarely requested, and catching up needs the time. */
   readonly storedAgeS: number;

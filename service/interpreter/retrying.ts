@@ -14,7 +14,7 @@ export function isFinal(error: unknown): boolean {
   return isClaimLost(error) || error instanceof InterpreterError;
 }
 
-/** Failures that look as if they were the blocks' own fault, in a row: a single one may be anything. */
+/** Failures in a row that seem to be the blocks' own fault. A single failure may have any cause. */
 const OWN_FAILURES_MAX = 3;
 
 /** Work on blocks that gives up when it fails by itself again and again. */

@@ -37,7 +37,7 @@ export function refusesJettons({ aborted, inMessage }: EventTransaction): boolea
   return aborted && inMessage !== null && inMessage.opcode !== null && passingOpcodes.has(inMessage.opcode);
 }
 
-/** Rows that one transaction gives: one at most. */
+/** Rows of a transaction: at most one. */
 export type TransferRows = {
   readonly jettonTransfer?: JettonTransferRow;
   readonly jettonBurn?: JettonBurnRow;
@@ -146,7 +146,7 @@ function readMaybeCell(slice: ContractSlice): Buffer | null {
   return slice.bit() ? bagOf(slice.table, slice.ref()) : null;
 }
 
-/** In a reference or in place; null when there is nothing. */
+/** Reads a payload in a reference or in place; null when there is none. */
 function readPayload(slice: ContractSlice): Buffer | null {
   if (slice.remainingBits === 0) return null;
   if (slice.bit()) return bagOf(slice.table, slice.ref());

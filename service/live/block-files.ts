@@ -22,10 +22,10 @@ import { checkZeroState } from '../proof/zero-state-proof.ts';
 import type { ReadContext } from './answer.ts';
 import type { BlockFinder } from './block-finder.ts';
 
-/** A block's file with what it says of other blocks. */
+/** File of a block with its references to other blocks. */
 export type BlockFile = {
   readonly id: BlockId;
-  /** Its SHA-256 is the id's file hash, and its header says the seqno, shard and workchain of the id. */
+  /** Its SHA-256 is the id's file hash, and its header has the seqno, shard and workchain of the id. */
   readonly boc: Buffer;
   /** `gen_utime`, unix seconds. */
   readonly utime: number;
@@ -142,7 +142,7 @@ export function openBlockFile(block: BlockId, answer: BlockDataAnswer): BlockFil
   }
 }
 
-/** With hashes of its own: decoded ones are views that hold the whole file. */
+/** Copies the hashes: decoded hashes are views that hold the whole file in memory. */
 function ownId(block: BlockId): BlockId {
   return { ...block, rootHash: Buffer.from(block.rootHash), fileHash: Buffer.from(block.fileHash) };
 }

@@ -73,7 +73,7 @@ export function createBlockFinder({ pool }: { pool: Pool }): BlockFinder {
     return found;
   }
 
-  /** Lite servers know no value below that of block 1, as there is only the zerostate before it. */
+  /** Lite servers find no value below block 1, because only the zerostate is before it. */
   async function lookUpFirst(
     place: ShardPlace,
     search: BlockSearch,

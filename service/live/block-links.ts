@@ -15,7 +15,7 @@ export type BlockPair = { readonly known: BlockId; readonly target: BlockId; rea
 export type BlockLinks = {
   /** The link to `target` from its key block: it carries the signatures under `target`. `known` is earlier. */
   readForwardLink(pair: BlockPair, context: ReadContext): Promise<LiveAnswer<ForwardLink>>;
-  /** The one link from `known` back to `target`. */
+  /** The single link from `known` back to `target`. */
   readBackLink(pair: BlockPair, context: ReadContext): Promise<LiveAnswer<BackLink>>;
 };
 

@@ -54,7 +54,7 @@ export type LiveBlocks = {
    * See service/v2/README.md#blocks.
    */
   findBlock(place: ShardPlace, search: BlockSearch, context: ReadContext): Promise<LiveAnswer<LiveBlockHeader>>;
-  /** The header of a block whose full id is known. */
+  /** Header of a block with a full id. */
   readHeader(block: BlockId, context: ReadContext): Promise<LiveAnswer<LiveBlockHeader>>;
   /** Newest shard blocks that a masterchain block lists, in the order of its tree. */
   readShards(seqno: number, context: ReadContext): Promise<LiveAnswer<readonly BlockId[]>>;

@@ -19,7 +19,7 @@ import type { PinnedBlock } from './pinned-block.ts';
  */
 export type ChainConfig = TvmConfig & { readonly version: number; readonly dnsRoot: AccountId | undefined };
 
-/** Configurations of pinned blocks: one upstream query for each key block, since nothing else changes the configuration. */
+/** Configurations of pinned blocks: one upstream query for each key block, since only key blocks change the configuration. */
 export type ChainConfigs = {
   /** Rejects as `Pool.query` does. */
   configAt(pinned: PinnedBlock, context: ReadContext): Promise<LiveAnswer<ChainConfig>>;

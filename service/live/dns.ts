@@ -96,7 +96,7 @@ export async function askResolver(
   return readAnswer(name, encoded, bits / 8, data);
 }
 
-/** @param resolved how many bytes of the encoded name the resolver knows */
+/** @param resolved bytes of the encoded name that the resolver has resolved */
 function readAnswer(name: string, encoded: Buffer, resolved: number, data: StackCell): Step {
   if (resolved === 0) return NOTHING;
   const budget = new ReadBudget();

@@ -9,7 +9,7 @@ import { recognizeContract } from './known-contracts.ts';
 import type { RecognizedContract } from './known-contracts.ts';
 import { unlockedBalance } from './restricted-wallet.ts';
 
-/** An account with what tonlib would say of its contract. */
+/** Account with tonlib's view of its contract. */
 export type LiveExtendedAccount = {
   readonly account: LiveAccount;
   /** Undefined when the code is of no known kind. */
@@ -18,7 +18,7 @@ export type LiveExtendedAccount = {
   readonly unlockedBalance: bigint;
 };
 
-/** Reads of accounts with a look into contracts of known code. Errors: as those of LiveAccounts. */
+/** Reads accounts and the data of contracts with known code. Errors are the same as in LiveAccounts. */
 export type LiveExtendedAccounts = {
   /** @param seqno masterchain seqno to read at; the served head when absent */
   readExtended(

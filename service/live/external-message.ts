@@ -21,7 +21,7 @@ export type ExternalMessage = {
 const MESSAGE_BYTES_MAX = 65_535;
 const MESSAGE_DEPTH_MAX = 512;
 
-/** Fewest bytes of a bag of cells that the node looks at. */
+/** Fewest bytes of a bag of cells that the node accepts. */
 const BAG_BYTES_MIN = 10;
 
 const bagMagics: readonly number[] = Object.values(BOC_MAGIC);

@@ -21,8 +21,8 @@ export async function readJettonMaster(contract: TokenContract): Promise<JettonM
 }
 
 /**
- * `get_wallet_data`: balance, owner, master, code (TEP-74). Anybody can deploy a contract that says so: the master must say that the
- * owner's wallet is this account.
+ * Result of `get_wallet_data`: balance, owner, master, code (TEP-74).
+ * Anybody can deploy a contract that claims these. The master must confirm that the owner's wallet is this account.
  */
 export async function readJettonWallet(contract: TokenContract): Promise<JettonWallet | undefined> {
   const stack = await contract.run('get_wallet_data', 4);

@@ -6,7 +6,7 @@ import type { RestrictedWallet } from './restricted-wallet.ts';
 import { codeHash, readContractData } from './wallets.ts';
 import type { ContractState } from './wallets.ts';
 
-/** Contract that tonlib knows by its code, with the fields of its data (service/v2/README.md#contract-types). */
+/** Contract that tonlib recognizes by its code, with the fields of its data (service/v2/README.md#contract-types). */
 export type KnownContract =
   | {
       readonly kind: 'wallet.v3' | 'wallet.v4' | 'wallet.highload.v1';
@@ -55,7 +55,7 @@ const CONTRACTS: ReadonlyMap<string, readonly [revision: number, read: Reader]> 
   ['jTUEm5Rs8ztYUQu0VgyEGpRfd4HW3p/GnKP0MPbjInM=', [1, restricted]],
 ]);
 
-/** Undefined for other code, and for data that the known code would not have made. */
+/** Undefined for other code, and for data that the known code would not produce. */
 export function recognizeContract(state: ContractState): RecognizedContract | undefined {
   const hash = codeHash(state);
   return hash === undefined ? undefined : recognizeByHash(hash, state);

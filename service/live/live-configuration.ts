@@ -23,7 +23,7 @@ const PARAM_BYTES = 256;
 /** Maximum libraries in one query (service/liteserver/README.md#functions). */
 const LIBRARIES_MAX = 16;
 
-/** The configuration over the pool: one upstream query for each key block, since nothing else changes it. */
+/** Configuration over the pool: one upstream query for each key block, since only key blocks change it. */
 export function createLiveConfiguration({ pool }: { pool: Pool }): LiveConfiguration {
   const configs = createChainConfigs({ pool });
   const params = createAnswerCache({ bytesMax: PARAMS_BYTES_MAX });

@@ -119,7 +119,7 @@ async function walkListing<T>(
     steps.push(step);
     items.push(...step.value.transactions);
     const last = items.at(-1);
-    // An answer that promises more and gives nothing cannot pass its check.
+    // An answer that promises more but has no transactions cannot pass its check.
     if (last !== undefined) after = { account: placeOf(last).account, lt: placeOf(last).lt };
     incomplete = step.value.incomplete;
   }

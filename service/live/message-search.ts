@@ -19,7 +19,7 @@ const BLOCKS_MAX = 40;
 /** Transactions asked for first in a block where the account may have none: the proof of a few is small. */
 const FIRST_STEP = 4;
 
-/** Transactions asked for at a time once the account is known to have some there. */
+/** Transactions per query in a block after the account has shown some there. */
 const NEXT_STEP = 64;
 
 export type MessageSearchDependencies = {

@@ -42,7 +42,7 @@ function readQueueSize(pool: Pool, block: BlockId, context: ReadContext): Promis
   });
 }
 
-/** Above how many messages the node takes no external ones: its own setting, which nothing proves. Asked once for each head. */
+/** Queue length above which the node refuses external messages. It is the node's own unproved setting, read once for each head. */
 export function createExternalsLimit({ pool }: { pool: Pool }) {
   let held: { readonly head: BlockId; readonly limit: number } | undefined;
 

@@ -17,8 +17,8 @@ export type RestrictedWallet = {
 const LIMITS_MAX = 1_024;
 
 /**
- * `seqno:uint32 wallet_id:uint32 public_key:uint256 start_at:uint32 limits:(HashmapE 32 Grams)` and nothing else: before the first
- * message of its owner the data are another layout.
+ * Reads exactly `seqno:uint32 wallet_id:uint32 public_key:uint256 start_at:uint32 limits:(HashmapE 32 Grams)`.
+ * Before the first message of its owner the data have another layout.
  * @throws DecodeError
  */
 export function readRestrictedWallet(slice: ContractSlice): RestrictedWallet {

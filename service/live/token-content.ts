@@ -52,7 +52,7 @@ const START: SnakeOptions = { bytesMax: 8 * 1024, isCut: true };
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Content that says nothing: unreadable, or of no known form. */
+/** Empty content: unreadable, or of no known form. */
 export const NO_CONTENT: TokenContent = { kind: 'onchain', attributes: new Map() };
 
 /**
@@ -85,7 +85,7 @@ export function readKeptContent(
   });
 }
 
-/** Each is looked up, so that others, however many, cost nothing. */
+/** Looks up each known attribute, so that other attributes cost nothing. */
 function readKeptAttributes(slice: ContractSlice): Record<string, string> {
   const root = slice.maybeRefSlice();
   const found: [string, string][] = [];

@@ -25,7 +25,7 @@ export type JettonWallet = {
   readonly balance: bigint;
   readonly owner: AccountId;
   readonly jetton: AccountId;
-  /** Undefined for a wallet that does not know the question. */
+  /** Undefined for a wallet without this get-method. */
   readonly mintlessIsClaimed: boolean | undefined;
   /** BoC. */
   readonly walletCode: Buffer;

@@ -27,7 +27,7 @@ export type LiveTransactionList = {
 export type TransactionRange = {
   /** The newest one, part of the answer; absent: the account's newest at the served head. */
   readonly from?: TransactionPlace | undefined;
-  /** At most so many, 1..1000. */
+  /** Limit of transactions, 1..1000. */
   readonly limit: number;
   /** Transactions at this lt and below are left out. */
   readonly toLt: bigint;
@@ -35,7 +35,7 @@ export type TransactionRange = {
   readonly archival?: boolean;
 };
 
-/** A block by its place and seqno, and by both hashes when the caller knows them. */
+/** Block by shard and seqno, with both hashes if the caller has them. */
 export type BlockName = ShardPlace & {
   readonly seqno: number;
   readonly hashes?: { readonly rootHash: Buffer; readonly fileHash: Buffer } | undefined;
@@ -43,7 +43,7 @@ export type BlockName = ShardPlace & {
 
 /** Range of wanted transactions of a block, by account id and then by lt. */
 export type BlockTransactionRange = {
-  /** At most so many, 1..10000. */
+  /** Limit of transactions, 1..10000. */
   readonly count: number;
   /** The place after which they start; absent: the block's first. */
   readonly after?: { readonly account: Buffer; readonly lt: bigint } | undefined;

@@ -91,7 +91,7 @@ export function codeHash({ code }: ContractState): string | undefined {
   return table.hash(table.roots[0]!).toString('base64');
 }
 
-/** Reads a contract's data; undefined when it is not of the layout: anyone can deploy known code with other data. */
+/** Reads a contract's data; undefined for another layout, because anyone can deploy known code with other data. */
 export function readContractData<T>(
   { data }: Pick<ContractState, 'data'>,
   layout: (slice: ContractSlice) => T,

@@ -30,7 +30,7 @@ export type Foreseen = {
   readonly states: readonly PendingState[];
   /** Accounts that were read, as they are in the chain. While they are unchanged, the simulation is unchanged. */
   readonly read: ReadonlyMap<string, Buffer>;
-  /** Version of the chain's rules, which says what the fields of a message mean. */
+  /** Version of the chain's rules, which defines the fields of a message. */
   readonly version: number;
   /** Messages between accounts that were not followed, because there are too many of them. */
   readonly left: number;
@@ -44,7 +44,7 @@ export type EmulatedTrace =
 /** Transactions of one trace: ten times a usual exchange of tokens. */
 const TRANSACTIONS_MAX = 128;
 
-/** Messages that follow one another: a contract that calls itself goes on for ever. */
+/** Depth of messages. A contract that calls itself would continue for ever. */
 const DEPTH_MAX = 32;
 
 /** Blocks start at such lts. */

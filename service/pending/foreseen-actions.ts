@@ -11,7 +11,7 @@ import type { ContractWorld } from '../live/contract-world.ts';
 import type { ExternalMessage } from '../live/external-message.ts';
 import type { Foreseen } from './emulation.ts';
 
-/** Accounts looked into at a time: one trace leaves the TVM's threads to others. */
+/** Concurrent detections. A trace leaves the TVM's other threads to other callers. */
 const LOOKED_INTO_AT_ONCE = 4;
 
 /** A trace that no block holds has no masterchain block (service/v3/README.md#pending). */

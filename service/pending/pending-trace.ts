@@ -12,7 +12,7 @@ import type { Foreseen } from './emulation.ts';
 export type PendingTrace = {
   /** Normalised hash of the message from outside (TEP-467), 32 bytes. */
   readonly key: Buffer;
-  /** The message, as it was sent: whoever has the trace can run it again. */
+  /** Message as it was sent. Any holder of the trace can simulate it again. */
   readonly message: Buffer;
   /** Hash of the message as it was sent. */
   readonly messageHash: Buffer;
@@ -31,7 +31,7 @@ export type PendingTrace = {
   readonly version: number;
   /** Messages that were not followed, because there are too many. */
   readonly left: number;
-  /** `unclassified` when its accounts could not be looked into, too. */
+  /** `unclassified` also when detection of its accounts failed. */
   readonly classificationState: ClassificationState;
   /**
    * Actions of the trace (service/actions/README.md). Their `traceId` is the simulated root hash.
@@ -73,7 +73,7 @@ export function pendingTraceOf(
 }
 
 /**
- * A trace without the transactions that have happened: as many of each account, and its first ones. Undefined when none is left.
+ * Trace without the transactions that have happened: the same number of each account, its first ones. Undefined when none remain.
  * @param accounts `workchain:hex` of each that has happened
  */
 export function withoutTransactions(trace: PendingTrace, accounts: readonly string[]): PendingTrace | undefined {
@@ -192,7 +192,7 @@ function isWhole(trace: PendingTrace): boolean {
   );
 }
 
-/** True where the message and every transaction can be read: whoever shows a trace or runs it again reads them. */
+/** True if the message and every transaction are readable. Rendering and simulating a trace need this. */
 export function isReadable({ message, transactions }: PendingTrace): boolean {
   try {
     readExternalMessage(message);

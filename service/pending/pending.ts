@@ -51,9 +51,9 @@ export type Pending = {
    * Resolves when every message watched at the call is up to date. Never rejects.
    */
   refresh(): Promise<void>;
-  /** Goes on over another Redis, or the same one under another password. */
+  /** Continues over another Redis, or the same Redis with another password. */
   setLink(next: PendingLink): void;
-  /** Resolves when nothing runs; nothing is watched any more. */
+  /** Resolves when no run is in progress and no message is watched. */
   close(): Promise<void>;
 };
 
@@ -98,7 +98,7 @@ export type PendingDependencies = {
   readonly register: Registry;
 };
 
-/** Heads are looked at twice in a block of the fastest networks. */
+/** Interval of checking heads: twice in a block of the fastest networks. */
 const EVERY_MS = 500;
 
 /** A message that no block takes within this time expires. Wallet orders are valid for one to five minutes. */
@@ -139,7 +139,7 @@ type Watched = {
   readonly sender: Pick<ReadContext, 'access'>;
   readonly sentUnixMs: number;
   readonly sinceUtime: number;
-  /** Hashes of other messages that are the same but for what the sender may choose freely, in hex. */
+  /** Hashes of other messages that differ only in parts that the sender may choose freely, in hex. */
   readonly spellings: string[];
   /** Head that it was run at last. */
   seqno: number;
@@ -267,7 +267,7 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
     own.put(trace);
     await shared?.put(trace, before);
     for (const spelling of one.spellings) await alias(spelling, key);
-    // It was let go while it was written.
+    // The message was dropped during the write.
     if (isGone() && own.get(key) === undefined) await shared?.drop(trace);
   }
 
@@ -284,7 +284,7 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
     if (own.get(key) !== undefined) void track(alias(text, key));
   }
 
-  /** From now on it is run whatever becomes of this process. */
+  /** From now on another pod simulates the message if this process ends. */
   async function announce(sharing: Shared, key: string, one: Watched): Promise<void> {
     await sharing.messages.put(key, { ...one, message: one.message.boc });
     await sharing.leases.hold([key], unixMs());
@@ -299,7 +299,7 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
     }
   }
 
-  /** Pods whose clocks or lines went wrong for a while may watch the same trace: they foresee the same. */
+  /** Pods with wrong clocks or broken connections may watch the same trace for a while. Their simulations are equal. */
   async function holdAndTakeOver(sharing: Shared): Promise<void> {
     if (Math.abs(unixMs() - heldUnixMs) < HOLD_EVERY_MS) return;
     heldUnixMs = unixMs();

@@ -16,7 +16,7 @@ export type SharedMessages = {
 export type SharedMessagesOptions = {
   /** Scope of the Redis keys, the same as for shared traces. */
   readonly scope: string;
-  /** A message is gone after this long. */
+  /** Lifetime of a message, milliseconds. */
   readonly keptMs: number;
 };
 

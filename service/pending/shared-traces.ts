@@ -23,16 +23,16 @@ export type SharedTraces = {
   get(key: string): Promise<PendingTrace | undefined>;
 };
 
-/** Larger ones, of a hundred transactions with code in them, are seen on their own pod alone. */
+/** Larger traces, of a hundred transactions with code in them, are visible only on their own pod. */
 const TRACE_BYTES_MAX = 1 << 20;
 
-/** Traces of one place that are looked at. */
+/** Traces of a place that are read. */
 const PLACE_TRACES_MAX = 100;
 
 export type SharedTracesOptions = {
   /** Names the API and its network: several may share one Redis. */
   readonly scope: string;
-  /** A trace is gone after this long. */
+  /** Lifetime of a trace, milliseconds. */
   readonly keptMs: number;
 };
 
@@ -56,7 +56,7 @@ export function createSharedTraces({ scope, keptMs }: SharedTracesOptions, keys:
       if (text.length > TRACE_BYTES_MAX) return;
       const key = hex(trace.key);
       const places = placesOf(trace);
-      // The trace last: whoever finds its key finds the trace, or nothing.
+      // The trace comes last. A reader of its key finds the trace or its absence.
       const asked = [
         ...places.map((place) =>
           keys.ask(placeKey(place), async (client) => {

@@ -2,7 +2,7 @@ import type { Cluster, Redis } from 'ioredis';
 
 import type { PendingLink } from './shared-traces.ts';
 
-/** Commands on keys of one type: a key that somebody made another type of counts as absent. */
+/** Commands on keys of one type. A key that another writer gave another type counts as absent. */
 export type TypedKeys = {
   /** Runs a command as `PendingLink.ask`. A key of another type is deleted, and the command runs again. */
   ask<T>(key: string, command: (client: Redis | Cluster) => Promise<T>): Promise<T | undefined>;

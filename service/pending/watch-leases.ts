@@ -5,19 +5,19 @@ import type { TypedKeys } from './typed-keys.ts';
 /** Leases of sent messages: a pod holds each lease until a time. Any pod takes expired leases. The leases are one sorted set in Redis. */
 export type WatchLeases = {
   /**
-   * Holds messages for `LEASE_MS` from now on. Answers how many of them Redis knew nothing of.
-   * @param keys of those that are in Redis, or were meant to be
+   * Leases messages for `LEASE_MS` from now on. Returns the number of leases that Redis did not have before.
+   * @param keys of leases that are in Redis, or should be
    */
   hold(keys: readonly string[], unixMs: number): Promise<number>;
   /** Takes messages whose pod has not been heard of in time, `max` at most: no two pods get the same. */
   takeOver(max: number, unixMs: number): Promise<readonly string[]>;
-  /** Leaves messages to whoever looks next. */
+  /** Leaves messages to the next pod that looks for leases. */
   leave(keys: readonly string[]): Promise<void>;
   /** Ends the leases: no pod simulates these messages any more. */
   drop(keys: readonly string[]): Promise<void>;
 };
 
-/** A pod that says nothing for so long is gone: it says so five times in this. */
+/** Lifetime of a lease. A pod renews it five times in this time, so a silent pod is gone. */
 export const LEASE_MS = 10_000;
 
 /** KEYS[1] the leases, ARGV: 1 time, 2 time until which the new leases last, 3 most to take. Returns the keys taken. */

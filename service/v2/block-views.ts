@@ -133,7 +133,7 @@ export function viewShards(live: readonly BlockId[]): Infer<typeof shards> {
   return { '@type': 'blocks.shards', shards: live.map(viewBlockId) };
 }
 
-/** Blocks that one block follows: two after a merge. */
+/** Previous blocks of a block: two after a merge. */
 const PREVIOUS_BLOCKS_MAX = 2;
 
 /** `flags` and `vert_seqno` are what a peer adds; they are not shown here. */

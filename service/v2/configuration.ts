@@ -18,7 +18,7 @@ export function viewConfig(config: Buffer | null): Infer<typeof configInfo> {
 
 const libraryEntry = named('LibraryEntry', object({ '@type': constant('smc.libraryEntry'), hash, data: boc }));
 
-/** Libraries that one question takes. */
+/** Limit of libraries in a query. */
 const LIBRARIES_MAX = 16;
 
 const libraryResult = named(

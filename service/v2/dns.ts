@@ -129,7 +129,7 @@ const domainName: OptionalParameter<string> = {
   input: { name: 'DomainInput', schema: { type: 'string' } },
 };
 
-/** Taken and not looked at, as the peers do: records of all categories are shown. */
+/** Accepted and ignored, as the peers do: answers have records of all categories. */
 const category: OptionalParameter<unknown> = {
   name: 'category',
   missing: undefined,

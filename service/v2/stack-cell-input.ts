@@ -33,7 +33,7 @@ function addObject(store: CellStore, raw: unknown, wanted: string): number {
   return store.add({ kind: special ? exoticKind(data) : 'ordinary', data, bitLength: len, refs });
 }
 
-/** An exotic cell starts with its type; one of an unknown type is refused by the store. */
+/** Kind of an exotic cell from its first byte. The store refuses unknown types. */
 function exoticKind(data: Buffer): CellKind {
   return CELL_KINDS[data[0] ?? 0] ?? 'pruned';
 }

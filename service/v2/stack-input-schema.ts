@@ -15,7 +15,7 @@ const base64: JsonSchema = { type: 'string', pattern: '^[A-Za-z0-9+/_-]+={0,2}$'
 const base64OrEmpty: JsonSchema = { type: 'string', pattern: '^[A-Za-z0-9+/_-]*={0,2}$' };
 const numberPattern = '^-?(?:\\d+|0[xX][0-9a-fA-F]+)$';
 
-/** An object that says its type and has one more field. */
+/** Object with its type and one more field. */
 function tagged(type: string, field: string, schema: JsonSchema): JsonSchema {
   return {
     type: 'object',
