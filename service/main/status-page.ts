@@ -67,7 +67,7 @@ function fieldRows(status: Status): Cell[][] {
       const isList = Array.isArray(value);
       for (const [name, item] of Object.entries(value)) add(isList ? `${path}[${name}]` : `${path}.${name}`, item);
     } else {
-      rows.push([path.slice(1), typeof value === 'object' ? JSON.stringify(value) : String(value)]);
+      rows.push([path.slice(1), typeof value === 'string' ? value : JSON.stringify(value)]);
     }
   };
   add('', status);

@@ -11,7 +11,7 @@ const [OLDER, NEWER] = BOUNCE_OPCODES;
  * compute_phase:(Maybe NewBounceComputePhaseInfo)`. Throws DecodeError when the body ends too soon.
  * @param slice at the beginning of the body; moved
  */
-export function openBouncedBody<Slice extends CellSlice>(slice: Slice): CellSlice | undefined {
+export function openBouncedBody(slice: CellSlice): CellSlice | undefined {
   const opcode = slice.uint(32);
   if (opcode === OLDER) return slice;
   return opcode === NEWER ? slice.refSlice() : undefined;
