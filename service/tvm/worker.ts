@@ -1,5 +1,3 @@
-import { readlinkSync } from 'node:fs';
-import { constants, getPriority, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { tuneBufferPool } from '../decode/buffer-pool.ts';
 import { compileEmulator, createEmulator } from './emulator.ts';
@@ -14,21 +12,7 @@ function post(message: ThreadMessage): void {
   parentPort!.postMessage(message);
 }
 
-/** Niceness of the thread above the process: the event loop gets a core first where cores are few. */
-const NICENESS = 10;
-
-/** Lowers the priority. Linux has a niceness for each thread: `/proc/thread-self` is `PID/task/TID`. */
-function lowerPriority(): void {
-  try {
-    const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1));
-    setPriority(thread, Math.min(constants.priority.PRIORITY_LOW, getPriority() + NICENESS));
-  } catch {
-    // On another system, or in a sandbox that forbids it, threads have equal priority.
-  }
-}
-
 tuneBufferPool();
-lowerPriority();
 const given = (workerData as ThreadData).program;
 const program = given ?? (await compileEmulator());
 let emulator = await createEmulator(program);

@@ -283,7 +283,7 @@ describe('a runaway contract', () => {
 
 describe('the TVM', () => {
   it('calls beyond the queue are refused', async () => {
-    const { tvm } = start({ workers: 1, queueMax: 3, wallTimeMs: 300 });
+    const { tvm } = start({ workers: 1, queueMax: 3 });
     const calls = Array.from({ length: 10 }, () =>
       tvm.runGetMethod(callOf('71')).then(
         () => 'ran',
@@ -296,7 +296,7 @@ describe('the TVM', () => {
   });
 
   it('a waiting call whose caller went away is removed', async () => {
-    const { tvm } = start({ workers: 1, wallTimeMs: 300 });
+    const { tvm } = start({ workers: 1 });
     const abort = new AbortController();
     const call = tvm.runGetMethod(callOf('71', { signal: abort.signal }));
     abort.abort();
@@ -358,5 +358,5 @@ function nicenesses(): number[] {
 it('a thread of contracts leaves the cores to the event loop first', async () => {
   const { tvm } = start();
   await tvm.runGetMethod(callOf('307172'));
-  expect(nicenesses()).toContain(Math.min(19, getPriority() + 10));
+  expect(nicenesses()).toContain(Math.min(19, getPriority() + 5));
 });
