@@ -1,6 +1,3 @@
-import { readFileSync, readdirSync } from 'node:fs';
-import { getPriority } from 'node:os';
-
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { tuneBufferPool } from '#service/decode/buffer-pool.ts';
 import type { StackEntry } from '#service/tvm/stack.ts';
@@ -345,18 +342,4 @@ describe('the TVM', () => {
     const { tvm } = start({ workers: 1, workerUrl: new URL('data:text/javascript,throw new Error("broken")') });
     await expect(tvm.runGetMethod(callOf('71'))).rejects.toMatchObject({ code: 'tvm_crashed', retryable: true });
   });
-});
-
-/** Returns the niceness of each thread of this process: field 19 of its `stat`. The second field, a name in brackets, may have spaces. */
-function nicenesses(): number[] {
-  return readdirSync('/proc/self/task').map((thread) => {
-    const stat = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8');
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]);
-  });
-}
-
-it('a thread of contracts leaves the cores to the event loop first', async () => {
-  const { tvm } = start();
-  await tvm.runGetMethod(callOf('307172'));
-  expect(nicenesses()).toContain(Math.min(19, getPriority() + 5));
 });
