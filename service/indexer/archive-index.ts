@@ -7,13 +7,13 @@ import { blockOfName, readEntry, scanPackage } from './archive-package.ts';
 import { IndexerError } from './errors.ts';
 import { createHeld } from './held.ts';
 
-/** Where a block's file is. */
+/** File of a block. */
 type BlockPlace = { readonly block: BlockId; readonly path: string; readonly offset: number; readonly bytes: number };
 
-/** What packages of one group hold. */
+/** Contents of the packages of a group. */
 type Group = {
   readonly places: ReadonlyMap<string, BlockPlace>;
-  /** Highest seqno of a masterchain block; 0 without one. */
+  /** Highest seqno of a masterchain block; 0 without a masterchain block. */
   readonly newestSeqno: number;
   /** The first package that could not be read to its end. */
   readonly damage: IndexerError | undefined;
@@ -21,11 +21,11 @@ type Group = {
 
 /** Blocks in a folder of archive packages, found without the node's own index. */
 export type ArchiveIndex = {
-  /** The masterchain block of a seqno that a package names; nobody has proved it. Rejects with IndexerError `block_missing`. */
+  /** The masterchain block of a seqno that a package names, not proved. Rejects with IndexerError `block_missing`. */
   masterchainBlock(seqno: number): Promise<BlockId>;
   /**
-   * The bytes kept for a block, unchecked.
-   * @param near masterchain seqno whose package is looked at
+   * Bytes of a block in a package, unchecked.
+   * @param near masterchain seqno whose package is searched
    */
   read(block: BlockId, near: number): Promise<Buffer>;
   /** The last masterchain block of the package group of a seqno. */
@@ -33,12 +33,12 @@ export type ArchiveIndex = {
 };
 
 /**
- * Groups whose places are in memory: that of the past, those that the readers of ranges are in. One is some hundred blocks, of old nodes up to
- * 20,000 masterchain blocks with their shards: some 30 MB.
+ * Groups whose positions are in memory: the group of the past, and the groups of the range readers. A group is some hundred blocks. A group
+ * of an old node is up to 20,000 masterchain blocks with their shards: some 30 MB.
  */
 const GROUPS_MAX = 6;
 
-/** Blocks in packages whose name does not tell where they begin: all of them are in memory, some 300 bytes each. */
+/** Blocks in packages whose name has no first seqno. All of them are in memory, some 300 bytes each. */
 const LOOSE_BLOCKS_MAX = 200_000;
 
 /** `archive.00100.pack`, `archive.00100.0:8000000000000000.pack`: the masterchain seqno that the package begins with. */
@@ -48,7 +48,7 @@ const PACKAGE_NAME = /^archive\.(\d+)(\.-?\d+[:_][0-9a-f]{16})?\.pack$/i;
 const KEY_PACKAGE_NAME = /^key\.archive\./i;
 
 /**
- * Lists the packages below a folder. Those named by their first masterchain seqno are scanned when they are needed, others at once.
+ * Lists the packages below a folder. Packages named by their first masterchain seqno are scanned on demand, others at once.
  * @throws IndexerError `archive_unusable`
  */
 export async function openArchive(folder: string): Promise<ArchiveIndex> {
@@ -101,7 +101,7 @@ export async function openArchive(folder: string): Promise<ArchiveIndex> {
   };
 }
 
-/** A scan is short and serves everybody: nobody's leaving ends it. */
+/** A scan is short and has several callers: no caller's signal ends it. */
 const never = new AbortController().signal;
 
 async function listPackages(folder: string): Promise<{ starts: Map<number, string[]>; loose: string[] }> {
@@ -146,7 +146,7 @@ async function scanGroup(paths: readonly string[], blocksMax: number): Promise<G
         if (places.size > blocksMax) throw tooManyLoose(path);
       }
     } catch (error) {
-      // What stands before the damage can be used: a node that was stopped leaves the last package with half an entry.
+      // Entries before the damage are usable: a stopped node leaves half an entry in the last package.
       if (!(error instanceof IndexerError) || error.code !== 'package_damaged') throw error;
       damage ??= error;
     } finally {

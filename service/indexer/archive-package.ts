@@ -5,21 +5,21 @@ import { DEFAULT_BOC_LIMITS } from '../decode/boc.ts';
 import { IndexerError } from './errors.ts';
 
 /**
- * An archive package, as a node keeps them: `0xae8fdd01` as a little-endian word, then entries until the end. An entry is `0x1e8b` and the
- * name's length as 16 bits each, the data's length as 32 bits, all little-endian, then name and data.
+ * Archive package of a node: `0xae8fdd01` as a little-endian word, then entries until the end. An entry is `0x1e8b` and the name's length
+ * (16 bits each), the data's length (32 bits), name and data. All numbers are little-endian.
  */
 const PACKAGE_MAGIC = 0xae8fdd01;
 const ENTRY_MAGIC = 0x1e8b;
 const PACKAGE_HEADER_BYTES = 4;
 const ENTRY_HEADER_BYTES = 8;
 
-/** Names are of some 170 characters; a longer one is damage, not a name to read. */
+/** Names have some 170 characters; a longer name is damage. */
 const NAME_BYTES_MAX = 1_024;
 
-/** One read brings a header and the name behind it. */
+/** A read returns a header and the name after it. */
 const READ_BYTES = ENTRY_HEADER_BYTES + NAME_BYTES_MAX;
 
-/** Where one entry's data is. */
+/** Position of an entry's data. */
 export type PackageEntry = { readonly name: string; readonly offset: number; readonly bytes: number };
 
 /**
@@ -53,7 +53,7 @@ export async function* scanPackage(file: FileHandle, path: string): AsyncGenerat
 /** `block_(0,8000000000000000,77):ROOTHASH:FILEHASH`; other entries are proofs, signatures and states. */
 const BLOCK_NAME = /^block_\((-?\d{1,10}),([0-9a-f]{16}),(\d{1,10})\):([0-9a-f]{64}):([0-9a-f]{64})$/i;
 
-/** The block that an entry holds; undefined when it is none. */
+/** The block in an entry; undefined for an entry of another kind. */
 export function blockOfName(name: string): BlockId | undefined {
   const [, workchain, shard, seqno, rootHash, fileHash] = BLOCK_NAME.exec(name) ?? [];
   if (workchain === undefined || rootHash === undefined || fileHash === undefined) return undefined;
@@ -76,7 +76,7 @@ export async function readEntry(file: FileHandle, path: string, entry: Omit<Pack
     const data = { file: path, offset, found: bytes, limit: DEFAULT_BOC_LIMITS.bytesMax };
     throw new IndexerError('package_damaged', `${path}: the block at byte ${offset} is too large.`, data);
   }
-  // Not from the pool of small buffers: it is held as long as the block is.
+  // Allocated outside of the pool of small buffers, because it lives as long as the block.
   const data = Buffer.allocUnsafeSlow(bytes);
   for (let done = 0; done < bytes;) {
     const { bytesRead } = await file.read(data, done, bytes - done, offset + done);

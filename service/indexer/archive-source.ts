@@ -10,12 +10,12 @@ import { createProvedChunks } from './proved-chunks.ts';
 import { createShardWalk } from './shard-walk.ts';
 import type { BlockSource } from './source.ts';
 
-/** Files read at a time: a disk gains nothing by more. */
+/** Files read at a time: more reads gain nothing on a disk. */
 const READS_MAX = 8;
 
 /**
- * Blocks from a node's archive packages (`db/archive/packages`). Only proofs of some masterchain blocks, one of a hundred, are asked of lite
- * servers, zerostates, which are in no package, and key blocks, which may be in none; everything else follows from those by hashes.
+ * Blocks from a node's archive packages (`db/archive/packages`). Lite servers prove a masterchain block in a hundred; hashes prove the
+ * rest. Zerostates come from lite servers, because packages have none. Key blocks come from lite servers when packages lack them.
  * @throws IndexerError `archive_unusable`
  */
 export async function createArchiveSource(
@@ -43,7 +43,7 @@ export async function createArchiveSource(
   });
 }
 
-/** The id is proved, so that a file which is not its block's is the disk's fault and nobody else's: lite servers have the right one. */
+/** The id is proved. A file that differs is a fault of the disk: lite servers have the right block. */
 function openKept(block: BlockId, data: Buffer, folder: string): BlockFile {
   try {
     return openBlockFile(block, { id: block, data });

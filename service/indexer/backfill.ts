@@ -19,7 +19,7 @@ export type Backfill = {
 
 export type BackfillDependencies = Pick<BlockStreamDependencies, 'source' | 'toRows' | 'retry' | 'signal'> & {
   readonly writer: BatchWriter;
-  /** @param claimMs how long it is held without a heartbeat */
+  /** @param claimMs how long the claim lasts without a heartbeat */
   readonly claimRange: (claimMs: number) => Promise<ClaimedRange | undefined>;
   readonly logger: Logger;
 };
@@ -93,7 +93,7 @@ export function createBackfill(tuning: Tuning, dependencies: BackfillDependencie
   };
 }
 
-/** A range has an end: nobody waits for more. */
+/** A range has an end, so nothing waits for further blocks. */
 function never(): Promise<void> {
   return new Promise(() => undefined);
 }

@@ -7,8 +7,8 @@ import type { ReadBlocks } from './stream.ts';
 /** Puts batches into Postgres, however long it takes. */
 export type BatchWriter = {
   /**
-   * Resolves when the masterchain blocks are committed; they follow one another. Rejects with the signal's reason, or with StoreError
-   * `lease_lost`, `range_lost`, `out_of_order`: somebody else goes on, or Postgres is not where this process believed it to be.
+   * Resolves when the masterchain blocks are committed, in consecutive order. Rejects with the signal's reason. Rejects with StoreError
+   * `lease_lost`, `range_lost`, `out_of_order` when another process took over or Postgres is at another position.
    */
   readonly write: (
     stream: Stream,
@@ -19,7 +19,7 @@ export type BatchWriter = {
 };
 
 export type BatchWriterDependencies = {
-  /** One for each stream. */
+  /** A writer for each stream. */
   readonly writers: Readonly<Record<Stream, Pick<Writer, 'write'>>>;
   readonly retry: Retry;
   readonly onWritten: (stream: Stream, blocks: number, transactions: number) => void;
@@ -38,7 +38,7 @@ export function createBatchWriter({ writers, retry, onWritten }: BatchWriterDepe
   };
 }
 
-/** A connection that broke while Postgres committed leaves it open whether it did: the next try finds the turn moved to where it should go. */
+/** A connection that breaks during a commit leaves the result unknown. The next try then finds the turn already moved. */
 function unlessDone(last: number): (error: unknown) => void {
   return (error) => {
     const isDone = error instanceof StoreError && error.code === 'out_of_order' && error.data.found === last;
@@ -46,7 +46,7 @@ function unlessDone(last: number): (error: unknown) => void {
   };
 }
 
-/** True for what no further attempt changes. */
+/** True for an error that no further attempt changes. */
 export function isTurnOver(error: unknown): boolean {
   const codes: readonly string[] = ['lease_lost', 'range_lost', 'out_of_order'];
   return error instanceof StoreError && codes.includes(error.code);

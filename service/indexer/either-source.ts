@@ -1,7 +1,7 @@
 import { IndexerError } from './errors.ts';
 import type { BlockSource } from './source.ts';
 
-/** Reads from archive packages, and what those lack or hold damaged from lite servers. */
+/** Reads from archive packages. Reads missing and damaged blocks from lite servers. */
 export function createEitherSource(sources: {
   readonly archive: BlockSource;
   readonly liteServers: BlockSource;
@@ -16,12 +16,12 @@ export function createEitherSource(sources: {
   };
 }
 
-/** What lite servers may do better: not what they failed to prove. */
+/** Errors of archive packages that lite servers may mend. Failed proofs of lite servers are not among them. */
 function isOfArchive(error: unknown): boolean {
   return error instanceof IndexerError || (error instanceof Error && 'syscall' in error);
 }
 
-/** As the source, and tells of what was read. */
+/** Wraps a source and calls `onRead` for each read. */
 export function countReads(source: BlockSource, onRead: () => void): BlockSource {
   return {
     async read(mcSeqno, signal) {

@@ -3,31 +3,31 @@ import type { Logger } from 'pino';
 import { pause } from './retry.ts';
 import type { Retry } from './retry.ts';
 
-/** Masterchain blocks looked at in one question: some 50 ms of an index scan. */
+/** Masterchain blocks of a query: some 50 ms of an index scan. */
 const SPAN_BLOCKS = 50_000;
 
-/** Between two spans: the look over ten million blocks takes some minutes and disturbs nobody. */
+/** Pause between two spans. A search of ten million blocks takes some minutes and disturbs no other work. */
 const SPAN_PAUSE_MS = 500;
 
 /**
- * The whole index is looked over again so often. What the indexer writes has no gaps: they come from whole blocks that were taken out by hand, and from backups. A block
- * of which rows are left over is a conflict instead, again and again, which `troubles` tell.
+ * Interval between searches of the whole index. The indexer writes no gaps: gaps come from blocks deleted by hand and from backups. A block
+ * with leftover rows is a conflict at each try instead, which `troubles` reports.
  */
 const AGAIN_MS = 6 * 3_600_000;
 
 export type GapSearchDependencies = {
-  /** First and last masterchain block that should be there or be queued; undefined while nothing is. */
+  /** First and last masterchain block that should be stored or queued; undefined without any. */
   readonly extent: () => Promise<{ readonly from: number; readonly to: number } | undefined>;
-  /** Queues what is missing among these. */
+  /** Queues the missing blocks of this range. */
   readonly queueGaps: (from: number, to: number) => Promise<readonly { readonly from: number; readonly to: number }[]>;
-  /** One process of all looks. */
+  /** True in the only process that searches. */
   readonly isMine: () => boolean;
   readonly retry: Retry;
   readonly signal: AbortSignal;
   readonly logger: Logger;
 };
 
-/** Looks for masterchain blocks that are missing though nobody works on them, and queues them for the backfill. */
+/** Finds masterchain blocks that are missing and that no worker has claimed. Queues them for the backfill. */
 export function startGapSearch(dependencies: GapSearchDependencies): { readonly done: Promise<void> } {
   const { extent, queueGaps, isMine, retry, signal, logger } = dependencies;
 

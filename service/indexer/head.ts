@@ -8,7 +8,7 @@ import type { BlockStream, BlockStreamDependencies, ReadBlocks } from './stream.
 import { createBlockStream } from './stream.ts';
 import type { BatchWriter } from './batch-writer.ts';
 
-/** Follows the network's head, one masterchain block after the other, while this process has the lease. */
+/** Follows the network's head, block by block, while this process has the lease. */
 export type HeadFlow = {
   /** The newest block that this process wrote; undefined while another process follows the head. */
   readonly position: () => HeadPosition | undefined;
@@ -28,7 +28,7 @@ export type HeadFlowDependencies = Pick<BlockStreamDependencies, 'toRows' | 'ret
   readonly logger: Logger;
 };
 
-/** One wait for the head; whoever waits looks again then. */
+/** Longest wait for the head; the caller checks again then. */
 const WAIT_MS = 5_000;
 
 export function createHeadFlow(
@@ -97,7 +97,7 @@ export function createHeadFlow(
   };
 }
 
-/** Where the head goes on when it is further behind than the gap that it catches up itself. */
+/** First seqno of the head. A larger gap than the head catches up itself is left to the backfill. */
 export function firstSeqno(headSeqno: number, gapBlocksMax: number): number {
   return Math.max(1, headSeqno - gapBlocksMax);
 }

@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
 
 /**
- * Holds a claim on while the work on it takes long. One heartbeat at a time: one that comes while the work is being written waits for that, and keeps a
- * connection as long. One that fails is followed by others; what is written says whether the claim is lost.
+ * Renews a claim during long work. Heartbeats do not overlap. A heartbeat during a write waits for the write, and occupies a connection as
+ * long. After a failed heartbeat the next one follows. The write itself reports a lost claim.
  *
- * @param claimMs how long the claim is held without any
- * @returns ends it
+ * @param claimMs how long the claim lasts without a heartbeat
+ * @returns ends the heartbeats
  */
 export function startHeartbeat(
   { claimMs, beat }: { readonly claimMs: number; readonly beat: () => Promise<void> },

@@ -1,6 +1,6 @@
 /** The last results of some work by key; work under way is shared. */
 export type Held<T> = {
-  /** What is held or under way for the key, else what `make` gives, which is then held unless it fails. */
+  /** Returns the cached or pending result of the key. Otherwise caches the result of `make` unless it fails. */
   get(key: number, signal: AbortSignal, make: () => Promise<T>): Promise<T>;
 };
 
@@ -25,7 +25,7 @@ export function createHeld<T>({ max }: { readonly max: number }): Held<T> {
       try {
         return await hold(key, shared);
       } catch {
-        // Another caller's work failed, perhaps because that one left: that is nothing to this one.
+        // Another caller's work failed, perhaps because that caller left. Such a failure is not passed to this caller.
         signal.throwIfAborted();
         return hold(key, make());
       }

@@ -1,8 +1,8 @@
-/** Where the index is: no block was written for too long though there are some to write; behind, or with a past that is not done; neither. */
+/** State of the index. Stalled: no block was written for too long though some remain. CatchingUp: behind, or with an unfinished past. */
 export type IndexState = 'Stalled' | 'CatchingUp' | 'Live';
 
 export type IndexFacts = {
-  /** Masterchain blocks between the network's head and the newest indexed one; undefined while it is unknown. */
+  /** Masterchain blocks between the network's head and the newest indexed block; undefined while unknown. */
   readonly lagBlocks: number | undefined;
   /** Undefined while it is unknown. */
   readonly remainingBlocks: number | undefined;

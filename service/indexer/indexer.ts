@@ -33,11 +33,11 @@ import { createRetry, pause } from './retry.ts';
 import type { BlockSource, HeadSource, SourceBlocks } from './source.ts';
 import { addZeroStates, createZeroStateReader } from './zero-states.ts';
 
-/** Writes the network's blocks into Postgres: new ones as they come, and the past. */
+/** Writes the network's blocks into Postgres: new blocks as they come, and the past. */
 export type Indexer = {
-  /** What `/status` shows. */
+  /** State of the indexer in `/status`. */
   readonly status: () => IndexerStatus;
-  /** Ends what is under way; nothing is half written. */
+  /** Ends work under way; leaves nothing half written. */
   readonly close: () => Promise<void>;
 };
 
@@ -46,7 +46,7 @@ export type IndexerStatus = ProgressView & {
   readonly isHeadWriter: boolean;
   /** Ranges of the past that this process works on. */
   readonly ranges: readonly { readonly next: number; readonly to: number }[];
-  /** What fails and is tried again, longest first. */
+  /** Failures under retry, longest first. */
   readonly troubles: readonly Trouble[];
 };
 
@@ -55,7 +55,7 @@ export type IndexerDependencies = {
   readonly files: LiveBlockFiles;
   /** Makes rows in worker threads. */
   readonly toRows: (blocks: SourceBlocks, signal: AbortSignal) => Promise<BlockRows>;
-  /** Traces of masterchain blocks as if nothing else were indexed. */
+  /** Traces of masterchain blocks, assembled without the rest of the index. */
   readonly assemble: (rows: readonly BlockRows[]) => TraceRows;
   readonly logger: Logger;
   readonly register: Registry;
@@ -77,7 +77,7 @@ export function createIndexer(options: IndexerOptions, dependencies: IndexerDepe
   const { signal } = closing;
   let head: HeadFlow | undefined;
   let backfill: Backfill | undefined;
-  /** As Postgres has it, of all processes. */
+  /** Progress of all processes, from Postgres. */
   let stored: IndexProgress | undefined;
   let [asked, answered] = [0, 0];
   let movedMs = now();
@@ -104,7 +104,7 @@ export function createIndexer(options: IndexerOptions, dependencies: IndexerDepe
     },
   });
 
-  /** The head that this process writes, else what Postgres has of another's. */
+  /** Head of this process, else the head of another process from Postgres. */
   function position(): { readonly seqno: number; readonly utime?: number } | undefined {
     const own = head?.position();
     if (own !== undefined) return own;
@@ -155,7 +155,7 @@ export function createIndexer(options: IndexerOptions, dependencies: IndexerDepe
     return (
       lease && {
         ...lease,
-        // What is left to the past is known before the first block of the head: the index is not live for a moment in between.
+        // The remaining past is known before the first block of the head: otherwise the index is live for a moment in between.
         moveTo: async (seqno) => {
           const next = await lease.moveTo(seqno);
           await lookAtProgress();
@@ -216,14 +216,14 @@ export function createIndexer(options: IndexerOptions, dependencies: IndexerDepe
     },
     async close() {
       closing.abort(new Error('the indexer is closed'));
-      // Everything rejects with that; each part gives back what it holds.
+      // All parts reject with that reason; each part returns its claims.
       await done;
       await Promise.all([head?.done, backfill?.done]);
     },
   };
 }
 
-/** What should be written or queued: all up to the head. */
+/** Blocks that should be written or queued: all up to the head. */
 function extentOf(found: IndexProgress | undefined): { readonly from: number; readonly to: number } | undefined {
   if (found === undefined || found.headSeqno === null) return undefined;
   return { from: found.startSeqno, to: found.headSeqno };

@@ -5,15 +5,15 @@ import { createPlaces } from '../live/places.ts';
 import { createShardWalk } from './shard-walk.ts';
 import type { HeadSource } from './source.ts';
 
-/** One question of a read has this long, all attempts of the pool together: a block of 2 MB takes 2 s on a line of 10 Mbit/s. */
+/** Time limit of a question, over all attempts of the pool. A block of 2 MB takes 2 s on a line of 10 Mbit/s. */
 const QUESTION_MS = 15_000;
 
-/** Questions of one stream at a time: the pool spreads them over its lite servers, and callers of the API shall find room beside them. */
+/** Questions of a stream at a time. The pool spreads them over its lite servers, and leaves slots to callers of the API. */
 const QUESTIONS_MAX = 32;
 
 /**
- * Blocks from lite servers, asked through the pool.
- * @param options.stream who asks: each stream has its turn where reads wait, so that the past does not hold up the head
+ * Blocks from lite servers, read through the pool.
+ * @param options.stream caller id: each stream has its turn in the queue of reads, so that the past does not delay the head
  */
 export function createLiteServerSource(
   { stream }: { readonly stream: Stream },
@@ -32,7 +32,7 @@ export function createLiteServerSource(
   return { read, head: () => files.head(), waitHead: files.waitHead };
 }
 
-/** What one question to lite servers is bounded by. */
+/** Bounds of a question to lite servers. */
 export function questionContext(stream: Stream, signal: AbortSignal): ReadContext {
   return { deadlineMs: performance.now() + QUESTION_MS, signal, caller: `index ${stream}` };
 }

@@ -6,7 +6,7 @@ import type { Stage } from './retry.ts';
 /** The two streams of the index: the newest blocks as they come, and the past. */
 export type Stream = 'head' | 'backfill';
 
-/** What gauges read when they are collected. */
+/** Values that gauges read at collection. */
 export type IndexerReadings = {
   readonly view: () => ProgressView;
   readonly isHeadWriter: () => boolean;
@@ -31,7 +31,7 @@ export function createIndexerMetrics(register: Registry, readings: IndexerReadin
       registers: [],
       collect() {
         const value = read();
-        // A gauge without a value is not shown.
+        // A gauge without a value is not exported.
         if (value === undefined) this.remove();
         else this.set(value);
       },

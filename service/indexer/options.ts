@@ -1,12 +1,12 @@
 import type { TakeLimits } from './read-ahead.ts';
 
-/** What the indexer is told by the configuration. */
+/** Configuration of the indexer. */
 export type IndexerOptions = {
   /** First masterchain block of the index; at least 1. Fixed by the first start on a database. */
   readonly startSeqno: number;
-  /** The network's zerostate: a database holds one network. */
+  /** The network's zerostate: a database has only one network. */
   readonly network: { readonly rootHash: Uint8Array; readonly fileHash: Uint8Array };
-  /** Name of this process among those that write the same index; in logs and claims. */
+  /** Name of this process among the writers of an index; in logs and claims. */
   readonly worker: string;
   /** Folder of a node's archive packages, which the past is read from first. */
   readonly archiveFolder?: string | undefined;
@@ -15,20 +15,20 @@ export type IndexerOptions = {
 
 /** Bounds and times. The defaults suit every network; tests shorten them. */
 export type IndexerTuning = {
-  /** Blocks of both streams that are read and not written: four times the largest blocks of all shards of the main network. */
+  /** Blocks of both streams, read and not yet written: four times the largest blocks of all shards of the main network. */
   readonly headBytesMax: number;
   readonly backfillBytesMax: number;
   /** Masterchain blocks that are read ahead. */
   readonly headBlocksMax: number;
   readonly backfillBlocksMax: number;
-  /** Masterchain blocks written in one transaction of the head, when it is behind. */
+  /** Masterchain blocks in a transaction of the head, when it is behind. */
   readonly headBatch: TakeLimits;
   readonly backfillBatch: TakeLimits;
-  /** A head that is further behind at the start leaves the gap to the backfill, so that what is new is there at once. */
+  /** Largest gap that the head catches up. A larger gap at the start goes to the backfill, so that new blocks appear at once. */
   readonly gapBlocksMax: number;
-  /** Between two tries to become the one who follows the head. */
+  /** Between two tries to take the lease of the head. */
   readonly leaseRetryMs: number;
-  /** Between two looks for ranges of the past when there is none to do. */
+  /** Between two queries for ranges of the past when no range remains. */
   readonly rangesRetryMs: number;
   /** A worker that is not heard of for so long has lost its range. */
   readonly claimMs: number;
@@ -41,12 +41,12 @@ const MiB = 1024 * 1024;
 export const tuningDefaults: IndexerTuning = {
   headBytesMax: 64 * MiB,
   backfillBytesMax: 64 * MiB,
-  // A minute of the network: whoever is further behind writes in batches anyway.
+  // A minute of the network: a stream further behind writes in batches anyway.
   headBlocksMax: 64,
   // Requests to far lite servers take 0.2 s: 128 under way make 600 blocks a second possible.
   backfillBlocksMax: 128,
   headBatch: { itemsMax: 32, bytesMax: 8 * MiB },
-  // Large transactions make COPY worth its while; what a crash throws away is some seconds of work.
+  // Large transactions make COPY worth its cost; a crash loses some seconds of work.
   backfillBatch: { itemsMax: 256, bytesMax: 16 * MiB },
   // Some minutes of the network, caught up in seconds.
   gapBlocksMax: 256,
@@ -54,6 +54,6 @@ export const tuningDefaults: IndexerTuning = {
   rangesRetryMs: 5_000,
   // A transaction of the past takes seconds; heartbeats come four times as often.
   claimMs: 60_000,
-  // The writer and its reader ahead keep a connection and the threads busy; a second hides the round trips of the first.
+  // A worker's writer and reader use a connection and the threads fully. A second worker hides the round trips of the first.
   backfillWorkers: 2,
 };

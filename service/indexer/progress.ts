@@ -1,16 +1,16 @@
-/** What the index is doing, as `/status` shows it. */
+/** Progress of the index in `/status`. */
 export type ProgressView = {
   /** The newest masterchain block of the network; undefined before the first. */
   readonly networkSeqno: number | undefined;
-  /** The newest one that was indexed at the head, by whichever process. */
+  /** Newest block indexed at the head, by any process. */
   readonly headSeqno: number | undefined;
   readonly lagBlocks: number | undefined;
   /** Age of that block, in seconds; undefined when another process follows the head. */
   readonly lagSeconds: number | undefined;
-  /** Of this process over the last minute. */
+  /** Rate of this process over the last minute. */
   readonly blocksPerSecond: number;
   readonly transactionsPerSecond: number;
-  /** Masterchain blocks of the past, of all processes, that are not indexed yet; undefined until it is known. */
+  /** Masterchain blocks of the past that no process has indexed yet; undefined while unknown. */
   readonly remainingBlocks: number | undefined;
   /** Until the past is indexed, at the pace of all processes of late; undefined while it is unknown. */
   readonly etaSeconds: number | undefined;
@@ -35,7 +35,7 @@ const PACE_MS_MIN = 5_000;
 
 export type ProgressDependencies = {
   readonly network: () => { readonly seqno: number } | undefined;
-  /** The newest indexed block, and its `gen_utime` where that is known. */
+  /** The newest indexed block, and its `gen_utime` if known. */
   readonly position: () => { readonly seqno: number; readonly utime?: number } | undefined;
   /** Milliseconds, ascending. */
   readonly now: () => number;
@@ -47,7 +47,7 @@ export function createProgress({ network, position, now, unixMs }: ProgressDepen
   const blocks = createRate(startMs);
   const transactions = createRate(startMs);
   let left: number | undefined;
-  /** What was left at moments of the last window, oldest first. */
+  /** Remaining blocks at moments of the last window, oldest first. */
   let history: { readonly atMs: number; readonly left: number }[] = [];
 
   return {
@@ -78,7 +78,7 @@ export function createProgress({ network, position, now, unixMs }: ProgressDepen
   };
 }
 
-/** By the pace of what was left; undefined when it did not become less. */
+/** Estimate from the pace of the remaining blocks; undefined when they did not become fewer. */
 export function etaSeconds(history: readonly { readonly atMs: number; readonly left: number }[]): number | undefined {
   const [first] = history;
   const last = history.at(-1);
@@ -110,7 +110,7 @@ export function createRate(startMs: number) {
   };
 }
 
-/** One line for a terminal: `index 1,234 of 1,235 (1 behind) | past: 5,000 left, 61.5 blocks/s, 3,400.0 tx/s, 1m 22s to go`. */
+/** Formats a line for a terminal: `index 1,234 of 1,235 (1 behind) | past: 5,000 left, 61.5 blocks/s, 3,400.0 tx/s, 1m 22s to go`. */
 export function formatProgress(view: ProgressView): string {
   const { networkSeqno, headSeqno, lagBlocks, remainingBlocks, etaSeconds: eta } = view;
   const head = headSeqno === undefined ? 'index: head followed elsewhere' : `index ${grouped(headSeqno)}`;

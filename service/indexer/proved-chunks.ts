@@ -3,22 +3,22 @@ import type { BlockFile } from '../live/block-files.ts';
 import { IndexerError } from './errors.ts';
 import { createHeld } from './held.ts';
 
-/** One proof serves so many masterchain blocks: the others follow from it by the previous block that each names. */
+/** Masterchain blocks per proof: the others follow from it by the previous block that each block names. */
 const CHUNK_BLOCKS = 100;
 
-/** Chunks whose ids are held: those that the readers of ranges are in; 100 ids are some 20 kB. */
+/** Chunks whose ids are cached: the chunks of the range readers. 100 ids are some 20 kB. */
 const CHUNKS_MAX = 16;
 
 export type ProvedChunksDependencies = {
   /** The id of a masterchain block, proved by lite servers. */
   readonly prove: (seqno: number, signal: AbortSignal) => Promise<BlockId>;
-  /** The file of a masterchain block whose id is proved. */
+  /** File of a masterchain block whose id is proved. */
   readonly readFile: (block: BlockId, signal: AbortSignal) => Promise<BlockFile>;
-  /** The last masterchain block that can be read together with this one. */
+  /** Last masterchain block that can be read together with this block. */
   readonly lastReadable: (seqno: number) => Promise<number>;
 };
 
-/** Ids of masterchain blocks for a source that has the blocks but nobody's word for them. */
+/** Proved ids of masterchain blocks, for a source that has the blocks without proofs. */
 export type ProvedChunks = { readonly idOf: (seqno: number, signal: AbortSignal) => Promise<BlockId> };
 
 /** Undefined for a block that the source does not have, or not as it was. */
@@ -39,9 +39,9 @@ export function createProvedChunks({ prove, readFile, lastReadable }: ProvedChun
     ids.set(last, block);
     for (let seqno = last; seqno > from; seqno--) {
       const file = await readFile(block, signal).catch(absent);
-      // The packages begin in the middle of the chunk, or are damaged there: what is below is proved block by block.
+      // The packages begin in the middle of the chunk, or are damaged there. Blocks below are proved block by block.
       if (file === undefined) break;
-      // A masterchain block has one before it: its shard is never split.
+      // A masterchain block has one previous block: its shard is never split.
       block = file.previous[0]!;
       ids.set(block.seqno, block);
     }

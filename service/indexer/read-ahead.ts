@@ -1,9 +1,6 @@
-/** Reads a sequence ahead of who takes it: in any order, some at a time, bounded in bytes; gives it in order. */
+/** Reads a sequence ahead of its consumer. Reads run in parallel, bounded in bytes; items return in order. */
 export type ReadAhead<T> = {
-  /**
-   * The next ones, at least one: those that are there already, and with `patient` also those that come until a limit is met or the sequence
-   * ends.
-   */
+  /** The next items, at least one: the items that are ready. With `patient` also later items, until a limit is met or the sequence ends. */
   readonly take: (limits: TakeLimits, patient: boolean) => Promise<readonly T[]>;
   /** Bytes that are read and not taken. */
   readonly heldBytes: () => number;
@@ -17,11 +14,11 @@ export type TakeLimits = { readonly itemsMax: number; readonly bytesMax: number 
 
 export type ReadAheadOptions = {
   readonly first: number;
-  /** Items read or held at a time. */
+  /** Items under way or ready at a time. */
   readonly itemsMax: number;
-  /** Bytes of items that are held, with those under way taken to be as large as the last ones. One item may be larger alone. */
+  /** Bytes of ready items and items under way. An item under way counts as much as the last items. A larger item may be alone. */
   readonly bytesMax: number;
-  /** What an item is taken to have before any was read. */
+  /** Assumed bytes of an item before the first read. */
   readonly bytesGuess: number;
 };
 
@@ -61,7 +58,7 @@ export function createReadAhead<T>(options: ReadAheadOptions, dependencies: Read
       nextRead += 1;
       entry.reading.then(
         (value) => settle(entry, value),
-        // Who takes it hears of it.
+        // The consumer of the item receives the error.
         () => void (reading -= 1),
       );
     }
@@ -117,7 +114,7 @@ export function createReadAhead<T>(options: ReadAheadOptions, dependencies: Read
   };
 }
 
-/** Whether one more item may be read. */
+/** True if another item may be read. */
 export function hasRoom(
   now: { readonly held: number; readonly heldBytes: number; readonly reading: number; readonly usualBytes: number },
   { itemsMax, bytesMax }: Pick<ReadAheadOptions, 'itemsMax' | 'bytesMax'>,

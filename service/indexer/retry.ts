@@ -12,15 +12,15 @@ export type Trouble = {
   readonly error: string;
 };
 
-/** Tries again what failed, for as long as it is wanted. */
+/** Retries failed work until the signal aborts. */
 export type Retry<S extends string = Stage> = {
-  /** Rejects with the signal's reason, or with what `isFinal` says is no use to try again. */
+  /** Rejects with the signal's reason, or with an error that `isFinal` accepts. */
   readonly run: <T>(what: S, number: number, work: () => Promise<T>, signal: AbortSignal) => Promise<T>;
-  /** What fails at the moment, longest first. */
+  /** Current failures, longest first. */
   readonly troubles: () => readonly Trouble[];
 };
 
-/** What the indexer does: a label of metrics. */
+/** Work of the indexer: a label of metrics. */
 export type Stage = 'schema' | 'read' | 'rows' | 'write' | 'lease' | 'ranges' | 'archive' | 'progress';
 
 export type RetryDependencies<S extends string = Stage> = {
@@ -30,20 +30,20 @@ export type RetryDependencies<S extends string = Stage> = {
   /** Unix milliseconds. */
   readonly unixMs: () => number;
   readonly onFailure: (stage: S) => void;
-  /** True for what no further attempt changes: it is thrown at once. */
+  /** True for an error that no further attempt changes: it is thrown at once. */
   readonly isFinal: (error: unknown) => boolean;
 };
 
-/** The first pause: a lite server that flaps or a connection to Postgres that broke is back by then, or its next one is. */
+/** First pause: a flapping lite server or a broken connection to Postgres, or its successor, is usually back by then. */
 const FIRST_MS = 100;
 
-/** The longest: what is away for minutes must not be hammered, and what is back shall be seen soon. */
+/** Longest pause: short enough to detect a recovery soon, long enough to spare an unavailable server. */
 const MAX_MS = 5_000;
 
-/** Each failure up to this one is logged; later ones by powers of two: an outage of hours fills no disk. */
+/** Each failure up to this count is logged; later failures at powers of two. An outage of hours does not fill a disk. */
 const LOGGED_EACH = 3;
 
-/** Texts of foreign errors in the status: enough to tell what it is. */
+/** Characters of a foreign error in the status: enough to identify it. */
 const TEXT_MAX = 300;
 
 export function createRetry<S extends string = Stage>({

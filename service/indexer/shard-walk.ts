@@ -6,16 +6,16 @@ import { IndexerError } from './errors.ts';
 import { createHeld } from './held.ts';
 import type { BlockSource } from './source.ts';
 
-/** How one kind of source reads single blocks. */
+/** Reads single blocks from a kind of source. */
 export type BlockFileReader = {
   /** Proved to be of the network. */
   readonly masterchainBlock: (seqno: number, signal: AbortSignal) => Promise<BlockId>;
   /**
-   * The file of a block whose id is proved.
-   * @param mcSeqno the masterchain block that brings it
+   * File of a block whose id is proved.
+   * @param mcSeqno the masterchain block that includes it
    */
   readonly readFile: (block: BlockId, mcSeqno: number, signal: AbortSignal) => Promise<BlockFile>;
-  /** The file of a zerostate whose id is proved. */
+  /** File of a zerostate whose id is proved. */
   readonly readZeroState: (block: BlockId, signal: AbortSignal) => Promise<Buffer>;
   /** Version of the rules that the key block of a seqno set (0: the zerostate). */
   readonly readGlobalVersion: (keyBlockSeqno: number, signal: AbortSignal) => Promise<number>;
@@ -27,15 +27,15 @@ export type BlockFileReader = {
  */
 const BLOCKS_MAX = 8_192;
 
-/** Masterchain blocks whose shards are remembered: as many as are read ahead, a few hundred bytes a shard. */
+/** Masterchain blocks whose shards are cached: as many as are read ahead, a few hundred bytes a shard. */
 const KNOWN_MAX = 256;
 
-/** Key blocks whose version is remembered: blocks that are read together have mostly one. */
+/** Key blocks whose version is cached: blocks that are read together mostly share a version. */
 const VERSIONS_MAX = 64;
 
 /**
- * Reads what belongs to one masterchain block: walks from its shards back to those of the one before, along the previous blocks that each
- * block names. An id that a proved block names is proved.
+ * Reads the blocks of a masterchain block. Walks from its shards back to the shards of the previous masterchain block, along previous
+ * blocks. An id that a proved block names is proved.
  */
 export function createShardWalk(reader: BlockFileReader): BlockSource {
   /** The shards of masterchain blocks: the block before has mostly just been read. */
@@ -44,12 +44,12 @@ export function createShardWalk(reader: BlockFileReader): BlockSource {
 
   async function readMasterchain(seqno: number, signal: AbortSignal): Promise<BlockFile> {
     const file = reader.masterchainBlock(seqno, signal).then((block) => reader.readFile(block, seqno, signal));
-    // The next block asks for them while this one is under way. Who reads the file hears of its failure.
+    // The next block reads these shards during this read. The reader of the file receives its failure.
     known.get(seqno, signal, () => file.then(({ shards }) => shards)).catch(() => undefined);
     return file;
   }
 
-  /** None before the first block, where every way back ends at a zerostate. */
+  /** Empty before the first block, where every way back ends at a zerostate. */
   async function shardsOf(seqno: number, signal: AbortSignal): Promise<readonly BlockId[]> {
     if (seqno === 0) return [];
     return known.get(seqno, signal, async () => {
@@ -58,7 +58,7 @@ export function createShardWalk(reader: BlockFileReader): BlockSource {
     });
   }
 
-  /** A key block may be older than all that is read, and than all that lite servers keep: nothing waits for it then. */
+  /** A key block may be older than all blocks read and all blocks of lite servers. The walk does not wait for it then. */
   async function versionAfter(
     { globalVersion, keyBlockSeqno }: BlockFile,
     signal: AbortSignal,
@@ -69,7 +69,7 @@ export function createShardWalk(reader: BlockFileReader): BlockSource {
 
   return {
     async read(mcSeqno, signal) {
-      // What was begun beside a part that failed shall not go on.
+      // Work started next to a failed part must end.
       const failed = new AbortController();
       const both = AbortSignal.any([signal, failed.signal]);
       try {
@@ -134,7 +134,7 @@ async function walkBack(
   };
 }
 
-/** Blocks of one height by shard, so that every source gives the same order. */
+/** Orders blocks of the same height by shard, so that every source has the same order. */
 function inOrder(a: BlockId, b: BlockId): number {
   return a.workchain - b.workchain || a.seqno - b.seqno || (a.shard < b.shard ? -1 : 1);
 }

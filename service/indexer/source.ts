@@ -1,9 +1,9 @@
 import type { BlockId } from '../decode/block-id.ts';
 
-/** A block whose id is proved and whose file has the id's hash. */
+/** A block with a proved id and a file that matches the id's hash. */
 export type SourceBlock = { readonly id: BlockId; readonly boc: Uint8Array };
 
-/** One masterchain block with the shard blocks that it brings. */
+/** A masterchain block with the shard blocks that it includes. */
 export type SourceBlocks = {
   readonly mcSeqno: number;
   /** `gen_utime` of the masterchain block, unix seconds. */
@@ -11,28 +11,28 @@ export type SourceBlocks = {
   readonly masterchain: SourceBlock;
   /** Newly referred to since the masterchain block before, through splits and merges: previous before next. */
   readonly shards: readonly SourceBlock[];
-  /** What the masterchain, with its first block, and new workchains begin with: states in place of blocks. */
+  /** States of the masterchain, with its first block, and of new workchains: states in place of blocks. */
   readonly zeroStates: readonly SourceBlock[];
   /** The newest block of each shard as of this masterchain block. */
   readonly tops: readonly BlockId[];
-  /** Version of the rules as of the masterchain block (configuration parameter 8); undefined when nobody has the key block any more. */
+  /** Version of the rules at the masterchain block (configuration parameter 8); undefined when no source has the key block any more. */
   readonly globalVersion: number | undefined;
 };
 
-/** Where blocks come from. */
+/** Source of blocks. */
 export type BlockSource = {
   /**
-   * Of the network's chain, proved. Rejects with the error of what failed (PoolError, ProofError, LiteServerError, IndexerError), or with
-   * the signal's reason: the caller decides whether to try again.
+   * Proved blocks of the network's chain. Rejects with the error of the failed part (PoolError, ProofError, LiteServerError, IndexerError),
+   * or with the signal's reason. The caller decides about retries.
    */
   readonly read: (mcSeqno: number, signal: AbortSignal) => Promise<SourceBlocks>;
 };
 
 /** A source that grows. */
 export type HeadSource = BlockSource & {
-  /** The newest masterchain block that can be read; undefined while nobody can tell. */
+  /** The newest readable masterchain block; undefined while unknown. */
   readonly head: () => SourceHead | undefined;
-  /** Resolves when the head is above the seqno, when `waitMs` are over or when the signal is aborted: the caller looks which. */
+  /** Resolves when the head is above the seqno, when `waitMs` are over or when the signal is aborted. The caller checks the cause. */
   readonly waitHead: (afterSeqno: number, waitMs: number, signal: AbortSignal) => Promise<void>;
 };
 

@@ -10,13 +10,13 @@ export type ReadBlocks = {
   readonly rows: BlockRows;
   /** Unix seconds. */
   readonly utime: number;
-  /** Of its blocks' files: what it takes in memory is proportional. */
+  /** Bytes of its blocks' files: memory use is proportional. */
   readonly bytes: number;
 };
 
 /** A contiguous run of masterchain blocks: read ahead, made into rows, given in order. */
 export type BlockStream = {
-  /** The next ones, at least one. */
+  /** The next blocks, at least one. */
   readonly take: (limits: TakeLimits, patient: boolean) => Promise<readonly ReadBlocks[]>;
   readonly heldBytes: () => number;
   readonly close: () => void;

@@ -22,13 +22,13 @@ export function createZeroStateReader({ files, toRows }: ZeroStateReaderDependen
   return async (signal) => toRows(await source.read(FIRST_SEQNO, signal), signal);
 }
 
-/** A lite server that keeps the first block and flaps is back by the last try; where none keeps it, no try helps. */
+/** A flapping lite server that has the first block is back by the last try. If no server has it, no try helps. */
 const TRIES_MAX = 5;
 
 const PAUSE_MS = 5_000;
 
 export type ZeroStateDependencies = {
-  /** The index has the first block, and not what came with it: it is older than the rows of zerostates. */
+  /** True when the index has the first block without its zerostates: the index is older than the rows of zerostates. */
   readonly isMissing: () => Promise<boolean>;
   readonly read: ZeroStateReader;
   readonly write: (rows: BlockRows) => Promise<void>;
@@ -38,7 +38,10 @@ export type ZeroStateDependencies = {
   readonly logger: Logger;
 };
 
-/** Writes the accounts that a network began with where an index has none of them; done once in its life. Rejects with the signal's reason, or as `isMissing` does. */
+/**
+ * Writes the zerostate accounts of a network into an index without them; once in the life of an index. Rejects with the signal's reason, or
+ * as `isMissing` does.
+ */
 export async function addZeroStates(dependencies: ZeroStateDependencies): Promise<void> {
   const { isMissing, read, write, pauseMs = PAUSE_MS, signal, logger } = dependencies;
   if (!(await isMissing())) return;

@@ -5,7 +5,7 @@ import { ownBytes } from '#service/decode/own-bytes.ts';
 const WORKCHAIN_BIAS = 128;
 
 /**
- * Reads a `MsgAddress` as a column of kind `address`: `addr_std`, its prefix rewritten by anycast; null for all that is no account
+ * Reads a `MsgAddress` as a column of kind `address`: `addr_std`, its prefix rewritten by anycast. Null for other kinds
  * (service/indexer/README.md#rows: `addr_none`, `addr_extern`, `addr_var`).
  */
 export function readAccountColumn(slice: CellSlice): Buffer | null {

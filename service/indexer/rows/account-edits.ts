@@ -12,11 +12,11 @@ import type { OpenBlock } from './open-block.ts';
 /** An account that a block changes without a transaction. */
 export type AccountEdit = {
   readonly id: Buffer;
-  /** Undefined when the block takes the account away. */
+  /** Undefined when the block removes the account. */
   readonly after: ShardAccount | undefined;
 };
 
-/** Cells of `ShardAccounts` on the old side of the state update: two after a merge, none of a pruned side. */
+/** Cells of `ShardAccounts` on the old side of the state update. A merge has two cells, a pruned side has none. */
 function accountsBefore({ table, stateUpdate, info }: OpenBlock): { readonly left: boolean; readonly cell: number }[] {
   const root = table.ref(stateUpdate, 0);
   if (table.kind(root) === 'pruned') return [];
@@ -28,7 +28,7 @@ function accountsBefore({ table, stateUpdate, info }: OpenBlock): { readonly lef
   });
 }
 
-/** The entry of an account before the block; undefined when there is none, or when the old side of the state update hides it. */
+/** Entry of an account before the block. Undefined without an entry, or when the old side of the state update hides it. */
 export function shardAccountBefore(block: OpenBlock, id: Buffer): ShardAccount | undefined {
   const cell = accountsBeforeOf(block, id);
   return cell === undefined ? undefined : findShardAccount(block.table, cell, id, { skipPruned: true });
@@ -52,10 +52,10 @@ function lookUp(table: CellTable, accounts: number | undefined, id: Buffer): Sha
 }
 
 /**
- * Accounts that a block changes without a transaction. Visits only the branches of the two dictionaries that the Merkle update shows: a pruned branch
- * is equal on both sides. Misses a change that the old side of the update hides of an account without code; blocks of this service show it.
+ * Accounts that a block changes without a transaction. Visits only branches of the two dictionaries that the Merkle update shows: a pruned
+ * branch is equal on both sides. Misses a change of an account without code that the old side hides; blocks of this service show it.
  * @param shown accounts on the new side of the update
- * Throws DecodeError `too_big` after a million nodes of one side.
+ * Throws DecodeError `too_big` after a million nodes of a side.
  */
 export function findAccountEdits(
   block: OpenBlock,
@@ -89,8 +89,8 @@ export function findAccountEdits(
 }
 
 /**
- * A new label of the dictionary shows an entry whose account did not change. An update hides the old place of such an entry, and the account too unless
- * it is a cell without references.
+ * A new label of the dictionary shows an entry whose account did not change. An update hides the old position of such an entry. It hides
+ * the account too unless the account is a cell without references.
  */
 function hasChanged(table: CellTable, before: ShardAccount | 'none' | 'hidden', after: ShardAccount): boolean {
   if (before === 'none') return true;

@@ -18,10 +18,10 @@ import { statesBetween } from './states-between.ts';
 /** Hash of the cell of `account_none$0`: the state that an account has before it exists and when it is gone. */
 const NO_ACCOUNT_HASH = Buffer.from('90aec8965afabb16ebc3cb9b408ebae71b618d78788bc80d09843593cac98da4', 'hex');
 
-/** Last transaction of an account that has none. */
+/** Last transaction hash of an account without transactions. */
 const NO_TRANSACTION_HASH = Buffer.alloc(32);
 
-/** What is stored of the state of an account that does not exist (service/indexer/README.md#rows). */
+/** Stored state of an account that does not exist (service/indexer/README.md#rows). */
 const NO_ACCOUNT: AccountStateRow = {
   hash: NO_ACCOUNT_HASH,
   balance: 0n,
@@ -32,7 +32,7 @@ const NO_ACCOUNT: AccountStateRow = {
   code_hash: null,
 };
 
-/** Where states go. */
+/** Destination of states. */
 export type StateRows = {
   readonly accountStates: AccountStateRow[];
   readonly latest: LatestAccountStateRow[];
@@ -41,8 +41,8 @@ export type StateRows = {
 };
 
 /**
- * States of the accounts of a block, as the Merkle update of the shard's state tells them: whole after the last transaction of each; after
- * the ones before it status and balance; and what a first transaction began with, when the account was there before.
+ * States of a block's accounts, from the Merkle update of the shard's state. The state after the last transaction is whole; states before
+ * it have status and balance. The state before a first transaction is included when the account existed.
  */
 export function addStates(block: OpenBlock, activities: readonly AccountActivity[], rows: StateRows): void {
   let touchesNothing = false;
@@ -62,7 +62,7 @@ export function addStates(block: OpenBlock, activities: readonly AccountActivity
   if (touchesNothing) rows.accountStates.push(NO_ACCOUNT);
 }
 
-/** States of accounts that the block changes without a transaction: as the block leaves them, in the order of its start lt. */
+/** States of accounts that the block changes without a transaction: as the block leaves them, at its start lt. */
 export function addEditedStates(
   block: OpenBlock,
   edits: readonly AccountEdit[],
@@ -132,7 +132,7 @@ function addLastState(
   addLatestState(block, { state, hash: hashAfter(table, last.stateUpdate), at }, rows);
 }
 
-/** Where an account's state was read. */
+/** Source of an account's state. */
 type Cells = Pick<OpenBlock, 'table' | 'writeBoc'>;
 
 /** A state of an account, and after which transaction it is so. */
@@ -142,7 +142,7 @@ export type StateAt = {
   readonly at: Pick<LatestAccountStateRow, 'account' | 'utime' | 'last_trans_hash' | 'last_trans_lt' | 'changed_lt'>;
 };
 
-/** The newest state of an account, whole but for what its cells do not show. */
+/** The newest state of an account, without the parts that its cells do not show. */
 export function addLatestState(cells: Cells, { state, hash, at }: StateAt, rows: StateRows): void {
   const row = stateRow(cells.table, hash, state);
   rows.accountStates.push(row);
@@ -189,7 +189,7 @@ function stateRow(table: CellTable, hash: Buffer, { balance, state }: Account): 
   };
 }
 
-/** Null when there is none, empty when the update does not show them. */
+/** Null without extra currencies; empty when the update does not show them. */
 function extraCurrencies(table: CellTable, { extra }: CurrencyCollection): Readonly<Record<string, string>> | null {
   if (extra === undefined) return null;
   if (table.levelMask(extra) !== 0) return {};
@@ -228,10 +228,7 @@ function addStatesBefore(
   });
 }
 
-/**
- * Undefined also when the block does not show it: the old side of the update is what the new side is made from, which may be less than the
- * account.
- */
+/** Undefined also when the block does not show it: the old side of the update may contain less than the account. */
 function accountBefore(block: OpenBlock, id: Buffer): Account | undefined {
   const account = shardAccountBefore(block, id);
   return account && readAccountIn(block.table, account.account);

@@ -7,7 +7,7 @@ import { accountKey } from '#service/store/account-key.ts';
 import type { ChangedAccount } from './changed-accounts.ts';
 import type { OpenBlock } from './open-block.ts';
 
-/** Of a transaction what rows need; the rest is in its BoC. */
+/** Fields of a transaction that rows need; the rest is in its BoC. */
 export type FoundTransaction = {
   readonly cell: number;
   readonly hash: Buffer;
@@ -15,7 +15,7 @@ export type FoundTransaction = {
   /** 0 for an account's first. */
   readonly prevLt: bigint;
   readonly utime: number;
-  /** As `AccountStatus` is encoded. */
+  /** Encoding of `AccountStatus`. */
   readonly originalStatus: number;
   readonly endStatus: number;
   /** Cells of messages. */
@@ -25,13 +25,13 @@ export type FoundTransaction = {
   readonly stateUpdate: number;
 };
 
-/** What one account did in a block, by lt. */
+/** Transactions of an account in a block, by lt. */
 export type AccountActivity = {
   readonly id: Buffer;
   /** The account as columns hold it. */
   readonly account: Buffer;
   readonly transactions: readonly FoundTransaction[];
-  /** What the shard's state has of the account afterwards; undefined when it is gone. */
+  /** Account in the shard's state after the block; undefined when it was deleted. */
   readonly after: ShardAccount | undefined;
 };
 
@@ -61,8 +61,8 @@ export function findTransactions(block: OpenBlock, changed: readonly ChangedAcco
 type ReadTransaction = Omit<FoundTransaction, 'hash'> & { readonly prevHash: Buffer | undefined };
 
 /**
- * The block tells the hash of a transaction where something links to it: the account's next transaction, or its new state. Validators refuse
- * a block whose links are wrong (the node's validate-query.cpp), so only the last transaction of an account that is gone has to be hashed.
+ * The block contains the hash of a transaction that something links to: the account's next transaction, or its new state. Validators refuse
+ * a block with wrong links (the node's validate-query.cpp). Only the last transaction of a deleted account has to be hashed.
  */
 function withHashes(
   table: CellTable,
@@ -82,8 +82,8 @@ function withHashes(
 }
 
 /**
- * As `readTransaction` of decode, without copies of what nobody asks for.
- * @param isLater whether the account's transaction before it is of this block too
+ * Same as `readTransaction` of decode, without copies of unused parts.
+ * @param isLater true if the account's previous transaction is in this block too
  */
 function readTransaction(table: CellTable, cell: number, isLater: boolean): ReadTransaction {
   const slice = new CellSlice(table, cell);

@@ -9,7 +9,7 @@ export type ChangedAccount = { readonly id: Buffer; readonly account: ShardAccou
 export function changedAccounts({ table, stateUpdate }: Pick<OpenBlock, 'table' | 'stateUpdate'>): ChangedAccount[] {
   const changed: ChangedAccount[] = [];
   const { accounts } = readShardState(table, table.ref(stateUpdate, 1));
-  // Nothing but addresses without an account was written to.
+  // The block wrote only to addresses without an account.
   if (table.kind(accounts) === 'pruned') return changed;
   walkShardAccounts(table, accounts, (id, account) => void changed.push({ id, account }), { skipPruned: true });
   return changed;

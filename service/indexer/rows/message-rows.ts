@@ -12,15 +12,15 @@ export const MESSAGE_KINDS = { externalIn: 0, internal: 1, externalOut: 2 } as c
 /** A message as its row, and the code it would deploy. */
 export type ReadMessage = {
   readonly row: MessageRow;
-  /** Of external-in messages, also when it is the hash. */
+  /** Hash of external-in messages, also when it equals the plain hash. */
   readonly normalizedHash: Buffer | null;
   /** Cell of the code in its init. */
   readonly code: number | undefined;
 };
 
 /**
- * Reads of a message what its row holds; TL-B as in decode's message.ts.
- * @param lt of the transaction that took it: the place of external-in messages, which have no lt of their own
+ * Reads the row's fields of a message; TL-B as in decode's message.ts.
+ * @param lt of the receiving transaction: the position of external-in messages, which have no lt
  */
 export function readMessageRow(table: CellTable, cell: number, hash: Buffer, lt: bigint): ReadMessage {
   const slice = new CellSlice(table, cell);
@@ -104,7 +104,7 @@ function firstBits(slice: CellSlice): number | null {
   return slice.remainingBits < 32 ? null : slice.peekUint(32) | 0;
 }
 
-/** Null for an exotic cell too: what it names is not here. */
+/** Null for an exotic cell too: its contents are not in the block. */
 function opcodeOfCell(table: CellTable, cell: number): number | null {
   if (table.bitLength(cell) < 32 || table.kind(cell) !== 'ordinary') return null;
   return table.bytes.readInt32BE(table.dataOffset(cell));

@@ -3,14 +3,14 @@ import type { CellTable } from '#service/decode/cell-table.ts';
 import type { BlockExtra } from '#service/decode/tlb/block-extra.ts';
 import type { BlockInfo } from '#service/decode/tlb/block-info.ts';
 
-/** A block whose parts have been found. */
+/** A parsed block. */
 export type OpenBlock = {
   readonly id: BlockId;
   readonly table: CellTable;
   readonly globalId: number;
   readonly info: BlockInfo;
   readonly extra: BlockExtra;
-  /** Version of the rules that it was made by; undefined when neither a key block nor the block itself tells. */
+  /** Version of the rules that made the block; undefined when neither a key block nor the block names it. */
   readonly globalVersion: number | undefined;
   /** Cell of the Merkle update of the shard's state. */
   readonly stateUpdate: number;

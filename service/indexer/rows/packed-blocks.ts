@@ -3,7 +3,7 @@ import type { SourceBlock, SourceBlocks } from '../source.ts';
 
 type BlockPlace = Pick<BlockId, 'workchain' | 'shard' | 'seqno'>;
 
-/** Blocks as they cross the thread border: of each its hashes and its file, one after another in one buffer. */
+/** Blocks that cross the thread border: the hashes of each block, and all files in one buffer. */
 export type PackedBlocks = {
   readonly mcSeqno: number;
   readonly utime: number;

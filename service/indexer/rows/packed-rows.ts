@@ -14,7 +14,8 @@ import {
 } from '#service/store/tables.ts';
 import type { BlockRows, TransactionLinks } from '#service/store/tables.ts';
 
-// Rows cross the thread border as one buffer: a clone of the objects would cost the receiving thread more than making them cost the other.
+// Rows cross the thread border as one buffer. A clone of the objects costs the receiving thread more than the other thread spends on making
+// them.
 // Bytes are views of that buffer on the other side.
 
 const { trace_id: _, ...openColumns } = transactions.columns;
@@ -23,7 +24,7 @@ const openTransactions = defineTable('open_transactions', ['hash'], openColumns)
 const CAUSES: readonly TransactionLinks['cause'][] = ['none', 'external', 'system', 'internal'];
 const links = defineTable('links', [], { cause: small, norm: nullable(hash), sent: bytes, logs: int });
 
-/** Packs rows into one buffer of its own, to be transferred. */
+/** Packs rows into a separate buffer, to be transferred. */
 export function packRows(rows: BlockRows): Buffer {
   const sink = createByteSink(bytesGuess(rows));
   sink.int32(rows.mcSeqno);
@@ -56,7 +57,7 @@ export function unpackRows(buffer: Buffer): BlockRows {
   };
 }
 
-/** Some more than what most take, so that the sink need not grow. */
+/** Somewhat more than the usual size, so that the sink need not grow. */
 function bytesGuess(rows: BlockRows): number {
   const bocs = rows.transactions.reduce((sum, { boc }) => sum + boc.length, 0);
   return 4096 + bocs + 400 * rows.transactions.length + 256 * rows.messages.length + 1024 * rows.accountStates.length;
@@ -77,7 +78,7 @@ type Codec = { readonly write: (sink: ByteSink, value: never) => void; readonly 
 
 const NULL_LENGTH = -1;
 
-/** By Postgres type. Bytes and texts carry their length, where null stands too; other columns that may be null a mark before the value. */
+/** Codecs per Postgres type. Bytes and texts have a length, which also marks null. Other nullable columns have a mark before the value. */
 const codecs: Readonly<Record<string, Codec>> = {
   bytea: {
     write(sink, value: Uint8Array | null) {

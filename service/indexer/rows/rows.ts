@@ -31,9 +31,9 @@ import { systemMessages } from './system-messages.ts';
 import { addZeroState } from './zero-state.ts';
 
 /**
- * The rows of one masterchain block and the shard blocks it brings (service/indexer/README.md#rows): a pure function of their bytes, which are those of
- * proved blocks. Some 15 us a transaction.
- * Throws DecodeError when a block is none.
+ * Rows of a masterchain block and its shard blocks (service/indexer/README.md#rows): a pure function of the bytes of proved blocks. Some 15
+ * us a transaction.
+ * Throws DecodeError for a malformed block.
  */
 export function rowsOf(source: SourceBlocks): BlockRows {
   const gathering = createGathering(source.mcSeqno);
@@ -42,7 +42,7 @@ export function rowsOf(source: SourceBlocks): BlockRows {
   return gathering.finish(topRows(source));
 }
 
-/** @param version of the rules; where it is not known, it is that of the software: one that knows the rules, mostly no newer ones */
+/** @param version of the rules. If unknown, the version of the software: it knows the rules, mostly no newer ones */
 function openBlock({ id, boc }: SourceBlock, version: number | undefined): OpenBlock {
   const table = parseProvedBoc(boc);
   const { globalId, info: infoCell, extra, stateUpdate } = readBlock(table, table.roots[0]!);
@@ -75,7 +75,7 @@ function topRows({ mcSeqno, tops }: SourceBlocks): ShardTopRow[] {
 
 type OpenTransactionRow = Omit<TransactionRow, 'trace_id'>;
 
-/** A transaction before it is known which messages were sent in these blocks. */
+/** A transaction before its messages are matched within these blocks. */
 type Found = {
   readonly account: Buffer;
   readonly transaction: FoundTransaction;
@@ -197,7 +197,7 @@ function transactionRow(
   };
 }
 
-/** By lt, workchain, account (service/indexer/README.md#traces). */
+/** Compares by lt, workchain, account (service/indexer/README.md#traces). */
 function inOrder(one: Found, other: Found): number {
   const [lt, otherLt] = [one.transaction.lt, other.transaction.lt];
   if (lt !== otherLt) return lt < otherLt ? -1 : 1;

@@ -15,13 +15,13 @@ import type { OpenBlock } from './open-block.ts';
 
 type Balance = Pick<AccountStateRow, 'balance' | 'extra_currencies'>;
 
-/** Of a transaction what changes the balance. */
+/** Fields of a transaction that change the balance. */
 type Moving = Pick<FoundTransaction, 'cell' | 'inMessage' | 'outMessages'>;
 
 export type BalanceEnds = {
-  /** What the account had before the first transaction; undefined when the block does not show it. */
+  /** Balance before the first transaction; undefined when the block does not show it. */
   readonly before: CurrencyCollection | undefined;
-  /** What it has after the last; undefined when it is gone. */
+  /** Balance after the last transaction; undefined for a deleted account. */
   readonly after: CurrencyCollection | undefined;
 };
 
@@ -29,8 +29,8 @@ export type BalanceEnds = {
 const BITS_BEFORE_FEES = 4 + 256 + 64 + 256 + 64 + 32 + 15 + 2 + 2;
 
 /**
- * The balance after each transaction but the last: back from the one after it, by what each took in, sent out and paid. Empty when that
- * does not lead to what the account had before the first, as after a burn: then nothing is known of the states between.
+ * Balances after each transaction but the last. Goes back from the later balance by the received, sent and paid amounts. Empty when the
+ * result differs from the balance before the first, such as after a burn: states between are unknown then.
  */
 export function statesBetween(
   { table, globalVersion }: Pick<OpenBlock, 'table' | 'globalVersion'>,
@@ -108,7 +108,7 @@ function takeBackIn(sum: Sum, table: CellTable, cell: number, hasFees: boolean):
   if (hasFees) sum.addGrams(-slice.coins());
 }
 
-/** Forwarding was paid by the sender; what it would have cost over hypercube routing comes back. */
+/** The sender paid for forwarding; the cost over hypercube routing returns. */
 function takeBackOut(sum: Sum, table: CellTable, cell: number, hasFees: boolean): void {
   const slice = openValue(table, cell);
   if (slice === undefined) return;
@@ -118,7 +118,10 @@ function takeBackOut(sum: Sum, table: CellTable, cell: number, hasFees: boolean)
   sum.addGrams(slice.coins());
 }
 
-/** A reader at the value of a message, behind which `extra_flags` and `fwd_fee` follow; undefined when it carries none. TL-B as in decode's message.ts. */
+/**
+ * Reader at the value of a message; `extra_flags` and `fwd_fee` follow the value. Undefined for a message without value. TL-B as in
+ * decode's message.ts.
+ */
 function openValue(table: CellTable, cell: number): CellSlice | undefined {
   const slice = new CellSlice(table, cell);
   if (slice.bit()) return undefined;

@@ -4,8 +4,8 @@ import { readMasterchainBlockDetails, readMasterchainBlockExtra } from '#service
 import type { OpenBlock } from './open-block.ts';
 
 /**
- * Hashes of the messages that a masterchain block itself sends, from the system address -1:00…00, with collected fees and new coins: nobody's
- * transaction sent them. The address does not tell: on private networks a contract stands there, whose messages are like all others.
+ * Hashes of the messages that a masterchain block itself sends, from the system address -1:00…00. They bring collected fees and new coins;
+ * no transaction sent them. The address alone is no proof: on private networks a contract with ordinary messages has this address.
  */
 export function systemMessages({ table, extra }: OpenBlock): Buffer[] {
   if (extra.custom === undefined) return [];

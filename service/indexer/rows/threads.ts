@@ -8,7 +8,7 @@ import { packBlocks, type PackedBlocks } from './packed-blocks.ts';
 import { unpackRows } from './packed-rows.ts';
 
 export type RowThreadsOptions = {
-  /** Threads; one makes rows of some 40,000 transactions a second. */
+  /** Threads; each makes rows of some 40,000 transactions a second. */
   readonly workers: number;
   /** Masterchain blocks that may wait or run: more than all streams of an indexer read ahead. */
   readonly blocksMax?: number;
@@ -18,13 +18,16 @@ export type RowThreadsOptions = {
 
 /** Makes rows of blocks off the event loop. */
 export type RowThreads = {
-  /** As `rowsOf`. Rejects with IndexerError `rows_failed`, or with the signal's reason. */
+  /** Same as `rowsOf`. Rejects with IndexerError `rows_failed`, or with the signal's reason. */
   toRows(blocks: SourceBlocks, signal: AbortSignal): Promise<BlockRows>;
-  /** Ends the threads; what waits rejects. */
+  /** Ends the threads; waiting calls reject. */
   close(): Promise<void>;
 };
 
-/** Threads start with the first blocks and do not keep the process alive. One that ends on its own is replaced with the next block. */
+/**
+ * Threads start with the first blocks and do not prevent the process from exiting. A thread that ends on its own is replaced with the next
+ * block.
+ */
 export function createRowThreads(options: RowThreadsOptions, { logger }: { readonly logger: Logger }): RowThreads {
   const { workers, blocksMax = 1024, workerUrl = new URL('rows-worker.ts', import.meta.url) } = options;
   const { jobs, run, close } = createThreads<PackedBlocks, Uint8Array>(

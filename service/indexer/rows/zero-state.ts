@@ -8,7 +8,7 @@ import type { SourceBlock } from '../source.ts';
 import type { StateRows } from './account-states.ts';
 import { addLatestState } from './account-states.ts';
 
-/** The accounts that a chain begins with: no transaction made them, so no block tells of them before their first. */
+/** Accounts of a chain's zerostate. No transaction made them, so no block shows them before their first transaction. */
 export function addZeroState({ id, boc }: SourceBlock, rows: StateRows): void {
   const table = parseProvedBoc(boc);
   const cells = { table, writeBoc: createPlainBocWriter(table) };

@@ -27,14 +27,14 @@ type Fragment = {
 };
 
 /**
- * Traces of some masterchain blocks as if nothing else were indexed (service/indexer/README.md#traces): transactions hang together by the messages that one sent
- * and the other took. Blocks may come in any order; a message is sent before it is taken.
- * Open traces are given too, as `pending`, and those whose root took a message that nobody here sent, as `broken`.
+ * Traces of some masterchain blocks, assembled without the rest of the index (service/indexer/README.md#traces). A message links the
+ * transaction that sent it to the transaction that received it. Blocks may come in any order; a message is sent before it is received.
+ * Open traces are returned as `pending`. Traces whose root received a message without a sender in these blocks are returned as `broken`.
  */
 export function assembleTraces(blocks: readonly BlockRows[]): TraceRows {
   const fragments: Fragment[] = [];
   const transactions: TransactionRow[] = [];
-  /** Internal messages that nobody has taken yet. */
+  /** Internal messages without a receiving transaction yet. */
   const open = new Map<string, { readonly hash: Uint8Array; readonly fragment: Fragment }>();
   const openEdges: OpenEdgeRow[] = [];
 
@@ -83,7 +83,7 @@ function startFragment(root: OpenTransactionRow, { cause, externalHashNorm }: Tr
     mcSeqnoEnd: root.mc_seqno,
     endLt: root.lt,
     endUtime: root.utime,
-    // A broken root waits for who sent its message.
+    // A broken root waits for the sender of its message.
     pendingEdges: cause === 'internal' ? 1 : 0,
     edges: cause === 'external' || cause === 'system' ? 1 : 0,
     nodes: 0,
