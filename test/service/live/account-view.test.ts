@@ -93,6 +93,7 @@ describe('view of an account', () => {
       code: null,
       data: null,
       frozenHash: null,
+      stateHash: null,
     });
   });
 
