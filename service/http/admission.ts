@@ -6,25 +6,25 @@ import type { Usage } from '../limits/usage.ts';
 import { refusedBy } from './errors.ts';
 import { inChildSpan } from './tracing.ts';
 
-/** Who asks. */
+/** Identity of a caller. */
 export type Caller = { readonly key: string | undefined; readonly clientAddress: string };
 
-/** One request's way past the limits. Holds at most one place under `maxConcurrent`, however many operations the request carries. */
+/** Checks of one request against the limits. Uses at most one slot of `maxConcurrent`, however many operations the request carries. */
 export type Admission = {
   /** Takes the operation's tokens. Throws HttpError with a refusal's code. */
   charge(operation: string): Promise<void>;
   /**
-   * For requests that name their operations in the body: refuses a caller whose key is not good, or who has no token left, before it is read. The
-   * first charge then costs no more than it would without.
+   * Refuses a caller with a bad key or without tokens before the body is read. Used for requests that name their operations in the body.
+   * The first charge costs no more than without this call.
    */
   enter(): Promise<void>;
-  /** What the caller's plan opens; undefined before it was let in. */
+  /** Permissions of the caller's plan; undefined before admission. */
   grants(): Grants | undefined;
-  /** Bounds of get-methods; undefined before the caller was let in. */
+  /** Bounds of get-methods; undefined before admission. */
   getMethods(): MethodTerms | undefined;
-  /** What the caller's key did today. Throws as `charge`. */
+  /** Returns today's usage of the caller's key. Throws as `charge`. */
   usage(): Promise<{ readonly keyId: string; readonly plan: string; readonly usage: Usage }>;
-  /** `RateLimit` and its kin, of the last decision; empty for a plan without a rate. */
+  /** `RateLimit` headers of the last decision; empty for a plan without a rate. */
   headers(): Readonly<Record<string, string>>;
   release(): void;
 };
@@ -65,8 +65,9 @@ export function createAdmission(caller: Caller, parent: Span, { limits, tracer }
 }
 
 /**
- * The IETF draft's `RateLimit-Policy` (tokens of a full bucket, seconds in which an empty one fills) and `RateLimit` (tokens left, seconds until it is
- * full), and the three headers of its earlier form, which clients still read.
+ * Returns the quota headers of the IETF draft, and the three headers of its earlier form, which clients still read. `RateLimit-Policy` has
+ * the tokens of a full bucket and the seconds in which an empty bucket fills. `RateLimit` has the tokens left and the seconds until the
+ * bucket is full.
  */
 export function quotaHeaders(quota: Quota | null): Readonly<Record<string, string>> {
   if (quota === null) return {};

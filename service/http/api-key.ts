@@ -1,7 +1,8 @@
 import { redactText } from '../telemetry/secrets.ts';
 
 /**
- * The key as sent: header `X-API-Key`, else query parameter `api_key` (service/v2/README.md#keys). An empty one is none: clients without a key send it so.
+ * Returns the key as sent: header `X-API-Key`, else query parameter `api_key` (service/v2/README.md#keys). An empty key counts as absent,
+ * because clients without a key send it so.
  */
 export function readApiKey(header: string | readonly string[] | undefined, query: URLSearchParams): string | undefined {
   const sent = typeof header === 'string' ? header : header?.[0];
@@ -17,7 +18,7 @@ const ownKey = /ton_[A-Za-z0-9_-]{4,}/g;
 /** Characters of a URL that a log line shows. */
 const shownMax = 512;
 
-/** Characters of a URL that are looked through for secrets: what is cut out of them leaves more than is shown. */
+/** Characters of a URL that are searched for secrets. The rest is longer than the shown part, even after secrets are cut out. */
 const searchedMax = 2 * shownMax;
 
 /** A request's URL for logs and traces: every secret replaced however it is escaped, cut to a bounded length. */
@@ -29,7 +30,7 @@ export function redactUrl(whole: string): string {
   return redactText(shown.replace(ownKey, 'redacted')).slice(0, shownMax);
 }
 
-/** A key may be written with escapes; a path that is no text is shown as it is. */
+/** A key may be percent-encoded. A path that does not decode is shown as it is. */
 function decodePath(path: string): string {
   try {
     return decodeURIComponent(path);

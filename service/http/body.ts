@@ -4,11 +4,15 @@ import { finished } from 'node:stream';
 import { HttpError } from './errors.ts';
 import { askForBody, awaitsContinue } from './expectation.ts';
 
-/** Reads bodies of requests; knows how much of them all is held at this moment. */
+/** Reads bodies of requests, and counts the bytes of all bodies in memory. */
 export type BodyReader = {
   /**
-   * Reads a whole body, and asks for it a caller that waits for `100 Continue`. Throws HttpError: `body_too_large` as soon as it is known to be, by its length header or by counting; `body_slow` when the
-   * deadline's signal comes first; `body_encoded` for a compressed one; `body_cut` when the caller goes first; `too_many_in_flight` when all bodies together would exceed their bound.
+   * Reads a whole body. Sends `100 Continue` to a caller that waits for it. Throws HttpError:
+   * - `body_too_large`: the length header or the count exceeds the bound
+   * - `body_slow`: the deadline's signal comes first
+   * - `body_encoded`: the body is compressed
+   * - `body_cut`: the caller disconnects first
+   * - `too_many_in_flight`: all bodies together would exceed their bound
    */
   read(message: IncomingMessage, signal: AbortSignal): Promise<Buffer>;
 };
@@ -25,8 +29,8 @@ function requireIdentity({ headers }: IncomingMessage): void {
 type BodyErrorCode = 'body_too_large' | 'body_slow' | 'body_cut' | 'too_many_in_flight';
 
 /**
- * @param bytesMax of one body
- * @param totalBytesMax of all bodies that are being received at once
+ * @param bytesMax bytes of one body
+ * @param totalBytesMax bytes of all bodies that are being received at once
  */
 export function createBodyReader(bytesMax: number, totalBytesMax: number): BodyReader {
   let totalBytes = 0;
@@ -43,7 +47,7 @@ export function createBodyReader(bytesMax: number, totalBytesMax: number): BodyR
     };
     const refuse = (code: BodyErrorCode): void => {
       settle(() => reject(new HttpError(code)));
-      // Whatever still comes is thrown away; the answer says whether the connection goes on.
+      // Discards the rest of the body. The answer says whether the connection stays open.
       message.resume();
     };
     const onData = (chunk: Buffer): void => {
@@ -75,12 +79,12 @@ function isCallerGone(reason: unknown): boolean {
   return reason instanceof HttpError && reason.code === 'caller_gone';
 }
 
-/** Unread bytes that are thrown away to keep a connection, and with it the answer; beyond this the connection is closed. */
+/** Unread bytes that are discarded to keep a connection, and with it the answer. Beyond this the connection is closed. */
 const discardBytesMax = 16 * 1_048_576;
 
 /**
- * True when the connection must end with the answer because the caller may go on sending. A body of moderate declared length is let run out instead: closing
- * while a caller still sends can reach it as a reset before it has read the answer.
+ * True when the connection must end with the answer, because the caller may continue to send. A body of moderate declared length is
+ * discarded instead. Closing while a caller still sends can cause a reset before the caller has read the answer.
  */
 export function mustClose(message: IncomingMessage): boolean {
   if (message.complete) return false;
@@ -90,10 +94,11 @@ export function mustClose(message: IncomingMessage): boolean {
 }
 
 /**
- * Answers a caller whose connection ends with the answer when it has sent the body that it began, as far as that may be thrown away; all others at once.
- * Answered before, it would be told by a reset. The listener's bound on receiving a request is the bound of this, too.
+ * Answers at once, unless the answer ends the connection while the caller still sends. Such a caller gets the answer after its body, as far
+ * as the body may be discarded. An earlier answer would reach the caller as a reset. The listener's limit on receiving a request bounds the
+ * wait.
  *
- * @param closes whether the answer ends the connection whatever the caller asked for
+ * @param closes true when the answer ends the connection regardless of the caller's wish
  */
 export function answerRunOut(message: IncomingMessage, closes: boolean, answer: () => void): void {
   const isLast = closes || message.httpVersion === '1.0' || /\bclose\b/i.test(message.headers.connection ?? '');

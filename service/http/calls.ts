@@ -20,22 +20,22 @@ import type { Pacing } from './pacing.ts';
 import { createReadNotes, debugRequestHeader, type ReadNotes } from './read-notes.ts';
 import { errorAnswer, type Answer, type Telling } from './reply.ts';
 
-/** One request under way to an operation: everything a route needs to answer it. */
+/** State of one running request for operations: everything that a route needs to answer it. */
 export type Call = {
   readonly request: FastifyRequest;
   readonly query: URLSearchParams;
   readonly exchange: Exchange;
   readonly admission: Admission;
   readonly deadline: Deadline;
-  /** Key id, or address as limits count it: whose turn it is when work waits, and who is never shown an older head than before. */
+  /** Key id, or address as limits count it. Used for fair queueing and monotonic reads of the head. */
   readonly caller: string;
   readonly clientAddress: string;
   readonly notes: ReadNotes;
 };
 
-/** Runs requests for operations: room, deadline and admission around them, one operation as an envelope. */
+/** Runs requests for operations, with capacity, deadline and admission. Renders the result of an operation as an envelope. */
 export type Calls = {
-  /** Gives `work` a call and frees all it holds afterwards. What `work` throws becomes the answer. */
+  /** Runs `work` with a call, and releases its resources afterwards. An error of `work` becomes the answer. */
   around(request: FastifyRequest, reply: FastifyReply, work: (call: Call) => Promise<Answer>): Promise<Answer>;
   /** Runs one operation; never throws. */
   run(call: Call, operation: Runnable, source: ParameterSource, mark?: RpcMark): Promise<Answer>;
@@ -44,13 +44,13 @@ export type Calls = {
   readonly setTrustedProxies: (count: number) => void;
   /** `RateLimit` and its kin of a caller whose request costs nothing, because it goes no further than its first line. */
   readonly standingHeaders: (request: FastifyRequest) => Readonly<Record<string, string>>;
-  /** Who sent a message, and as whom limits and turns know him. */
+  /** Returns the sender of a message, and its name for limits and fair queueing. */
   readonly callerOf: (message: IncomingMessage) => { readonly caller: Caller; readonly name: string };
   /** Ends everything in flight: the time to drain is over. */
   cut(): void;
 };
 
-/** What running takes of an operation. */
+/** Part of an operation that running needs. */
 export type Runnable = Pick<Operation, 'run' | 'refusalStatus'>;
 
 export type CallsDependencies = {
@@ -60,7 +60,7 @@ export type CallsDependencies = {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly pacing: Pacing;
-  /** Masterchain seqno that is served; undefined before the first. */
+  /** Served masterchain seqno; undefined before the first. */
   readonly headSeqno: () => number | undefined;
 };
 
@@ -186,12 +186,12 @@ export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDep
 /** 401 and 429: of callers who may ask as often as they like and get nothing but these. */
 const refusalStatuses: ReadonlySet<number> = new Set([401, 429]);
 
-/** Whose refusals count together: whoever guesses keys has a new one for each. */
+/** Returns the name under which refusals are counted. A caller who guesses keys has a new key each time, so its address counts. */
 function paced({ caller, clientAddress: address }: Call, { status }: Answer): string {
   return status === 401 ? addressSubject(address) : caller;
 }
 
-/** Who asks, as limits name them, and nothing secret: the id of a key, else the address or its network. */
+/** Returns the caller's name for limits, without secrets: the id of a key, else the address or its network. */
 function nameOf({ key, clientAddress: address }: Caller): string {
   return key === undefined ? addressSubject(address) : `key ${parseKey(key)?.id ?? ''}`;
 }

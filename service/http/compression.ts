@@ -5,8 +5,8 @@ import type { FastifyInstance } from 'fastify';
 const COMPRESSED_BYTES_MIN = 8192;
 
 /**
- * Answers above 8 KiB are compressed with gzip for callers that accept it, off the event loop. All clients know gzip; a better ratio costs more CPU.
- * Bodies of requests stay as they are.
+ * Compresses answers above 8 KiB with gzip for callers that accept it, off the event loop. All clients support gzip, and a better ratio
+ * costs more CPU. Bodies of requests are not decompressed.
  */
 export function compressAnswers(app: FastifyInstance): void {
   app.register(compress, { encodings: ['gzip'], threshold: COMPRESSED_BYTES_MIN, globalDecompression: false });

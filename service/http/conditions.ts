@@ -5,13 +5,13 @@ import { jsonType } from './headers.ts';
 import { pathOf, routedUrl } from './paths.ts';
 import { errorAnswer } from './reply.ts';
 
-/** How callers are treated, so that a developer can test a client. */
+/** Simulated treatment of callers, so that a developer can test a client. */
 export type CallerConditions = {
   /** Milliseconds that each request waits. */
   readonly delayMs: number;
   /** Percent of requests that get 503. */
   readonly failurePercent: number;
-  /** Of all callers together; then 429. 0 is no limit. */
+  /** Limit for all callers together; beyond it the answer is 429. 0 means no limit. */
   readonly requestsPerSecond: number;
 };
 
@@ -21,11 +21,11 @@ export type ConditionsDependencies = {
   readonly nowMs: () => number;
   /** 0 up to 1. */
   readonly random: () => number;
-  /** Of every answer to a URL. */
+  /** Returns the headers of every answer to a URL. */
   readonly headersOf: (url: string) => Readonly<Record<string, string>>;
 };
 
-/** Lets a request go on, later or never, as the conditions in force say. Holds for operations, not for pages and the faucet. */
+/** Passes a request on at once, later or never, as the current conditions say. Applies to operations, not to pages and the faucet. */
 export type ConditionsStage = (message: IncomingMessage, response: ServerResponse, next: () => void) => void;
 
 export function createConditionsStage({

@@ -7,27 +7,30 @@ import { writeRaw } from './malformed.ts';
 export type ConnectionsOptions = {
   /** Connections that one address may have open; `Infinity` for no limit. */
   readonly max: number;
-  /** Of every answer. */
+  /** Headers of every answer. */
   readonly headers: Readonly<Record<string, string>>;
   /** Called for each connection that is refused. */
   readonly onRefusal: () => void;
 };
 
-/** Refused connections of one address that wait until their answer is read, a second at most; more are closed without an answer. */
+/**
+ * Refused connections of one address that wait until their answer is read, at most a second. Further connections are closed without an
+ * answer.
+ */
 const refusedMax = 16;
 
-/** Connections of one address. */
+/** Open connections of one address. */
 type Open = { served: number; refused: number };
 
 /**
- * Bounds the connections that one address has open, an IPv6 address counted by its /64. One beyond the bound is answered 503 and closed before HTTP is
- * parsed, so that no address takes all connections of the listener.
+ * Bounds the open connections of an address; an IPv6 address counts by its /64. A connection beyond the bound gets a 503 and is closed
+ * before HTTP is parsed. A single address thus cannot take all connections of the listener.
  */
 export function boundConnections(
   server: Server,
   { max: given, headers, onRefusal }: ConnectionsOptions,
 ): { setMax(max: number): void } {
-  /** As many as there are connections: an address without one is removed. */
+  /** Has at most as many entries as there are connections: an address without connections is removed. */
   const byAddress = new Map<string, Open>();
   let max = given;
 

@@ -18,7 +18,7 @@ export type Deadline = {
 export function createDeadline(timeoutMs: number, nowMs: () => number): Deadline {
   const controller = new AbortController();
   const { promise: aborted, reject } = Promise.withResolvers<never>();
-  // Nobody may be racing when the signal comes.
+  // The signal may come when no race is waiting for it.
   aborted.catch(() => undefined);
   const abort = (code: 'caller_gone' | 'request_timeout'): void => {
     clearTimeout(timer);

@@ -2,7 +2,7 @@ import { writeResult } from '../contract/shown-once.ts';
 import { createPacer, writePaced, type PacedText } from '../contract/paced.ts';
 import type { Failure } from './status.ts';
 
-/** What `@extra` tells about an answer. */
+/** Facts about an answer in `@extra`. */
 export type ExtraFacts = {
   readonly unixSeconds: number;
   /** Zero-based indexes of the lite servers whose answers were used. */
@@ -11,15 +11,15 @@ export type ExtraFacts = {
   readonly cached: boolean;
 };
 
-/** What a JSON-RPC answer repeats of its request; `id` as raw JSON text, absent when the request had none. */
+/** Fields of a request that its JSON-RPC answer repeats. `id` is raw JSON text, absent when the request has none. */
 export type RpcMark = { readonly id?: string };
 
 /** `@extra` of answers made without an operation: unknown paths, errors of JSON-RPC itself. */
 export const bareExtra = '_';
 
 /**
- * `<unix seconds>:<lite servers>:<elapsed ms>[:c]` (service/v2/README.md#envelope): lite servers separated by commas, `_` when none was used
- * or a cache answered; elapsed time with 6 significant digits.
+ * Renders `<unix seconds>:<lite servers>:<elapsed ms>[:c]` (service/v2/README.md#envelope). Commas separate lite servers. `_` means that
+ * none was used or that a cache answered. The elapsed time has 6 significant digits.
  */
 export function extraText(facts: ExtraFacts): string {
   const liteServers = facts.cached || facts.liteServers.length === 0 ? '_' : facts.liteServers.join(',');
@@ -27,7 +27,7 @@ export function extraText(facts: ExtraFacts): string {
   return `${facts.unixSeconds}:${liteServers}:${sixDigits(facts.elapsedMs)}${mark}`;
 }
 
-/** A number as a C++ stream prints it by default: 6 significant digits, no trailing zeros, exponent from 1e6 and below 1e-4. */
+/** Renders a number as a C++ stream does by default: 6 significant digits and no trailing zeros. Exponents start at 1e6 and below 1e-4. */
 export function sixDigits(value: number): string {
   // Most are of this range, in which the shortest form of a number has no exponent either.
   if (value >= 1e-4 && value < 999_999) return Number(value.toPrecision(6)).toString();
@@ -38,7 +38,7 @@ export function sixDigits(value: number): string {
   return `${withoutZeros(digits)}e${exponent < 0 ? '-' : '+'}${size}`;
 }
 
-/** How a contract writes its answers. */
+/** Form of a contract's answers. */
 export type Envelope = {
   /** @param extra `@extra` of the answer, where the contract has it. @param signal ends the writing of a long answer */
   success(result: unknown, extra: string, mark?: RpcMark, signal?: AbortSignal): string | Promise<PacedText>;
@@ -62,7 +62,7 @@ export const v2Envelope: Envelope = { success: successEnvelope, failure: failure
 export const v3Envelope: Envelope = {
   success: (result, _extra, _mark, signal) => writePaced(result, createPacer(signal)),
   failure: ({ text, status, code }) => {
-    // Of v2 this is told in the name of the lite server that was waited for.
+    // v2 reports a timeout as if the lite server had timed out.
     const error = code === 'request_timeout' ? 'timeout of the request' : text;
     return `{"ok":false,"code":${status},"error":${JSON.stringify(error)}}`;
   },

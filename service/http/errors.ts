@@ -2,13 +2,13 @@ import { TonplaneError } from '../error.ts';
 import type { RefusalCode, Refused } from '../limits/limits.ts';
 
 /**
- * Why a request ends before or beside its operation.
- * - `not_found`, `wrong_method`, `url_too_long`, `bad_url`, `headers_too_large`: the request line and what follows it
+ * Reasons why a request ends before or apart from its operation.
+ * - `not_found`, `wrong_method`, `url_too_long`, `bad_url`, `headers_too_large`: the request line and the headers
  * - `body_too_large`, `body_not_json`, `body_slow`, `body_cut`: the body
  * - `body_encoded`: the body is compressed
- * - `not_json`: the body's media type is not JSON, where that counts
- * - `too_many_in_flight`: as many requests in flight as the process bears
- * - `request_timeout`: the request's time is over; `caller_gone`: nobody is there to answer
+ * - `not_json`: the body's media type is not JSON, although it must be
+ * - `too_many_in_flight`: the process has its maximum of requests in flight
+ * - `request_timeout`: the request's time is over; `caller_gone`: the caller has disconnected
  * - `condition_failed`: a developer wants a part of the requests to fail
  * - the refusals of `limits`
  */
@@ -35,7 +35,7 @@ export type HttpErrorData = {
   readonly retryAfterSeconds?: number;
   /** Methods that the path takes. */
   readonly allow?: readonly string[];
-  /** How a caller without a key gets one. */
+  /** Hint for a caller without a key: how to get a key. */
   readonly keyHint?: string;
 };
 

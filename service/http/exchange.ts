@@ -12,18 +12,18 @@ import { isV3 } from './paths.ts';
 import { callerGoneStatus } from './status.ts';
 import { endRequestSpan, startRequestSpan } from './tracing.ts';
 
-/** One request and what became of it, kept from its headers to the end of its answer; then it is a log line, a span and figures. */
+/** Record of one request, from its headers to the end of its answer. It then becomes a log line, a span and metrics. */
 export type Exchange = {
   /** Operation or page for metrics and traces: of a bounded set. */
   operation: string;
-  /** Code of the error that the answer tells, if any. */
+  /** Error code of the answer, if any. */
   errorCode: string | undefined;
   /** Text of that error. */
   errorText: string | undefined;
   /** Lite servers whose answers were used. */
   liteServers: readonly number[];
   readonly span: Span;
-  /** Of the contract that the path is of. */
+  /** Envelope of the path's contract. */
   readonly envelope: Envelope;
   /** Time since its headers came. */
   elapsedMs(): number;
@@ -33,18 +33,18 @@ export type Exchange = {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Absent before the first hook. Kept here, since the entries of a WeakMap outlive the collections of young objects, and their requests with them. */
+    /** Absent before the first hook. Entries of a WeakMap would outlive the collections of young objects, and their requests with them. */
     exchange?: Exchange;
   }
 }
 
-/** Keeps the exchanges under way. */
+/** Registry of the exchanges in progress. */
 export type Exchanges = {
-  /** Starts one; it ends by itself when its answer was sent or its connection closed. */
+  /** Starts an exchange. It ends by itself when its answer is sent or its connection is closed. */
   begin(request: FastifyRequest, reply: FastifyReply): Exchange;
-  /** Starts one of a request that goes no further than the listener. */
+  /** Starts an exchange for a request that the listener itself answers. */
   note(head: RequestHead, answer: NotedAnswer): Exchange;
-  /** That of a request that began. */
+  /** Returns the exchange of a request that began. */
   of(request: FastifyRequest): Exchange;
   readonly inFlight: number;
   /** Resolves when none is in flight. */
@@ -53,14 +53,14 @@ export type Exchanges = {
 
 export type RequestHead = {
   readonly method: string;
-  /** As routes know it. */
+  /** URL as routes match it. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
 };
 
 export type NotedAnswer = {
   readonly raw: ServerResponse;
-  /** Of its body, once it is sent. */
+  /** Bytes of its body, once it is sent. */
   readonly bytes: () => number;
 };
 
@@ -155,7 +155,7 @@ export function createExchanges({ clock, logger, tracer, metrics }: ExchangesDep
 /** Part of an error's text that a line has: up to the exit code of a refused message. */
 const reasonCharactersMax = 320;
 
-/** A client far over its limit must not fill the log: refusals for that are counted, and told with the level `debug`. */
+/** A client far over its limit must not fill the log. Such refusals are counted, and logged with the level `debug`. */
 function levelOf(status: number): 'debug' | 'info' | 'warn' {
   if (status >= 500) return 'warn';
   return status === 429 ? 'debug' : 'info';

@@ -4,8 +4,8 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 const waiting = new WeakMap<IncomingMessage, ServerResponse>();
 
 /**
- * Handles a request with `Expect: 100-continue` as any other, and leaves the `100 Continue` to the reader of the body. Node sends it before the
- * request is handled, and the caller of a refused request then sends its body in vain.
+ * Handles a request with `Expect: 100-continue` like any other, and leaves the `100 Continue` to the reader of the body. Node would send it
+ * before the request is handled. The caller of a refused request would then send its body in vain.
  */
 export function deferContinue(server: Server): void {
   server.on('checkContinue', (message: IncomingMessage, response: ServerResponse) => {
@@ -20,7 +20,7 @@ export function askForBody(message: IncomingMessage): void {
   waiting.delete(message);
 }
 
-/** Whether the caller still waits: after another answer its body may never come, and the connection cannot go on. */
+/** True while the caller waits for `100 Continue`. After another answer its body may never come, and the connection cannot continue. */
 export function awaitsContinue(message: IncomingMessage): boolean {
   return waiting.has(message);
 }

@@ -11,7 +11,7 @@ import { isV3, pathOf, routedUrl } from './paths.ts';
 import { debugRequestHeader } from './read-notes.ts';
 import { errorAnswer } from './reply.ts';
 
-/** Refuses callers who ask on and on beyond their rate, before a request is routed: most of what a refusal costs is that. */
+/** Refuses callers who persistently exceed their rate before a request is routed. Routing is most of the cost of a refusal. */
 export type Gate = {
   /** True when the request is answered, with the same answer that it would get further on. */
   refuses(message: IncomingMessage, response: ServerResponse): boolean;
@@ -19,21 +19,21 @@ export type Gate = {
 
 /** An operation that a path stands for. */
 export type GatedRoute = {
-  /** As limits know it. */
+  /** Name of the operation in limits. */
   readonly operation: string;
-  /** As metrics know it. */
+  /** Name of the operation in metrics. */
   readonly label: string;
   readonly methods: readonly string[];
 };
 
 export type GateDependencies = {
-  /** By path as routes know it. */
+  /** Routes by normalized path. */
   readonly routes: ReadonlyMap<string, GatedRoute>;
   readonly callerOf: (message: IncomingMessage) => { readonly caller: LimitCaller; readonly name: string };
   readonly refusal: (request: LimitRequest) => Refused | undefined;
   readonly pacing: Pick<Pacing, 'isPressed' | 'isPressing' | 'hold'>;
   readonly exchanges: Pick<Exchanges, 'note'>;
-  /** Of every answer to a URL. */
+  /** Returns the headers of every answer to a URL. */
   readonly headersOf: (url: string) => Readonly<Record<string, string>>;
   readonly isDraining: () => boolean;
 };
@@ -41,7 +41,7 @@ export type GateDependencies = {
 export function createGate(dependencies: GateDependencies): Gate {
   const { routes, callerOf, refusal, pacing, exchanges, headersOf, isDraining } = dependencies;
 
-  /** The refusal of a caller who has been told so often that this one would be held back. */
+  /** Returns the refusal of a caller with so many refusals that this answer would be delayed. */
   const refused = (message: IncomingMessage, route: GatedRoute): { name: string; refused: Refused } | undefined => {
     const { caller, name } = callerOf(message);
     if (!pacing.isPressing(name)) return undefined;

@@ -3,13 +3,12 @@ import { ignoredHeader } from '../v3/ignored-parameters.ts';
 import { settingHeaders } from '../v3/settings.ts';
 import { debugHeaders } from './read-notes.ts';
 
-/** No cache stores the answer. */
 export const noStore = 'no-store';
 
-/** The caller's own cache may store the answer; a cache that callers share must not, because plans and keys differ. */
+/** The caller's own cache may store the answer. A shared cache must not, because plans and keys differ. */
 export const privateCache = 'private';
 
-/** What scripts in browsers may see besides the body. */
+/** Headers that scripts in browsers may read. */
 const exposed = [
   'X-API-Version',
   'Server-Timing',
@@ -45,7 +44,10 @@ const allowed = [
   'Authorization',
 ];
 
-/** Headers of the answer to a preflight. `*` does not cover Authorization, and old browsers do not know it: the rest is named too. */
+/**
+ * Headers of the answer to a preflight. `*` does not cover Authorization, and old browsers do not support it. Other headers are therefore
+ * named too.
+ */
 export const preflightHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-methods': 'GET, POST, OPTIONS',
   'access-control-allow-headers': allowed.join(', '),

@@ -16,8 +16,8 @@ const clusterDomains = ['.svc', '.cluster.local'];
 const hostName = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
 
 /**
- * Keeps web pages away from the internal listener. A page of any origin can send requests to a loopback address, and a page whose
- * DNS name is rebound to that address reads the answers too.
+ * Protects the internal listener from web pages. A page of any origin can send requests to a loopback address. A page whose DNS name is
+ * rebound to that address reads the answers too.
  *
  * - 421: the host is no IP address, not `localhost`, no name of a cluster and none of `names`
  * - 403: a page of another origin sends the request
@@ -60,7 +60,7 @@ function targetAuthority(url: string): string | undefined {
   return absoluteForm.exec(url)?.[1];
 }
 
-/** The host of `host[:port]` in lower case, without brackets and without the dot at its end; undefined for a malformed one. */
+/** Returns the host of `host[:port]` in lower case, without brackets and without the trailing dot. Undefined when malformed. */
 function hostOf(authority: string): string | undefined {
   const [, bracketed, plain = ''] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d*)?$/.exec(authority) ?? [];
   if (bracketed !== undefined) return isIPv6(bracketed) ? bracketed.toLowerCase() : undefined;
@@ -77,7 +77,7 @@ function isAddress(host: string): boolean {
   return isIPv4(host) || isIPv6(host);
 }
 
-/** Whether an `Origin` is that of a page of this listener, behind TLS or not. */
+/** True when an `Origin` is a page of this listener, behind TLS or not. */
 function isSameOrigin(origin: string, authority: string): boolean {
   const [, scheme] = /^(https?):\/\//i.exec(origin) ?? [];
   const own = `${scheme ?? 'http'}://${authority}`;

@@ -14,19 +14,19 @@ export type InternalServer = {
 
 export type InternalServerOptions = {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 takes a free port. */
   readonly port: number;
   /** Host names under which the listener is reached, besides `localhost` and names of a cluster. */
   readonly names: readonly string[];
 };
 
-/** Whether the process can serve, and why not. */
+/** Readiness of the process, with reasons when it is not ready. */
 export type Readiness = { readonly ready: boolean; readonly reasons: readonly string[] };
 
 export type InternalPage = {
   readonly contentType: string;
   readonly body: string;
-  /** What the page may load; absent: no page for a browser. */
+  /** Policy of what the page may load. Absent for a response that is no HTML page. */
   readonly contentSecurityPolicy?: string;
 };
 
@@ -40,19 +40,20 @@ export type InternalServerDependencies = {
   readonly register: Registry;
   /** False while no lite server is usable and while draining. */
   readonly readiness: () => Readiness;
-  /** What `/status` shows, as JSON. */
+  /** Returns the content of `/status` as JSON. */
   readonly status: () => unknown;
-  /** The same as a page for people: at `/status.html`, and at `/status` for one who prefers HTML. */
+  /** Renders the status as a page for people: at `/status.html`, and at `/status` for a client that prefers HTML. */
   readonly statusPage: () => InternalPage;
   /** Further pages by path, such as `/global.config.json`; made at each request. */
   readonly pages: ReadonlyMap<string, () => InternalPage | Promise<InternalPage>>;
-  /** What may be done, by path: `/dev` of a private network. */
+  /** Actions by path: `/dev` of a private network. */
   readonly posts?: ReadonlyMap<string, InternalPost>;
 };
 
 /**
- * `/metrics` (Prometheus), `/livez` (the event loop turns, nothing else), `/readyz` (200 or 503, both with the reasons as JSON),
- * `/status`, and the pages given. Web pages of other origins reach none of them, see `createInternalAccess`.
+ * Serves `/metrics` (Prometheus), `/livez`, `/readyz`, `/status`, and the given pages. `/livez` shows only that the event loop turns.
+ * `/readyz` answers 200 or 503, both with the reasons as JSON. Web pages of other origins reach none of the paths, see
+ * `createInternalAccess`.
  */
 export function createInternalServer(
   options: InternalServerOptions,
@@ -71,7 +72,7 @@ export function createInternalServer(
     logger: false,
     forceCloseConnections: true,
     bodyLimit: postBytesMax,
-    // No hook runs for a path that cannot be decoded.
+    // A path that cannot be decoded skips all hooks.
     frameworkErrors: ({ message }, request, reply) => {
       if (!refuses(request, reply)) void sendJson(reply, 400, { error: message });
     },
@@ -107,7 +108,7 @@ export function createInternalServer(
       return sendPage(reply, await run(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)));
     });
   }
-  // Whoever may reach this port may know why.
+  // Callers of this port may see the reason of an error.
   app.setErrorHandler((error, _request, reply) => {
     const tooLarge = error instanceof Error && 'statusCode' in error && error.statusCode === 413;
     return sendJson(reply, tooLarge ? 413 : 500, { error: error instanceof Error ? error.message : String(error) });
@@ -124,7 +125,7 @@ export function createInternalServer(
   };
 }
 
-/** A caller that waits for `100 Continue` gets it when nothing refuses its request and its body has no length beyond the bound. */
+/** Sends `100 Continue` to a caller that waits for it, unless its request is refused or its declared length exceeds the bound. */
 function continueAfterChecks(app: FastifyInstance): void {
   deferContinue(app.server);
   app.addHook('preParsing', ({ raw: message }, reply, payload, done) => {

@@ -6,24 +6,24 @@ import { HttpError } from './errors.ts';
 const depthMax = 2048;
 
 /**
- * Values in one body, 200,000 in some 15 ms. The longest stack, 8,000 typed entries, has 48,000; a body full of the smallest cells
- * as objects 170,000.
+ * Values in one body; 200,000 take some 15 ms. The longest stack, 8,000 typed entries, has 48,000. A body full of the smallest cells as
+ * objects has 170,000.
  */
 const valuesMax = 200_000;
 
-/** Fields of one object: some 20 have a name here, and names that are all different take the parser much longer than values do. */
+/** Fields of one object. The contract has some 20 names. All-different names take the parser much longer than values do. */
 const fieldsMax = 1_000;
 
-/** Integers beyond 2^53 in one body, twice as many as the longest stack has: converting one takes half a microsecond. */
+/** Integers beyond 2^53 in one body: twice as many as the longest stack has. A conversion takes half a microsecond. */
 const longIntegersMax = 16_000;
 
-/** A shorter body can break no bound: a level takes two bytes, a value at least two, a field at least six. */
+/** A shorter body cannot exceed a bound. A level takes two bytes, a value at least two, a field at least six. */
 const bytesAlwaysFine = 2 * depthMax;
 
 /** Shorter integers are exact as doubles. */
 const exactDigitsMax = 15;
 
-/** Longer integers fit no type of the contract (int256 has 77 digits), and converting them takes time that grows with the square. */
+/** Longer integers fit no type of the contract (int256 has 77 digits). Their conversion takes quadratic time. */
 const digitsMax = 100;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -47,10 +47,10 @@ const longDigits = new RegExp(`\\d{${exactDigitsMax + 1}}`);
 
 const longInteger = new RegExp(`^-?[1-9]\\d{${exactDigitsMax},${digitsMax - 1}}$`);
 
-/** What a long integer is written as while the text is parsed: a string that no caller can write, then its digits. */
+/** Placeholder of a long integer during parsing: a prefix that callers cannot guess, then the digits. */
 const mark = `${randomBytes(16).toString('hex')}:`;
 
-/** A reviver would tell the same, at some 0.7 us a value; this visits arrays and objects at a hundredth of that. */
+/** A reviver would do the same, at some 0.7 us a value. This visit of arrays and objects costs a hundredth of that. */
 function parseExactly(text: string): unknown {
   const shown = markLongIntegers(text);
   if (shown === text) return JSON.parse(text) as unknown;
@@ -62,7 +62,7 @@ function parseExactly(text: string): unknown {
   }
 }
 
-/** One pass over what is not in strings. */
+/** Passes once over the text outside strings. */
 function markLongIntegers(text: string): string {
   let shown = '';
   let copied = 0;
@@ -90,7 +90,7 @@ function isInNumber(code: number): boolean {
   return (code >= 0x30 && code <= 0x39) || code === 0x2d || code === 0x2b || code === 0x2e || (code | 0x20) === 0x65;
 }
 
-/** Puts the integers in, in place; as deep as a body may be. */
+/** Replaces marks by integers in place. Recursion is as deep as a body may be. */
 function unmark(value: unknown): unknown {
   if (typeof value === 'string') return value.startsWith(mark) ? BigInt(value.slice(mark.length)) : value;
   if (Array.isArray(value)) {
@@ -121,9 +121,9 @@ const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
-/** One pass over the bytes outside strings: depth, values and fields, before anything is built. */
+/** Checks depth, values and fields in one pass over the bytes outside strings, before anything is built. */
 function refuseExcess(bytes: Uint8Array): void {
-  /** Of each level: items after the first, and whether they are fields. */
+  /** Per level: items after the first, and whether the items are fields. */
   const items = new Uint32Array(depthMax + 1);
   const isObject = new Uint8Array(depthMax + 1);
   let depth = 0;
@@ -149,7 +149,7 @@ function tooMany(max: number, what: string): HttpError {
   return new HttpError('body_not_json', `more than ${max} ${what}`);
 }
 
-/** Index of the quote that ends the string starting at `start`; the end of the input when there is none. */
+/** Returns the index of the quote that ends the string starting at `start`. The length of the input when there is none. */
 function stringEnd(codeAt: (index: number) => number | undefined, length: number, start: number): number {
   let at = start + 1;
   while (at < length && codeAt(at) !== quote) at += codeAt(at) === backslash ? 2 : 1;

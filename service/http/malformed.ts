@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { bareExtra, failureEnvelope } from './envelope.ts';
 import { jsonType } from './headers.ts';
 
-/** What the HTTP parser's errors are told as; any other is a malformed request. */
+/** Answers for errors of the HTTP parser. Any other error is a malformed request. */
 const statuses: ReadonlyMap<string, readonly [status: number, text: string]> = new Map([
   ['HPE_HEADER_OVERFLOW', [431, 'request headers too large']],
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', [413, 'request body too large']],
@@ -75,7 +75,7 @@ export function writeRaw(
     'content-length': Buffer.byteLength(body).toString(),
     connection: 'close',
   }).map(([name, value]) => `${name}: ${value}\r\n`);
-  // What the caller still sends is thrown away for a moment: destroying at once can reach it as a reset before the answer does.
+  // Discards the rest of the request for a moment. Destroying at once can cause a reset before the answer arrives.
   socket.resume();
   setTimeout(() => socket.destroy(), lingerMs).unref();
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}\r\n${lines.join('')}\r\n${body}`);

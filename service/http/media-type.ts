@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Whether the body is declared as `application/json`, once, with or without parameters. */
+/** True when exactly one header declares `application/json`, with or without parameters. */
 export function isJson({ headersDistinct }: IncomingMessage): boolean {
   const [declared = '', ...further] = headersDistinct['content-type'] ?? [];
   const [type = ''] = declared.split(';', 1);

@@ -13,7 +13,7 @@ export type HttpMetrics = {
   batchCall(operation: string, status: number): void;
   /** Bytes that were no HTTP request. */
   readonly malformed: () => void;
-  /** A connection beyond those that its address may have open. */
+  /** A connection beyond the limit of its address. */
   readonly connectionRefused: () => void;
 };
 
@@ -24,8 +24,8 @@ type Row = {
 };
 
 /**
- * From a cached answer (below a millisecond) over a read from a lite server (2 to 100 ms) and a hedged one to the request timeout (10 s);
- * 1 s is the usual objective and has its own edge.
+ * Edges cover a cached answer (below 1 ms), a read from a lite server (2 to 100 ms) and a hedged read. The last edges reach past the
+ * request timeout (10 s). 1 s is the usual objective and has its own edge.
  */
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
 

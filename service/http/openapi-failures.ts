@@ -1,6 +1,6 @@
 import { referenceTo, type JsonSchema } from '../contract/shape.ts';
 
-/** What an answer of a status means; `error` when its text is always the same or of a form. */
+/** Meaning of a status. `error` is present when its text is constant or has a fixed form. */
 type FailureRow = { readonly description: string; readonly error?: JsonSchema };
 
 const anyText: JsonSchema = { type: 'string', minLength: 1 };
@@ -57,7 +57,10 @@ export function failureSchemas(): JsonSchema {
   return Object.fromEntries(named);
 }
 
-/** The answers beside 200. @param statuses those that not every operation has; undefined for JSON-RPC, which has all */
+/**
+ * Describes the answers besides 200.
+ * @param statuses statuses that only some operations have; undefined for JSON-RPC, which has all
+ */
 export function describeFailures(statuses: readonly number[] | undefined): JsonSchema {
   const isRpc = statuses === undefined;
   const shown = statuses === undefined ? [...rows.keys()] : [...commonStatuses, ...statuses];
@@ -101,7 +104,7 @@ export function failureSchema(
   };
 }
 
-/** Any failure over JSON-RPC, as batches hold them. */
+/** Any failure over JSON-RPC, as an entry of a batch. */
 export const anyRpcFailure: JsonSchema = failureSchema(
   { error: anyText, code: { type: 'integer', minimum: 400, maximum: 599 } },
   rpcFields,

@@ -10,7 +10,7 @@ import { v3Path } from './paths.ts';
 
 type V3Operation = Operation<V3Request>;
 
-/** What failures of a status are about (service/v3/README.md#errors). */
+/** Causes of failures by status (service/v3/README.md#errors). */
 const failures: ReadonlyMap<number, string> = new Map([
   [400, 'It is not said what is asked about'],
   [401, 'API key does not exist'],
@@ -115,7 +115,7 @@ const answerHeaders: JsonSchema = {
   'Server-timing': { schema: { type: 'string' } },
 };
 
-/** Lists that take a cursor give one. */
+/** Lists that accept a cursor also return a cursor. */
 function headersOf({ parameters }: V3Operation): JsonSchema {
   if (!parameters.some(({ name }) => name === 'cursor')) return answerHeaders;
   return { ...answerHeaders, [nextCursorHeader]: { required: false, schema: { type: 'string' } } };
@@ -141,12 +141,12 @@ function bodySchema({ parameters, bodyRules }: V3Operation): JsonSchema {
   };
 }
 
-/** Whether a caller may say which actions it knows. */
+/** True when a caller may name the actions that it supports. */
 function hasActions({ parameters }: V3Operation): boolean {
   return parameters.some(({ name }) => name === 'supported_action_types');
 }
 
-/** Lists are empty by default, which goes without saying. */
+/** The empty default of lists is implied. */
 function valueSchema({ input, repeats, fallback }: Parameter<unknown>): JsonSchema {
   if (repeats === true) return { type: 'array', items: input.schema };
   return fallback === undefined ? input.schema : { ...input.schema, default: fallback };

@@ -19,7 +19,7 @@ const extra: JsonSchema = {
 
 const rpcId: JsonSchema = { type: ['string', 'number', 'null'] };
 
-/** What this document itself is. */
+/** Schema of this document itself. */
 const documentSchema: JsonSchema = {
   type: 'object',
   required: ['openapi', 'info', 'paths'],
@@ -164,7 +164,7 @@ function failureStatuses({ failures = [], refusalStatus }: Operation): number[] 
   return [...failures, ...(refusalStatus === undefined ? [] : [refusalStatus])];
 }
 
-/** @param statuses of failures that not every operation has; left out for JSON-RPC, which has all */
+/** @param statuses failures that only some operations have; omitted for JSON-RPC, which has all */
 function responses(success: JsonSchema, statuses?: readonly number[]): JsonSchema {
   return {
     '200': { description: 'Success', headers: headersOf(200), content: jsonContent(success) },
@@ -172,7 +172,7 @@ function responses(success: JsonSchema, statuses?: readonly number[]): JsonSchem
   };
 }
 
-/** The fields of a POST body and of JSON-RPC's `params`; unknown ones are ignored, null is absent for optional ones. */
+/** Returns the schema of a POST body and of JSON-RPC's `params`. Unknown fields are ignored. Null counts as absent for optional fields. */
 function requestSchema(operation: Operation): JsonSchema {
   const properties = operation.parameters.map((parameter) => {
     const schema = inputSchema(parameter);

@@ -1,28 +1,33 @@
-/** Holds back refusals of callers who ask on and on, so that each of their connections asks once a second at most and others keep their turns. */
+/**
+ * Delays refusals of callers who persistently exceed their limit. Each of their connections then asks at most once a second, and other
+ * callers get their turns.
+ */
 export type Pacing = {
-  /** Resolves when the refusal may be sent; undefined where that is at once. `signal` ends the wait. */
+  /** Resolves when the refusal may be sent; undefined when it may be sent at once. `signal` ends the wait. */
   wait(caller: string, signal: AbortSignal): Promise<void> | undefined;
-  /** Whether anybody is refused on and on in this second. */
+  /** True when some caller has persistent refusals in this second. */
   isPressed(): boolean;
-  /** Whether a refusal of this caller would not be told at once. */
+  /** True when a refusal of this caller would be delayed. */
   isPressing(caller: string): boolean;
-  /** As `wait`, by a callback; undefined where the refusal may be sent at once, else what ends the wait. */
+  /** Callback form of `wait`. Undefined when the refusal may be sent at once, else a function that ends the wait. */
   hold(caller: string, send: () => void): (() => void) | undefined;
 };
 
-/** Refusals of one caller in a second that are told at once: a client that respects `Retry-After` sees a few, one that tests its limit some dozens. */
+/**
+ * Prompt refusals of one caller in a second. A client that respects `Retry-After` sees a few, a client that tests its limit some dozens.
+ */
 const promptPerSecond = 100;
 
 /**
- * How long one beyond that is held back: the least that `Retry-After` asks for, so that nobody is told later than it would be of use to ask again. With a
- * tenth of it the refused still moved the p99 of others by half.
+ * Delay of further refusals in milliseconds. It equals the least value of `Retry-After`, so that no answer comes later than a useful retry.
+ * With a tenth of this delay, refusals still raised the p99 of other callers by half.
  */
 const delayMs = 1000;
 
-/** Held back at once: a small part of what may be in flight. What comes beyond is answered at once, which costs 0.1 ms each. */
+/** Delayed refusals at a time: a small part of the requests in flight. Further refusals are sent at once, which costs 0.1 ms each. */
 const heldMax = 256;
 
-/** Callers counted in a second; those beyond are not held back. */
+/** Callers counted in a second. Refusals of further callers are not delayed. */
 const callersMax = 10_000;
 
 export function createPacing(nowMs: () => number): Pacing {

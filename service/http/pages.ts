@@ -7,10 +7,10 @@ import { privateCache } from './headers.ts';
 /** A file that is served as it is. */
 export type Page = { readonly contentType: string; readonly body: Buffer; readonly cacheControl: string };
 
-/** A page of one installation, made at each request: only for pages of its own origin, and with a policy of its own. */
+/** Page of one installation, rendered at each request. Only pages of its own origin may read it, and it has its own policy. */
 export type OwnPage = Page & { readonly policy: string };
 
-/** Where the assets of the documentation are served. */
+/** Path of the documentation's assets. */
 export const docsPath = '/api/v2/docs';
 
 /** Files of the Swagger UI package that the page needs. All of them are ours to serve: the page asks no other host. */
@@ -25,7 +25,7 @@ const assets: Readonly<Record<string, string>> = {
 export const pagePolicy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 
-/** A day: assets change with a release only. */
+/** A day, because assets change only with a release. */
 const assetCache = `${privateCache}, max-age=86400`;
 
 /** A document names the operations of this release: each use asks again. */
@@ -51,7 +51,7 @@ const html = (contract: DocsContract): string => `<!doctype html>
 </html>
 `;
 
-/** `validatorUrl: null` keeps the page from asking Swagger's public validator. */
+/** `validatorUrl: null` prevents requests to Swagger's public validator. */
 const start = (contract: DocsContract): string => `SwaggerUIBundle({
   url: '/api/${contract}/openapi.json',
   dom_id: '#swagger-ui',
@@ -66,7 +66,7 @@ export function docsPage(contract: DocsContract): Page {
   return page('text/html; charset=utf-8', html(contract), documentCache);
 }
 
-/** Path -> asset of the documentation. Reads the package's files; throws when they are not there. */
+/** Returns the assets of the documentation by path. Reads the package's files; throws when they are missing. */
 export function readDocsAssets(): ReadonlyMap<string, Page> {
   const folder = join(dirname(fileURLToPath(import.meta.resolve('@fastify/swagger-ui/package.json'))), 'static');
   const files = Object.entries(assets).map(([name, contentType]): [string, Page] => [

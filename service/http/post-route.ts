@@ -6,9 +6,9 @@ import { parseJson } from './json-body.ts';
 import { isJson } from './media-type.ts';
 import type { Answer } from './reply.ts';
 
-/** Answers a POST with a JSON body outside the v2 contract, such as the faucet of a private network; errors go through the table as all do. */
+/** Answers a POST with a JSON body outside the v2 contract, such as the faucet of a private network. Errors use the common table. */
 export type PostHandler = {
-  /** What metrics and logs call it. */
+  /** Name in metrics and logs. */
   readonly name: string;
   /** @param body parsed JSON; `{}` when the body is empty */
   run(body: unknown, signal: AbortSignal): Promise<unknown>;

@@ -3,9 +3,9 @@ import type { Operation } from '../contract/operation.ts';
 type Observe = NonNullable<Parameters<Operation['run']>[1]['observe']>;
 type ReadEvent = Parameters<Observe>[0];
 
-/** What was done below for one request, all of its operations together. */
+/** Notes on the reads of one request, for all of its operations together. */
 export type ReadNotes = {
-  /** Notes of one operation, which count among those of the request. */
+  /** Starts the notes of one operation; they count among the notes of the request. */
   begin(): OperationNotes;
   /** Resolves when everything that must be over before the answer leaves is over: milliseconds at most. */
   settled(): Promise<void>;
@@ -15,14 +15,14 @@ export type ReadNotes = {
 
 export type OperationNotes = {
   readonly observe: Observe;
-  /** Lite servers that its reads asked so far: what a failure can tell of its making. */
+  /** Lite servers that the reads asked so far, for reports of failures. */
   asked(): readonly number[];
 };
 
-/** A caller that sends this header with the value 1 is told of lite servers, attempts, caches and the head. */
+/** Request header that asks, with the value 1, for headers about lite servers, attempts, caches and the head. */
 export const debugRequestHeader = 'x-tonplane-debug';
 
-/** Headers of an answer to one who asks for them; browsers must be told that scripts may see them. */
+/** Headers of an answer with debug facts. Scripts in browsers may read them only when they are exposed. */
 export const debugHeaders = {
   upstreams: 'X-Tonplane-Upstreams',
   attempts: 'X-Tonplane-Attempts',
@@ -30,11 +30,11 @@ export const debugHeaders = {
   head: 'X-Tonplane-Head',
 } as const;
 
-/** How reads are told apart in X-Tonplane-Cache, in its order. */
+/** Sources of reads in X-Tonplane-Cache, in its order. */
 const sources = ['cache', 'redis', 'joined', 'lite_server', 'failed'] as const;
 
 /**
- * Keeps what it is told as it is: few ask for it.
+ * Stores notes without processing, because few callers ask for them.
  * @param headSeqno masterchain seqno that is served now, for answers that are not made at a head
  */
 export function createReadNotes(headSeqno: () => number | undefined): ReadNotes {

@@ -13,20 +13,20 @@ export type Answer = {
   readonly status: number;
   readonly body: PacedText;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Code of the error it tells, for logs. */
+  /** Error code of the answer, for logs. */
   readonly errorCode?: string;
   /** Text of that error, for logs. */
   readonly errorText?: string;
-  /** The error is none that anybody foresaw: a fault of ours, to be logged. */
+  /** The error is a bug of the service and is logged. */
   readonly unexpected?: boolean;
 };
 
-/** How an error is told. */
+/** Form of an error in an answer. */
 export type Telling = {
   /** Default that of v2. */
   readonly envelope?: Envelope;
   readonly mark?: RpcMark | undefined;
-  /** Status of a message that is refused, here or by a lite server, and of every other 500 that was foreseen. */
+  /** Status of a message that is refused, here or by a lite server, and of every other expected 500. */
   readonly refusalStatus?: number | undefined;
 };
 
@@ -46,7 +46,7 @@ export function errorAnswer(error: unknown, extra: string, telling: Telling = {}
   };
 }
 
-/** Sends the text as it is: without a serializer of its own fastify adds a charset, which JSON does not have. */
+/** Sends the text as it is. Without an own serializer fastify adds a charset, which JSON does not have. */
 export function send(reply: FastifyReply, answer: Answer): FastifyReply {
   if (isSuccess(answer)) reply.header('cache-control', privateCache);
   if (answer.headers !== undefined) reply.headers(answer.headers);

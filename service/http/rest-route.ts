@@ -19,7 +19,7 @@ async function readSource(call: Call, bodies: BodyReader): Promise<ParameterSour
   return readBodySource(call, bodies);
 }
 
-/** The fields of a JSON object; an empty body is one without. */
+/** Returns the fields of a JSON object. An empty body counts as an object without fields. */
 export async function readBodySource(call: Call, bodies: BodyReader): Promise<ParameterSource> {
   const bytes = await bodies.read(call.request.raw, call.deadline.signal);
   if (bytes.length === 0) return bodySource({});

@@ -26,7 +26,7 @@ import { answerRpc } from './rpc-route.ts';
 import { answerUsage } from './usage-route.ts';
 import { answerV3 } from './v3-route.ts';
 
-/** Path -> methods it takes: tells a wrong method from an unknown path. */
+/** Methods by path. Distinguishes a wrong method from an unknown path. */
 export type RouteTable = ReadonlyMap<string, readonly string[]>;
 
 export type RoutesDependencies = {
@@ -38,20 +38,20 @@ export type RoutesDependencies = {
   readonly metrics: HttpMetrics;
   /** Further operations by path. */
   readonly posts: ReadonlyMap<string, PostHandler>;
-  /** Further pages by path; one of them may take the place of a page of the service. */
+  /** Further pages by path. A page here may replace a page of the service. */
   readonly ownPages: ReadonlyMap<string, () => OwnPage>;
   /** Examples in the documents, by name of the parameter. */
   readonly examples: Readonly<Record<string, string>>;
 };
 
-/** What paths stand for. */
+/** Operations and methods that paths stand for. */
 export type DeclaredRoutes = {
   readonly table: RouteTable;
-  /** Those of one operation each. */
+  /** Paths of a single operation. */
   readonly gated: ReadonlyMap<string, GatedRoute>;
 };
 
-/** Declares every path of the listener; returns what they stand for. A path with a slash at its end is the same path. */
+/** Declares every path of the listener and returns its meaning. A path with a trailing slash is the same path. */
 export function declareRoutes(
   app: FastifyInstance,
   options: ResolvedHttpOptions,

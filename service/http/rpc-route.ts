@@ -22,7 +22,7 @@ export type RpcDependencies = {
 /** Label of a request that carries several operations. */
 const batchLabel = 'batch';
 
-/** What a request is charged as that names no operation. */
+/** Name under which a request without an operation is charged. */
 const noOperation = 'jsonRPC';
 
 /** Answers `POST /api/v2/jsonRPC`, a call or a batch of calls (service/v2/README.md#json-rpc). Runs operations in process, never itself. */
@@ -56,7 +56,7 @@ async function readRpcBody(
   }
 }
 
-/** Charges a call, good or not, and sets it going: resolves when it was admitted or refused, its answer when it is there. */
+/** Charges a call, good or not, and starts it. The outer promise resolves on admission or refusal, the inner promise with the answer. */
 async function startCall(calls: Calls, call: Call, rpc: RpcCall): Promise<{ readonly answer: Promise<Answer> }> {
   const mark = markOf(rpc.id);
   try {
@@ -68,7 +68,7 @@ async function startCall(calls: Calls, call: Call, rpc: RpcCall): Promise<{ read
   return { answer: calls.run(call, rpc.operation, rpc.source, mark) };
 }
 
-/** Charges the calls one after the other and runs them beside each other: an answer for each, in their order, and status 200 for all. */
+/** Charges the calls one after the other and runs them in parallel. Returns the answers in the order of the calls, with status 200. */
 async function answerBatch(
   { calls, v2, metrics }: RpcDependencies,
   call: Call,

@@ -43,14 +43,15 @@ import { declareRoutes, type RouteTable } from './routes.ts';
 
 /** The public listener. */
 export type HttpServer = {
-  /** Starts to listen and resolves to where; rejects with the system's error when the port is taken. */
+  /** Starts to listen and resolves to the address. Rejects with the system's error when the port is taken. */
   listen(): Promise<{ readonly host: string; readonly port: number }>;
   status(): HttpServerStatus;
   /** Number of proxies in front whose `X-Forwarded-For` entries are believed from now on. */
   setTrustedProxies(count: number): void;
   /**
-   * Connections are served until none has asked for a while (`quietMs`, at most `lateMsMax`) and closed with their answers; then there are no new ones, and
-   * requests in flight get `drainMs` to finish before they are cut. Resolves when every connection is closed.
+   * Serves connections until no request has come for a while (`quietMs`, at most `lateMsMax`), and closes them with their answers. Then the
+   * listener accepts no new connections, and requests in flight get `drainMs` before they are cut. Resolves when every connection is
+   * closed.
    */
   close(): Promise<void>;
 };
@@ -70,15 +71,15 @@ export type HttpServerDependencies = {
   readonly tracer: Tracer;
   readonly register: Registry;
   readonly clock: Clock;
-  /** Masterchain seqno that is served, for debugging headers; undefined before the first. */
+  /** Served masterchain seqno, for debugging headers; undefined before the first. */
   readonly headSeqno?: () => number | undefined;
-  /** Operations besides those of the contracts, by path: the faucet of a private network. */
+  /** Operations outside the contracts, by path: the faucet of a private network. */
   readonly posts?: ReadonlyMap<string, PostHandler>;
   /** Pages of this installation, by path. */
   readonly ownPages?: ReadonlyMap<string, () => OwnPage>;
   /** Examples in the documents, by name of the parameter. */
   readonly examples?: Readonly<Record<string, string>>;
-  /** How callers of operations are treated, for tests of clients; absent: as they deserve. */
+  /** Simulated treatment of callers, for tests of clients; absent for normal treatment. */
   readonly conditions?: () => CallerConditions;
 };
 
@@ -107,7 +108,8 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
   let draining = false;
   let routes: RouteTable = new Map();
 
-  // Without this fastify refuses what it cannot parse as a media type, and a body is JSON whatever the header says (service/v2/README.md#transport).
+  // Without this fastify refuses a media type that it cannot parse. A body is JSON whatever the header says
+  // (service/v2/README.md#transport).
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   app.decorateRequest('exchange');
@@ -132,7 +134,7 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
   app.addHook('onSend', (request, reply, payload, done) => {
     if (isV3(request.url)) reply.header('server-timing', `app;dur=${exchanges.of(request).elapsedMs().toFixed(3)}ms`);
     if (draining) reply.header('connection', 'close');
-    // Of a body that came too slowly nobody waits for the rest.
+    // After a timeout of the body, the rest of the body is not awaited.
     if (request.raw.complete || reply.statusCode === 408) done(null, payload);
     else answerRunOut(request.raw, draining, () => done(null, payload));
   });
@@ -150,7 +152,7 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
   };
 
   if (options.compression) compressAnswers(app);
-  // The routes come after the plugin, which looks at each of them.
+  // The routes come after the plugin, which inspects each route.
   app.after(() => {
     const declared = declareRoutes(app, options, {
       v2,
@@ -199,7 +201,7 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
   };
 }
 
-/** Conditions and the gate see a request first; it goes on as before when both let it pass. */
+/** Conditions and the gate see a request first. Fastify handles it when both let it pass. */
 function placeBefore(server: Server, gate: Gate, conditions: ConditionsStage | undefined): void {
   const listeners = server.listeners('request') as RequestListener[];
   server.removeAllListeners('request');
@@ -221,12 +223,12 @@ function conditionsStage(
   return createConditionsStage({ conditions, nowMs: clock.nowMs, random: Math.random, headersOf });
 }
 
-/** After the cut every answer is on its way; a connection whose caller does not read it is closed over it. */
+/** After the cut every answer is on its way. A connection whose caller does not read is closed after this time. */
 const cutMs = 500;
 
 type OnBadUrl = (error: HttpError, request: FastifyRequest, reply: FastifyReply) => void;
 
-/** Fastify with the bounds of the listener; everything that is no request at all is answered here. */
+/** Creates a fastify instance with the bounds of the listener. It answers everything that is not a valid request. */
 function createListener(
   options: ResolvedHttpOptions,
   headers: Readonly<Record<string, string>>,
@@ -266,13 +268,13 @@ function createListener(
   return app;
 }
 
-/** Why a request goes no further than its first line; undefined when it does. */
+/** Returns the reason to refuse a request before routing; undefined when there is none. */
 function refuseAtOnce(
   request: FastifyRequest,
   routes: RouteTable,
   options: ResolvedHttpOptions,
 ): HttpError | undefined {
-  // Lists of 1,000 addresses are in queries of v3: of those the listener's own bound on all headers is the bound.
+  // Queries of v3 may have lists of 1,000 addresses. The listener's own bound on all headers bounds them.
   if (!isV3(request.url)) {
     if (headerBytesOf(request) > options.headerBytesMax) return new HttpError('headers_too_large');
     if (request.url.length > options.urlBytesMax) return new HttpError('url_too_long');
@@ -286,7 +288,7 @@ function refuseAtOnce(
   return new HttpError('wrong_method', message, { allow: [...allow, 'OPTIONS'] });
 }
 
-/** Of the URL, and of the names and values of headers. */
+/** Counts the bytes of the URL and of the names and values of headers. */
 function headerBytesOf({ url, raw }: FastifyRequest): number {
   let bytes = url.length;
   for (const text of raw.rawHeaders) bytes += text.length;
@@ -294,8 +296,8 @@ function headerBytesOf({ url, raw }: FastifyRequest): number {
 }
 
 /**
- * Waits until no request has come for a while. Whoever balances over the pods may learn late that this one ends, and a request may be on its way on an
- * idle connection: closed at once, it would be lost. Each is told by its answer to come no more.
+ * Waits until no request has come for a while. A load balancer may learn late that this pod ends, and a request may be in transit on an
+ * idle connection. Closing at once would lose that request. Each answer asks its caller not to reuse the connection.
  */
 async function quietWithin(server: Server, { quietMs, lateMsMax }: ResolvedHttpOptions): Promise<void> {
   if (lateMsMax === 0) return;

@@ -1,7 +1,7 @@
 import { TonplaneError } from '../error.ts';
 import type { HttpErrorData } from './errors.ts';
 
-/** How an error is told to the caller. */
+/** Form of an error for the caller. */
 export type Failure = {
   /** HTTP status and `code` of the envelope. */
   readonly status: number;
@@ -11,15 +11,15 @@ export type Failure = {
   readonly retryAfterSeconds?: number;
   /** For `Allow`. */
   readonly allow?: readonly string[];
-  /** The error's code, for logs; `internal` when it was not one of ours. */
+  /** Error code for logs; `internal` for an error of another class. */
   readonly code: string;
-  /** No row of the table is for this error: a fault of ours. */
+  /** The table has no row for this error: a bug of the service. */
   readonly unexpected: boolean;
 };
 
 type Row = readonly [status: number, text: string | ((error: TonplaneError) => string)];
 
-/** Nobody reads this answer; the status exists for logs and metrics (nginx's number for a caller that hung up). */
+/** Status that no caller reads; it exists for logs and metrics (nginx's number for a disconnected caller). */
 export const callerGoneStatus = 499;
 
 const networkTimeout = 'LITE_SERVER_NETWORK timeout';
@@ -28,7 +28,7 @@ const unknownKey = 'API key does not exist';
 
 const ownMessage = (error: TonplaneError): string => error.message;
 
-/** The reference client's words for a stack with more entries, or deeper, than the VM takes; and the bound. */
+/** Text of the reference client for a stack with more entries, or deeper, than the VM takes, with the bound. */
 const stackRefusal = (error: TonplaneError): string => `TVM stack size exceeds limit: ${detailOf(error)}`;
 
 /** The part of the message without the code. */
@@ -37,7 +37,7 @@ function detailOf({ data, message }: TonplaneError): string {
   return hasDetail ? String(data.detail) : message;
 }
 
-/** The reference's words, and how a caller without a key gets one where the service says so. */
+/** Text of the reference, with a hint how to get a key when the service has one. */
 function rateText({ data }: TonplaneError): string {
   const { keyHint } = headerData(data);
   return keyHint === undefined ? 'Ratelimit exceeded' : `Ratelimit exceeded: ${keyHint}`;
@@ -55,7 +55,8 @@ const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['bad_cell', [400, ownMessage]],
   ['unsupported_entry', [542, ownMessage]],
   ['bad_stack', [422, ownMessage]],
-  // The reference client's library tells the next two as 500, in the same words: a mistake of the caller is never one of the service.
+  // The reference client's library answers the next two with 500 and the same text. A mistake of the caller is never an error of the
+  // service.
   ['bad_message', [422, ownMessage]],
   ['too_many_libraries', [422, ownMessage]],
   ['not_a_resolver', [422, ownMessage]],
@@ -123,18 +124,18 @@ const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['behind', [503, 'this replica is behind what you have seen']],
   ['deadline', [504, networkTimeout]],
   ['aborted', [callerGoneStatus, 'caller closed the request']],
-  // One lite server, when its error comes through as it is; numbered answers are in `serverRow`.
+  // Errors of one lite server that reach the caller unchanged; numbered answers are in `serverRow`.
   ['timeout', [504, networkTimeout]],
   ['unreachable', [503, unavailable]],
   ['busy', [503, unavailable]],
   ['protocol', [500, 'LITE_SERVER_NETWORK protocol error']],
-  // Checks that could not be made; those that failed are in `proofRow`.
+  // Checks that could not be made; failed checks are in `proofRow`.
   ['proof_closed', [503, unavailable]],
   ['proof_overloaded', [503, 'too many checks in flight']],
   ['proof_aborted', [callerGoneStatus, 'caller closed the request']],
 ]);
 
-/** Names of the lite server's error numbers (service/v2/README.md#texts-of-lite-servers); all others are UNKNOWN. */
+/** Names of the lite server's error numbers (service/v2/README.md#texts-of-lite-servers). All other numbers are UNKNOWN. */
 const serverErrorNames: ReadonlyMap<number, string> = new Map([
   [601, 'FAILURE'],
   [602, 'ERROR'],
@@ -144,13 +145,13 @@ const serverErrorNames: ReadonlyMap<number, string> = new Map([
   [653, 'CANCELLED'],
 ]);
 
-/** 652: a wait ended; -503: the lite server's own limit of 4.5 s. Both are told as a network timeout. */
+/** 652: a wait ended; -503: the lite server's own limit of 4.5 s. Both are reported as a network timeout. */
 const serverTimeouts: ReadonlySet<number> = new Set([652, -503]);
 
-/** Longest text of a lite server that is passed on; the longest known one, a cut VM log, has about 1,000 characters. */
+/** Longest text of a lite server that is passed on. The longest text seen, a cut VM log, has about 1,000 characters. */
 const serverTextMax = 8192;
 
-/** The one place where errors meet HTTP. Never throws. */
+/** Maps errors to HTTP; the only place that does. Never throws. */
 export function failureOf(error: unknown): Failure {
   if (!(error instanceof TonplaneError))
     return { status: 500, text: 'internal error', code: 'internal', unexpected: true };
@@ -168,7 +169,7 @@ export function failureOf(error: unknown): Failure {
   };
 }
 
-/** An error that a lite server answered with carries its number and text, whatever class of error it was put in. */
+/** An error that a lite server answered with has its number and text, whatever the class of the wrapping error. */
 function serverRow(error: TonplaneError): Row | undefined {
   const data = error.data;
   if (typeof data !== 'object' || data === null || !('serverCode' in data) || !('text' in data)) return undefined;
@@ -185,7 +186,7 @@ const checkNames: readonly (readonly [subject: RegExp, name: string])[] = [
   [/config/i, 'VALIDATE_CONFIG'],
 ];
 
-/** A proof that does not hold names its subject; which rule it broke is the rest of the text. */
+/** A failed proof names its subject. The violated rule is the rest of the text. */
 function proofRow(error: TonplaneError): Row | undefined {
   const data = error.data;
   if (typeof data !== 'object' || data === null || !('subject' in data)) return undefined;

@@ -13,7 +13,7 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 
-/** Version 00 of W3C Trace Context; a later version starts the same way and may go on. */
+/** Version 00 of W3C Trace Context. A later version starts the same way and may be longer. */
 const traceparent = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/;
 
 /** Longest `tracestate` that is passed on (W3C Trace Context 3.3.1.5). */
@@ -57,7 +57,7 @@ export async function inChildSpan<T>(
   name: string,
   work: (span: Span) => Promise<T>,
 ): Promise<T> {
-  // What is not traced has no parts.
+  // A request that is not traced has no child spans.
   if (!isSampled(parent)) return work(parent);
   const span = tracer.startSpan(name, {}, trace.setSpan(ROOT_CONTEXT, parent));
   try {
@@ -70,7 +70,7 @@ export async function inChildSpan<T>(
   }
 }
 
-/** Ends a request's span with its outcome; only faults of this side are errors. */
+/** Ends a request's span with its outcome. Only faults of the service count as errors. */
 export function endRequestSpan(
   span: Span,
   facts: { readonly name: string; readonly status: number; readonly code: string | undefined },

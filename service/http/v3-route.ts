@@ -15,7 +15,7 @@ export type V3RouteOptions = {
   readonly unknownParameters?: UnknownParameters;
 };
 
-/** Answers an operation of v3: limits, then the query or the body, then the operation with what the caller asked of it. */
+/** Answers an operation of v3: checks the limits, reads the query or the body, and runs the operation. */
 export async function answerV3(
   calls: Calls,
   call: Call,

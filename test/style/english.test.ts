@@ -27,7 +27,6 @@ const faultsMax: Readonly<Record<string, Faults>> = {
   crds: [3, 1, 0],
   service: [12, 12, 2],
   'service/devchain': [120, 44, 27],
-  'service/http': [60, 35, 17],
   'service/main': [64, 43, 26],
   'service/store': [161, 54, 42],
   'service/v3': [201, 88, 26],
