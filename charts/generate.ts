@@ -29,12 +29,15 @@ export async function generateCharts(options: GenerateOptions): Promise<Generate
   return Promise.all(files.flat().map(({ path, text }) => settle(path, text, options)));
 }
 
-/** `tonApiSpec`, `childMetadata`, `caBundle`: as the custom resource has them. `keys`: a list of keys, each a name and the spec of a TonApiKey but for its TonApi. */
+/**
+ * `tonApiSpec`, `childMetadata`, `caBundle`: schemas of the custom resource. `keys`: a list of keys, each a name and the spec of a
+ * TonApiKey without its TonApi.
+ */
 async function resourceSchemas(): Promise<Readonly<Record<string, JsonSchema>>> {
   const [tonApi, tonApiKey] = await Promise.all(['tonapis', 'tonapikeys'].map(specOf));
   const { apiRef: _, ...key } = tonApiKey?.properties ?? {};
   const name = { type: 'string', maxLength: 40, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' };
-  // Which fields must be there is left to the API server, whose rules know what goes with what.
+  // The API server checks required fields, because its rules know which fields go together.
   const { required: _required, ...spec } = forHelm(tonApi ?? {}) as { required?: unknown };
   return {
     tonApiSpec: spec,
@@ -53,7 +56,10 @@ async function specOf(plural: string): Promise<Schema> {
   return definition.spec.versions[0]?.schema.openAPIV3Schema.properties?.['spec'] ?? {};
 }
 
-/** Closed, and without what only our own reader and Kubernetes know. A field set to null takes a default of the chart away. */
+/**
+ * Closes the schema, and removes keywords that only our own reader and Kubernetes support. A field set to null removes a default of the
+ * chart.
+ */
 function forHelm(schema: Schema): JsonSchema {
   const plain = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(plain);

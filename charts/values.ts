@@ -3,7 +3,7 @@ import { isMap, isScalar, parseDocument, type Pair, type YAMLMap } from 'yaml';
 /** A JSON schema, as far as it is made here. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** One value of a chart: where it stands, what it means, its default, what it may be. */
+/** A value of a chart: its position, meaning, default and allowed range. */
 export type ChartValue = {
   /** `metrics.port`. */
   readonly path: string;
@@ -15,9 +15,14 @@ export type ChartValue = {
 };
 
 /**
- * What a comment above a value says of it, besides its meaning:
- * `@enum A B`, `@min N`, `@max N`, `@pattern REGEX`, `@items JSON-SCHEMA`, `@map TYPE` (any names), `@open` (any content), `@schema NAME` (one given to the reader),
- * `@shared` (a group to which other charts add values of their own), `@nullable` (a group that null takes away).
+ * Marks in a comment above a value, besides its meaning:
+ * - `@enum A B`, `@min N`, `@max N`, `@pattern REGEX`
+ * - `@items JSON-SCHEMA`
+ * - `@map TYPE`: any names
+ * - `@open`: any content
+ * - `@schema NAME`: a schema given to the reader
+ * - `@shared`: a group to which other charts add values of their own
+ * - `@nullable`: a group that null removes
  */
 type Marks = Readonly<Record<string, string>>;
 

@@ -2,8 +2,8 @@ const note =
   '# Generated from crds/*.yaml by `npm run generate`. Do not edit. Helm never upgrades a crds/ folder, hence a template.';
 
 /**
- * A definition as a template of the operator's chart: in or out by `crds.enabled`, kept when the release goes by
- * `crds.keep`, with the chart's labels.
+ * Renders a definition as a template of the operator's chart, with the chart's labels. `crds.enabled` includes it. With `crds.keep` it
+ * outlives the release.
  */
 export function chartTemplate(definition: string): string {
   const [head, name, tail] = splitAtName(definition);

@@ -1,6 +1,9 @@
 import type { Schema } from './schema.ts';
 
-/** What only people and the API server read is dropped; what the API server does by itself (closed objects, unique lists) is said. */
+/**
+ * Removes keywords that only people and the API server read. States rules that the API server applies by itself (closed objects, unique
+ * lists).
+ */
 export function closedSchema(schema: Schema): object {
   const plain = Object.entries(schema).filter(
     ([name]) =>

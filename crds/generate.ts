@@ -49,7 +49,7 @@ function manifestSource(definitions: readonly Definition[]): string {
   ].join('\n');
 }
 
-/** The TypeScript type of a value that the API server has stored: defaults are filled in, so a field with a default is always there. */
+/** Returns the TypeScript type of a stored value. The API server fills in defaults, so a field with a default is always present. */
 function typeOf(schema: Schema): string {
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
   if (schema['x-kubernetes-int-or-string'] === true) return 'number | string';

@@ -25,7 +25,7 @@ export async function settle(path: string, text: string, { check }: GenerateOpti
   return { path, clean };
 }
 
-/** What a generator does on the command line: says what it did to each file; with `--check` a file that differs is a failure. */
+/** Runs a generator on the command line and reports its result for each file. With `--check` a file that differs is a failure. */
 export async function settleAll(
   generate: (options: GenerateOptions) => Promise<readonly GeneratedFile[]>,
 ): Promise<void> {

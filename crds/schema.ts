@@ -1,4 +1,4 @@
-/** One node of an OpenAPI v3 schema, as far as our custom resources use it. */
+/** Node of an OpenAPI v3 schema, limited to the keywords of our custom resources. */
 export type Schema = {
   readonly type?: string;
   readonly description?: string;

@@ -28,49 +28,55 @@ import { tvmOptions } from './tvm-options.ts';
 
 /** The API, running. */
 export type Api = {
-  /** Where it really listens: `http://127.0.0.1:8081`. */
+  /** Actual address of the listener: `http://127.0.0.1:8081`. */
   readonly url: string;
   readonly internalUrl: string;
   readonly pool: Pool;
-  /** Undefined without one. */
+  /** Status of the index; undefined without an index. */
   index(): IndexStatus | undefined;
   /** HTTP requests answered since the start. */
   requests(): Promise<number>;
-  /** Readiness false, no new connections, requests in flight finish within the drain time; then everything ends in reverse order. */
+  /**
+   * Sets readiness to false and accepts no new connections. Requests in flight finish within the drain time. Then everything ends in
+   * reverse order.
+   */
   close(): Promise<void>;
 };
 
 export type ApiOptions = ConfigurationSource &
   InternalOptions &
   LedgerOptions & {
-    /** Keys besides those of the keyring file. */
+    /** Keys in addition to the keyring file. */
     readonly keys?: readonly KeyRow[];
-    /** Part of a 429 for a caller without a key: how to get one. */
+    /** Hint in a 429 for a caller without a key: how to get a key. */
     readonly keyHint?: string;
-    /** Requests in flight have this long at shutdown, and none is waited for; default: as long as the configuration gives a pod. */
+    /**
+     * Milliseconds for requests in flight at shutdown; new requests are not awaited. Default: the time that the configuration gives a pod.
+     */
     readonly drainMs?: number;
-    /** Operations of the public listener besides those of the contracts. */
+    /** Operations of the public listener outside the contracts. */
     readonly posts?: ReadonlyMap<string, PostHandler>;
     /** Changes how operations run: a forked network reads again what came over while it answered. */
     readonly around?: (operation: Operation) => Operation;
     /** Pages of the public listener besides its own, and examples for its documents. */
     readonly ownPages?: ReadonlyMap<string, () => OwnPage>;
     readonly examples?: Readonly<Record<string, string>>;
-    /** How callers of operations are treated, for tests of clients. */
+    /** Simulated treatment of callers, for tests of clients. */
     readonly conditions?: () => CallerConditions;
-    /** What `/status` shows besides its own. */
+    /** Returns additional content of `/status`. */
     readonly status?: () => Readonly<Record<string, unknown>>;
   };
 
 export type ApiDependencies = {
-  /** Of the release, `0.1.0`: its last number is also that of the API (v2 sheet section 11). */
+  /** Version of the release, `0.1.0`. Its last number is also the last number of the API version. */
   readonly version: string;
   readonly logger: Logger;
   readonly register: Registry;
 };
 
 /**
- * Wires the API in the order a request flows, from the far end: lite servers, trust, pool, live answers, the index, v2 and v3, limits, listeners.
+ * Wires the API, starting from the far end of a request. The order is: lite servers, trust, pool, live answers, the index, v2 and v3,
+ * limits, listeners.
  * @throws StartError, LimitsError (keyring)
  */
 export async function startApi(
@@ -136,7 +142,7 @@ export async function startApi(
   }
 }
 
-/** The index that v3 is read from; undefined where v3 is not served. */
+/** Creates the index that v3 reads; undefined when v3 is not served. */
 function ledgerOf(
   config: ServiceConfig,
   options: ApiOptions,
@@ -178,7 +184,7 @@ function httpOptions(config: ServiceConfig, options: ApiOptions): HttpOptions {
   };
 }
 
-/** A pod is given both in its grace period: time for requests that still come, and for the last of them to finish. */
+/** The grace period of a pod has both times: for requests that still come, and for the last requests to finish. */
 function drainOf(config: ServiceConfig, { drainMs }: ApiOptions): Pick<HttpOptions, 'drainMs' | 'lateMsMax'> {
   if (drainMs !== undefined) return { drainMs };
   return { lateMsMax: config.drainSeconds * 1000, drainMs: config.requestTimeoutMs };

@@ -4,11 +4,14 @@ import { TonplaneError } from '../error.ts';
 import { redisUrlProblem } from '../limits/redis/connection.ts';
 import { postgresUrlProblem } from './postgres-url.ts';
 
-/** What the command line asks for. */
+/** Parsed command line. */
 export type Arguments = {
   /**
-   * `dev`: a network of one's own, its index and the API over both in one process; `api`: the API over the lite servers that are named; `indexer`: writes
-   * their network's blocks into Postgres; `metadata`: fetches what tokens there keep outside of the chain; `migrate`: brings the tables there to what this release needs, and ends.
+   * `dev`: a private network, its index and the API over both in one process.
+   * `api`: the API over the named lite servers.
+   * `indexer`: writes the blocks of their network into Postgres.
+   * `metadata`: fetches off-chain metadata of the tokens in Postgres.
+   * `migrate`: migrates the tables in Postgres to this release, and ends.
    */
   readonly role: Role;
   /** TonApi manifest file. */
@@ -17,18 +20,18 @@ export type Arguments = {
   /** The ecosystem's `global.config.json`. */
   readonly globalConfig: string | undefined;
   readonly keyring: string | undefined;
-  /** URL of the Redis that limits are shared in; a secret. */
+  /** URL of the Redis for shared limits; a secret. */
   readonly redis: string | undefined;
-  /** File that holds it, as mounted from a Secret; followed while the process runs. */
+  /** File that has the URL, as mounted from a Secret; followed while the process runs. */
   readonly redisFile: string | undefined;
-  /** File with the authorities of its certificate; followed too. */
+  /** File with the certificate authorities of Redis; followed too. */
   readonly redisCaFile: string | undefined;
-  /** URI of the Postgres of the index, and of the replica that it is read from; secrets. */
+  /** URIs of the Postgres of the index, and of its read replica; secrets. */
   readonly postgresUrl: string | undefined;
-  /** Files that hold them, as mounted from Secrets; followed while the process runs. */
+  /** Files that have the URIs, as mounted from Secrets; followed while the process runs. */
   readonly postgresFile: string | undefined;
   readonly postgresReplicaFile: string | undefined;
-  /** File with the authorities of the certificates of both; followed too. */
+  /** File with the certificate authorities of both; followed too. */
   readonly postgresCaFile: string | undefined;
   /** The same of the collector of traces. */
   readonly tracingCaFile: string | undefined;
@@ -36,46 +39,46 @@ export type Arguments = {
   readonly metadataCaFile: string | undefined;
   /** `dev` indexes its network. */
   readonly index: boolean;
-  /** Folder of a node's archive packages, which an indexer reads the past from first. */
+  /** Folder of a node's archive packages. An indexer reads the past from it first. */
   readonly archive: string | undefined;
   /** First masterchain block of the index. */
   readonly startSeqno: number | undefined;
   /** `migrate` says what it would do, and does nothing. */
   readonly plan: boolean;
   readonly host: string | undefined;
-  /** 0 takes a free one. */
+  /** 0 takes a free port. */
   readonly port: number | undefined;
   readonly internalPort: number | undefined;
-  /** Of the lite server of `dev`, on loopback; 0 takes a free one. */
+  /** Port of the lite server of `dev`, on loopback; 0 takes a free port. */
   readonly liteServerPort: number;
-  /** `dev` holds callers without a key to a limit, also on loopback. */
+  /** `dev` applies a limit to callers without a key, also on loopback. */
   readonly requireKey: boolean;
   /** JSON file of accounts that `dev` funds at the start. */
   readonly accounts: string | undefined;
-  /** `dev` prints what it runs as one line of JSON, and nothing else. */
+  /** `dev` prints its addresses and keys as a single line of JSON, and nothing else. */
   readonly json: boolean;
   /** Host names under which the internal listener answers, besides its own. */
   readonly internalNames: readonly string[];
-  /** Folder for what is kept over restarts. */
+  /** Folder for data that lasts over restarts. */
   readonly data: string;
-  /** True when the folder was named: then a private network is kept in it; else it ends with the process. */
+  /** True when the folder was named: then it stores a private network. Otherwise the network ends with the process. */
   readonly keepChain: boolean;
   /** `dev` plays a recording instead of a private network. */
   readonly recorded: boolean;
   /** Seconds between masterchain blocks of the private network, a block for each message, or none by itself. */
   readonly blockTime: number | 'on-demand' | 'manual';
-  /** Dump that `dev` begins with, and file that `dev` writes one to at its end. */
+  /** Dump that `dev` loads at its start, and file for the dump that `dev` writes at its end. */
   readonly load: string | undefined;
   readonly dump: string | undefined;
   /** A new private network is filled with things to look at. */
   readonly demo: boolean;
-  /** A global.config.json, maybe with `@SEQNO`: the network that the private one begins as a copy of. */
+  /** A global.config.json, optionally with `@SEQNO`. The private network starts as a copy of that network. */
   readonly fork: string | undefined;
-  /** Validators of a private network that is new; undefined: 1, or as many as the kept network has. */
+  /** Validators of a new private network. Undefined: 1, or the number of the stored network. */
   readonly validators: number | undefined;
-  /** Seconds between masterchain blocks of the recording; 0 shows all of it at once. */
+  /** Seconds between masterchain blocks of the recording; 0 shows the whole recording at once. */
   readonly paceSeconds: number;
-  /** Folder of the recording that `dev` plays; undefined for the project's own. */
+  /** Folder of the recording that `dev` plays; undefined for the default recording. */
   readonly recording: string | undefined;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | undefined;
 };
@@ -83,7 +86,7 @@ export type Arguments = {
 const roles = ['dev', 'api', 'indexer', 'metadata', 'migrate'] as const;
 export type Role = (typeof roles)[number];
 
-/** `usage`: the command line cannot be followed; `help`: it asks for help. `message` is what to print. */
+/** `usage`: the command line is invalid. `help`: the command line asks for help. `message` is the text to print. */
 export class ArgumentsError extends TonplaneError<'usage' | 'help', Record<string, never>> {}
 
 const options = {
@@ -289,7 +292,7 @@ function integer(option: string, text: string | undefined, max: number): number 
 
 const LITE_SERVER_PORT = 8083;
 
-/** Blocks take some 10 ms each; more signatures make proofs that no test needs. */
+/** Blocks with 100 validators take some 10 ms each. More signatures make proofs that no test needs. */
 const VALIDATORS_MAX = 100;
 
 const seqnoMax = 2 ** 31 - 1;
@@ -310,14 +313,14 @@ function blockTime(text: string | undefined): Arguments['blockTime'] {
   return value;
 }
 
-/** Each without a port: a name with one would never match. */
+/** Rejects a host name with a port, because such a name would never match. */
 function hostNames(option: string, names: readonly string[] = []): readonly string[] {
   const wrong = names.find((name) => !/^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/i.test(name));
   if (wrong !== undefined) throw refuse(`${option}: expected a host name without a port, got ${wrong}`);
   return names;
 }
 
-/** A pause between blocks: at most an hour, so that a slip of the finger does not look like a dead network. */
+/** Pause between blocks of at most an hour, so that a typing error does not look like a dead network. */
 function seconds(option: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const value = Number(text);
@@ -327,14 +330,14 @@ function seconds(option: string, text: string | undefined): number | undefined {
   return value;
 }
 
-/** The URL may hold a password: it is not repeated. */
+/** The URL may have a password, so the error does not repeat it. */
 function redisUrl(text: string | undefined): string | undefined {
   const problem = text === undefined ? undefined : redisUrlProblem(text);
   if (problem !== undefined) throw refuse(`--redis: ${problem}`);
   return text;
 }
 
-/** As that of Redis. */
+/** The URL may have a password, as the URL of Redis. */
 function postgresUrl(text: string | undefined): string | undefined {
   const problem = text === undefined ? undefined : postgresUrlProblem(text);
   if (problem !== undefined) throw refuse(`--postgres-url: ${problem}`);

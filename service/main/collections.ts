@@ -5,13 +5,13 @@ import { setFlagsFromString } from 'node:v8';
 const fewCores = 2;
 
 /**
- * How V8 collects garbage: fewest long pauses.
- * - Where cores are few, young objects are collected by the thread that made them: helpers that have to wait for a core made such pauses last up to 10 ms instead
- *   of 2 or 3.
- * - The whole heap is marked when it has grown to what V8 allowed it after the last time. Where little of what is made lives on, as here, V8 took part of that back
- *   and marked up to twice as often, at 10 to 20 ms of a core each.
- * - All that is made is young at first. Rows of a block live a moment longer than V8 thought they should: it went on to make their like among what lives long, where
- *   only marking takes them away. A core made 57,000 to 74,000 rows of transactions a second in place of 79,000.
+ * Tunes V8's garbage collector so that long pauses are rare.
+ * - On few cores, the thread that made young objects collects them. Helper threads waiting for a core made such pauses up to 10 ms long
+ * instead of 2 or 3.
+ * - V8 marks the whole heap when it reaches a limit set after the last marking. When few objects survive, as here, V8 lowered that limit
+ * again. It then marked up to twice as often, at 10 to 20 ms of a core each.
+ * - New objects start young. Rows of a block survived longer than V8 expected, so V8 pretenured later rows into old space. Only a full mark
+ * frees old space. A core made 57,000 to 74,000 rows of transactions a second in place of 79,000.
  */
 export function tuneCollections(): void {
   if (availableParallelism() <= fewCores) setFlagsFromString('--no-parallel-scavenge');
@@ -20,8 +20,9 @@ export function tuneCollections(): void {
 }
 
 /**
- * Of processes that answer v3: the heap may grow to twice what lives on, and what lies outside of it to one and a third times that, most of which are the texts that are
- * kept. Most of an answer lies there and does not live long, and V8 marked the heap whenever there were 64 MiB more of it: once in a dozen pages of a hundred traces.
+ * Tunes processes that answer v3. The heap may grow to twice the surviving bytes. External memory, mostly cached texts, may grow to one and
+ * a third times that. Most of an answer is external and short-lived. V8 marked the heap after every 64 MiB of external memory: once in a
+ * dozen pages of a hundred traces.
  */
 export function tuneAnswers(): void {
   setFlagsFromString('--external-memory-accounted-in-global-limit');

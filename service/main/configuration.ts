@@ -16,7 +16,7 @@ import { readNamedFile } from './files.ts';
 import { postgresTlsProblem, postgresUrlProblem } from './postgres-url.ts';
 import type { Loaded } from './hot-reload.ts';
 
-/** What the command line and the environment say besides the network: the same for every role. */
+/** Returns the settings from the command line and the environment except the network. They are the same for every role. */
 export function processSettings(args: Arguments, environment: NodeJS.ProcessEnv): ProcessSettings {
   return {
     host: args.host,
@@ -32,10 +32,10 @@ export function processSettings(args: Arguments, environment: NodeJS.ProcessEnv)
 }
 
 /**
- * The configuration of a role over lite servers that are named, from the files of the command line, and the URLs of its Redis and its Postgres: those that are
- * named there, else those of the environment, else of Secrets in the manifest's own file.
+ * Loads the configuration of a role over named lite servers, from the files of the command line. The URLs of Redis and Postgres come from
+ * the command line, else the environment, else Secrets in the manifest's own file.
  *
- * @throws StartError for a file that cannot be read, ConfigError for what is wrong in it
+ * @throws StartError for a file that cannot be read, ConfigError for an invalid file
  */
 export function loadConfiguration(args: Arguments, environment: NodeJS.ProcessEnv): Loaded {
   const settings = processSettings(args, environment);
@@ -83,7 +83,7 @@ export function configurationFiles(args: Arguments): string[] {
   return files.filter((file) => file !== undefined);
 }
 
-/** The Postgres that the command line or the environment names; undefined for none. */
+/** Returns the Postgres from the command line or the environment; undefined for none. */
 export function givenPostgresUrl(args: Arguments, environment: NodeJS.ProcessEnv): string | undefined {
   const named = args.postgresUrl ?? fileUrl(postgresUrlProblem, '--postgres-file', args.postgresFile);
   return named ?? variable(postgresUrlProblem, 'TONPLANE_POSTGRES_URL', environment);
@@ -110,7 +110,7 @@ function tracingAuthorities(args: Arguments, bundle?: CaBundle): string | undefi
   return authoritiesOf('--tracing-ca-file', args.tracingCaFile, 'spec.observability.tracing', bundle);
 }
 
-/** The authorities of Postgres that the command line names; undefined for none. */
+/** Returns the certificate authorities of Postgres from the command line; undefined for none. */
 export function givenPostgresCa(args: Arguments): string | undefined {
   return authoritiesOf('--postgres-ca-file', args.postgresCaFile, 'spec.postgres', undefined);
 }
@@ -138,7 +138,7 @@ function authoritiesOf(
   });
 }
 
-/** A mode of TLS may need the authorities, which have a source of their own. */
+/** A TLS mode may need the authorities, which have their own source. */
 function checkedTls(loaded: Loaded): Loaded {
   const problemOf: UrlProblem = (url) => postgresTlsProblem(url, loaded.postgresCa);
   checked((url) => redisTlsProblem({ url, ca: loaded.redisCa }), 'spec.rateLimits.redis.secretRef', loaded.redisUrl);
@@ -158,7 +158,7 @@ function variable(problemOf: UrlProblem, name: string, environment: NodeJS.Proce
   return given === undefined || given === '' ? undefined : checked(problemOf, name, given);
 }
 
-/** The URL may hold a password: it is not repeated. */
+/** The URL may have a password, so the error does not repeat it. */
 function checked(problemOf: UrlProblem, where: string, url: string | undefined): string | undefined {
   const problem = url === undefined ? undefined : problemOf(url);
   if (problem === undefined) return url;

@@ -7,10 +7,10 @@ import { isMethodName, methodRows } from '../devchain/dev/method-table.ts';
 import { ArgumentsError } from './arguments.ts';
 import { StartError, systemCode } from './errors.ts';
 
-/** Where the internal listener of a network is, unless another is named. */
+/** Default address of a network's internal listener. */
 const DEFAULT_URL = 'http://127.0.0.1:8082';
 
-/** A thousand blocks take some ten seconds; a busy machine takes longer. */
+/** A thousand blocks take some ten seconds. A busy machine takes longer. */
 const TIMEOUT_MS = 120_000;
 
 /** A body of the internal listener takes 8 MiB, and base64 four bytes for three. */
@@ -97,7 +97,10 @@ function readCall(name: MethodName, args: readonly string[]): Call {
   return { params: Object.fromEntries(named), file: file as string | undefined, url };
 }
 
-/** A text in the form that JSON has for the kind; what does not fit goes as it is, and the network refuses it with the field. */
+/**
+ * Converts a text to the JSON form of the parameter's kind. An unsuitable text stays text, and the network refuses it with the field's
+ * name.
+ */
 function valueOf({ kind }: MethodParameter, text: string): unknown {
   if ((kind === 'integer' || kind === 'snapshot') && /^-?\d{1,15}$/.test(text)) return Number(text);
   if (kind === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';

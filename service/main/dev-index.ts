@@ -20,12 +20,15 @@ export type DevIndex = {
   readonly url: string;
   /** Certificates in PEM that the server's must come from. */
   readonly ca?: string | undefined;
-  /** What the welcome says of it. */
+  /** Text about the index in the welcome. */
   readonly note: string;
   close(): Promise<void>;
 };
 
-/** The Postgres that is named, else one of our own; undefined when no index is wanted, or there is no Postgres for this platform, which is told. */
+/**
+ * Opens the named Postgres, else an embedded Postgres. Undefined when no index is wanted. Undefined with a notice when this platform has no
+ * Postgres.
+ */
 export async function openDevIndex(
   args: Arguments,
   environment: NodeJS.ProcessEnv,
@@ -48,7 +51,7 @@ export async function openDevIndex(
     );
     return undefined;
   }
-  // A recording begins anew with each start, and so does its index.
+  // A recording restarts with each process, and so does its index.
   const folder = args.keepChain && !args.recorded ? join(args.data, 'postgres') : undefined;
   const postgres = await startEmbeddedPostgres({ bin, folder }, { logger });
   const where =

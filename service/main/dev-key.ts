@@ -3,12 +3,12 @@ import { join } from 'node:path';
 
 import { keyHash, makeKey, parseKey, type NewKey } from '../limits/keys.ts';
 
-/** In the folder of what is kept over restarts. */
+/** File in the folder of data that lasts over restarts. */
 export const keyFileName = 'dev.key';
 
 /**
- * The key of the dev role: the one kept in `folder` by an earlier start, else a new one, kept there for the next, readable
- * by its owner alone. The folder is made when it is missing.
+ * Returns the key of the dev role: the stored key in `folder`, else a new key. A new key is stored for the next start, readable by its
+ * owner alone. A missing folder is created.
  *
  * @param randomBytes source of randomness, `crypto.randomBytes`
  */

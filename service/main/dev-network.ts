@@ -5,9 +5,9 @@ import type { Demo } from '../devchain/demo/demo.ts';
 import type { StartupAccount } from '../devchain/startup-accounts.ts';
 import type { StatusFacts } from './status-line.ts';
 
-/** The network of the `dev` role, running in this process: a recording that is played, or one that makes its own blocks. */
+/** Network of the `dev` role in this process: a recording that is played, or a network that makes its own blocks. */
 export type DevNetwork = {
-  /** What the first line of the welcome says: `A recorded TON network, played all at once.` */
+  /** First line of the welcome: `A recorded TON network, played all at once.` */
   readonly title: string;
   /** Lines of the welcome about what only this network has. */
   readonly notes: readonly string[];
@@ -18,21 +18,21 @@ export type DevNetwork = {
   readonly liteServer: { readonly host: string; readonly port: number; readonly publicKey: Buffer };
   /** Accounts that have money from the start. */
   readonly accounts: readonly StartupAccount[];
-  /** What the network was filled with: raw addresses by name. */
+  /** Demo content of the network: raw addresses by name. */
   readonly demo: Demo;
-  /** Folder for what the API keeps of this network over restarts; undefined when the network does not last itself. */
+  /** Folder for the API's data about this network over restarts. Undefined when the network does not last itself. */
   readonly stateDir: string | undefined;
   /** The ecosystem's configuration file of the network. */
   globalConfig(): object;
   /** Newest masterchain block that its lite server has. */
   headSeqno(): number;
-  /** Grows with each account that came over from another network; an answer during which it grew may lack one. */
+  /** Count of accounts fetched from another network. An answer during which the count grew may lack an account. */
   readonly accountsBrought?: () => number;
-  /** What the status line tells of it. */
+  /** Returns the facts for the status line. */
   facts(): Pick<StatusFacts, 'lastSeqno' | 'paceSeconds' | 'liteServers' | 'aheadSeconds'>;
-  /** What `/status` shows of it, under `devchain`. */
+  /** Returns the content of `/status` under `devchain`. */
   status(): Readonly<Record<string, unknown>>;
-  /** Operations of the public listener that only this network has, by path; each is answered when the API serves what it did. */
+  /** Operations of the public listener that only this network has, by path. Each is answered when the API serves its result. */
   readonly posts: ReadonlyMap<string, PostHandler>;
   /** The same of the internal listener. */
   readonly internalPosts: ReadonlyMap<string, InternalPost>;
@@ -42,7 +42,7 @@ export type DevNetwork = {
   balanceOf(place: { readonly workchain: number; readonly id: Buffer }): bigint;
   /** Pages of the internal listener that only this network has. @param version of the release */
   internalPages(version: string): ReadonlyMap<string, () => InternalPage>;
-  /** How callers of the API are treated, for tests of clients. */
+  /** Simulated treatment of the API's callers, for tests of clients. */
   readonly conditions?: () => CallerConditions;
   close(): Promise<void>;
 };

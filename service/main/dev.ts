@@ -28,10 +28,10 @@ import { welcomeJson, welcomeText, type WelcomeFacts } from './welcome.ts';
 /** Ctrl-C must end the process within 2 s, whatever still runs. */
 const drainMs = 500;
 
-/** What may be done at the internal port is for this machine alone. */
+/** Actions at the internal port are for this machine alone. */
 const internalHost = '127.0.0.1';
 
-/** The API follows its lite server within milliseconds; a machine that is too busy for that must not hold an answer for ever. */
+/** The API follows its lite server within milliseconds. A machine that is too busy for that must not block an answer forever. */
 const servedWithinMs = 5000;
 const servedEveryMs = 5;
 
@@ -40,7 +40,10 @@ const cachePart = 1 / 8;
 
 export type DevDependencies = ApiDependencies & { readonly output: NodeJS.WriteStream };
 
-/** A TON network in this process, its index and the API over both: to the pool its lite server is as any other, over ADNL on loopback. */
+/**
+ * Starts a TON network in this process, its index and the API over both. The pool uses its lite server like any other, over ADNL on
+ * loopback.
+ */
 export async function startDev(
   args: Arguments,
   settings: ProcessSettings,
@@ -146,11 +149,11 @@ async function openBoth(
   args: Arguments,
   { version, logger, register, output }: DevDependencies,
 ): Promise<Pick<DevParts, 'network' | 'index'>> {
-  // Standard output has one line of JSON and nothing else.
+  // Standard output has a single line of JSON and nothing else.
   const notices = args.json ? process.stderr : output;
   const start = args.recorded ? startRecordedNetwork : startOwnNetwork;
   const opening = start(args, { version, logger, register, output: notices });
-  // A folder that cannot be used is refused by its network, which is quick: no Postgres is started for that.
+  // The network rejects an unusable folder quickly, before Postgres is started.
   if (args.keepChain) await opening;
   const [network, index] = await Promise.allSettled([
     opening,
@@ -181,7 +184,7 @@ async function startDevApi(
     const served = api.pool.head()?.block.seqno ?? 0;
     return served >= seqno && (index === undefined || (api.index()?.headSeqno ?? 0) >= seqno);
   };
-  /** Waits until the API, and its index, are where the network is: what a developer did is seen by the next read. */
+  /** Waits until the API and its index reach the network's head, so that the next read sees a developer's action. */
   const served = async (): Promise<void> => {
     for (let waitedMs = 0; waitedMs < servedWithinMs && !reachesHead(); waitedMs += servedEveryMs) {
       await sleep(servedEveryMs);
@@ -230,10 +233,10 @@ async function startDevApi(
   return api;
 }
 
-/** Accounts that one operation may bring over, one after the other: a contract, its master, its content. */
+/** Accounts that one operation may fetch in sequence: a contract, its master, its content. */
 const readAgainMax = 16;
 
-/** Runs an operation again at a newer block when an account that it needs came over from the forked network meanwhile. */
+/** Repeats an operation at a newer block when an account was fetched from the forked network during the run. */
 function readAgain(brought: () => number, served: () => Promise<void>): (operation: Operation) => Operation {
   return (operation) => ({
     ...operation,

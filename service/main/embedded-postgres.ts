@@ -23,11 +23,11 @@ import { StartError } from './errors.ts';
 import { freePort } from './free-port.ts';
 import { postgresAccount } from './postgres-binaries.ts';
 
-/** A Postgres server of our own, on loopback: started again when it ends by itself, ended with this process however that ends. */
+/** Embedded Postgres server on loopback. It is restarted when it ends by itself. It ends with this process, even after a kill. */
 export type EmbeddedPostgres = {
   /** With the superuser's password: a secret. */
   readonly url: string;
-  /** The same over a socket of the file system: on loopback, long answers to a busy reader were seen to stall for 50 to 90 ms. */
+  /** The same server over a Unix socket. On loopback, long answers to a busy reader stalled for 50 to 90 ms. */
   readonly socketUrl: string;
   close(): Promise<void>;
 };
@@ -35,45 +35,45 @@ export type EmbeddedPostgres = {
 export type EmbeddedPostgresOptions = {
   /** Folder of the programs, of `postgresBinaries`. */
   readonly bin: string;
-  /** Folder to keep the data in; undefined: a temporary one that goes with the server. */
+  /** Folder of the data; undefined: a temporary folder that is removed with the server. */
   readonly folder?: string | undefined;
   /** Further settings, `name=value`. */
   readonly settings?: readonly string[];
 };
 
-/** For an index on somebody's laptop, which can be made again from its blocks. */
+/** Settings for an index on a laptop, which can be rebuilt from its blocks. */
 const ownSettings = [
   'listen_addresses=127.0.0.1',
-  // What the last half second wrote may be lost with the machine, never torn: the indexer writes it again.
+  // A crash of the machine may lose writes of the last half second, but never tears them. The indexer writes them again.
   'synchronous_commit=off',
   'wal_level=minimal',
   'max_wal_senders=0',
 ];
 
-/** A first start on a busy machine took 3 s; past this something is wrong. */
+/** A first start on a busy machine took 3 s. A start past this limit has failed. */
 const startTimeoutMs = 60_000;
 
-/** Somebody may take a port between our look and the server's start. */
+/** Another program may take a port between our check and the server's start. */
 const attemptsMax = 5;
 
-/** The server of a process that was killed ends within a second; its folder is free then. */
+/** The server of a killed process ends within a second; then its folder is free. */
 const lockedMs = 10_000;
 const lockedEveryMs = 100;
 
-/** A server that ended by itself is started again so soon, and so often; its last processes may need some of that time to end. */
+/** Delay and limit of restarts after a server ended by itself. Its last processes may need some of that time to end. */
 const restartMs = 500;
 const restartsMax = 20;
 
-/** A clean end takes a checkpoint; one that takes longer is cut, and recovered from at the next start. */
+/** A clean end takes a checkpoint. A longer end is cut, and the next start recovers. */
 const closeMs = 1000;
 
-/** Last output of the server that an error tells. */
+/** Last characters of the server's output in an error. */
 const tailLengthMax = 2000;
 
 /**
- * Becomes the server. A process of its own, which no signal of a terminal reaches, waits for the end of our pipe: were we killed, it stops the server and takes
- * the folder of its socket away, after ten seconds in any case: where nobody reaps processes, the server's stays for ever. The pipe is not the standard input, which
- * the runtime closes with the server.
+ * Replaces itself with the server. A watcher process, which no signal of a terminal reaches, waits for the end of our pipe. If this process
+ * is killed, the watcher stops the server and removes its socket's folder. It waits ten seconds at most, because a server that no process
+ * reaps stays a zombie forever. The pipe is not the standard input, which the runtime closes with the server.
  */
 const script = `
 ( (
@@ -90,9 +90,9 @@ exec "$@"
 `;
 
 /**
- * Starts the server; the first time in a folder takes about a second more.
+ * Starts the server. The first start in a folder takes about a second more.
  *
- * @throws StartError `postgres_failed` with what the server said last
+ * @throws StartError `postgres_failed` with the server's last output
  */
 export async function startEmbeddedPostgres(
   options: EmbeddedPostgresOptions,
@@ -123,7 +123,10 @@ export async function startEmbeddedPostgres(
 type Place = {
   readonly folder: string;
   readonly temporary: boolean;
-  /** Goes with the server, and holds its socket: a temporary folder itself, else one with a name that is short enough for sockets. */
+  /**
+   * Folder that is removed with the server and contains its socket. A temporary folder itself, else a folder with a name short enough for
+   * sockets.
+   */
   readonly passing: string;
 };
 
@@ -152,7 +155,10 @@ function give(path: string): void {
   if (account !== undefined) chownSync(path, account.uid, account.gid);
 }
 
-/** Its data's folder as the server may name it: root's may lie where the server's account may not enter, but where it already is it may stay. */
+/**
+ * Returns the data folder's path for the server. The server's account may be unable to enter root's folders. A process that starts inside
+ * the folder may stay there.
+ */
 function named(data: string): string {
   return postgresAccount() === undefined || process.platform !== 'linux' ? data : '/proc/self/cwd';
 }
@@ -204,7 +210,7 @@ async function started(options: EmbeddedPostgresOptions, place: Place): Promise<
   }
 }
 
-/** The running server, or the last words of one that ended. */
+/** Returns the running server, or the last output of a server that ended. */
 async function launch(
   { bin, settings = [] }: EmbeddedPostgresOptions,
   { folder, temporary, passing }: Place,
@@ -236,7 +242,7 @@ async function launch(
   return outcome === 'ready' ? child : tail;
 }
 
-/** Starts the server again when it ends by itself, on the port that its clients know. */
+/** Restarts the server when it ends by itself, on the port that its clients use. */
 function keepRunning(first: ChildProcess, start: () => Promise<ChildProcess | string>, logger: Logger | undefined) {
   let child = first;
   let closing = false;
@@ -279,7 +285,7 @@ function pipeOf({ stdio }: ChildProcess): Writable | undefined {
   return (stdio[3] ?? undefined) as Writable | undefined;
 }
 
-/** Tells the process that waits for our end that it has nothing to do. */
+/** Releases the watcher process, which then does nothing. */
 function release(child: ChildProcess): void {
   pipeOf(child)?.end('ended\n');
 }

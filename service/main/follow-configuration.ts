@@ -20,11 +20,13 @@ import {
 } from './hot-reload.ts';
 import { takeUrls } from './store.ts';
 
-/** Where a configuration came from; the URLs are secrets. Without one of Redis limits are of this process alone, without one of Postgres there is no index. */
+/**
+ * Sources of a configuration; the URLs are secrets. Without a Redis URL limits are per process. Without a Postgres URL there is no index.
+ */
 export type ConfigurationSource = Partial<Omit<Loaded, 'config' | 'hash'>> & {
-  /** What is told of the configuration until its files change; default: the hash of its hot part. */
+  /** Reported hash until the configuration's files change; default: the hash of its hot part. */
   readonly configHash?: string;
-  /** What the configuration was read from, to be followed while the process runs. */
+  /** Source files of the configuration, followed while the process runs. */
   readonly source?: { readonly files: readonly string[]; readonly load: () => Loaded };
 };
 
@@ -63,7 +65,7 @@ export function followAsIndexer(
   return follow(config, origin, { unread: unreadByIndexer, apply }, dependencies);
 }
 
-/** The same of a process that fetches what tokens keep outside of the chain: it reads no lite server. */
+/** Follows the configuration of a process that fetches off-chain metadata of tokens. Such a process reads no lite server. */
 export function followAsMetadata(
   config: ServiceConfig,
   origin: ConfigurationSource,
@@ -73,7 +75,7 @@ export function followAsMetadata(
     setAuthorities,
   }: Pick<HotParts, 'tracing'> & {
     readonly store: Store;
-    /** Of the gateway. */
+    /** Sets the certificate authorities of the gateway. */
     readonly setAuthorities: (ca: string | undefined) => void;
   },
   dependencies: FollowDependencies,
@@ -103,14 +105,14 @@ function follow(
   );
 }
 
-/** Fields that are the indexer's alone, and those that are not its own. */
+/** Fields that only the indexer reads, and fields that it does not read. */
 const fetching = ['tokenMetadata.ipfsGateway', 'tokenMetadata.concurrency', 'tokenMetadata.concurrencyPerHost'];
 const unreadByApi = ['indexer', ...fetching];
 const serving = ['surfaces', 'api', 'requestTimeoutMs', 'drainSeconds', 'rateLimits.redis', 'keyringFile'];
 const unreadByIndexer = [...serving, 'tokenMetadata', ...fetching];
 const unreadByMetadata = [...serving, 'indexer', 'trust'];
 
-/** What was read at the start. */
+/** Returns the configuration as loaded at the start. */
 function loadedFrom(config: ServiceConfig, origin: ConfigurationSource): Loaded {
   const { configHash, redisUrl, redisCa, postgresUrl, postgresReplicaUrl, postgresCa, tracingCa, metadataCa } = origin;
   const hash = configHash ?? canonicalHash(hotConfig(config));
@@ -120,7 +122,7 @@ function loadedFrom(config: ServiceConfig, origin: ConfigurationSource): Loaded 
 /** Pods must not come back to a Redis all at once. */
 export const redisRetryMs = (): number => 100 + Math.random() * 200;
 
-/** Puts what is hot of a configuration in force. Throws LimitsError when a key names a plan that it does not have; then nothing has changed. */
+/** Applies the hot part of a configuration. Throws LimitsError when a key names a plan that it does not have; then nothing has changed. */
 function putInForce(
   next: Loaded,
   before: Loaded,
@@ -141,13 +143,13 @@ function putInForce(
   putChainInForce(next, { pool, tracing }, logger);
 }
 
-/** What every process that reads lite servers has besides. */
+/** Applies the settings of every process that reads lite servers. */
 function putChainInForce(next: Loaded, { pool, tracing }: Pick<HotParts, 'pool' | 'tracing'>, logger: Logger): void {
   pool.reconfigure(hotConfig(next.config).liteServers);
   putTellingInForce(next, tracing, logger);
 }
 
-/** What every process has. */
+/** Applies the settings of every process. */
 function putTellingInForce(next: Loaded, tracing: Tracing, logger: Logger): void {
   const hot = hotConfig(next.config);
   tracing.setAuthorities(next.tracingCa);

@@ -12,20 +12,20 @@ import type { LiteServerOptions } from '../liteserver/options.ts';
 import { StartError } from './errors.ts';
 import { readNamedFile } from './files.ts';
 
-/** What `--fork` names: a network by its configuration file or by one lite server, and one of its masterchain blocks. */
+/** Value of `--fork`: a network, by its configuration file or a lite server, and a masterchain block. */
 export type ForkOrigin = {
   readonly network: { readonly file: string } | { readonly host: string; readonly port: number; readonly key: Buffer };
   /** Undefined for the newest block. */
   readonly seqno: number | undefined;
 };
 
-/** A connection and one query: a lite server that is there answers in well under a second. */
+/** Time for a connection and one query. An available lite server answers in well under a second. */
 const infoTimeoutMs = 10_000;
 
 /** The same where the network can go on without the answer. */
 const quickInfoTimeoutMs = 3000;
 
-/** It has the whole load; an own node or a friend's bears as much as a public one does. */
+/** A single lite server has the whole load. A private server bears as much as a public server does. */
 const alone = {
   name: 'origin',
   role: 'archive',
@@ -52,8 +52,8 @@ export function readForkOrigin(spec: string): ForkOrigin {
 }
 
 /**
- * How the network is read: never another one than that of the fork that is kept. Its configuration file names a block from which everything is proved; a lite server alone names its own zerostate, which
- * nobody else vouches for, and so is believed in everything.
+ * Returns the configuration for reading the network; it must be the network of a stored fork. A configuration file names a block from which
+ * everything is proved. A lite server alone names its own zerostate, which nothing confirms, so all its answers are trusted.
  * @throws StartError, LiteServerError
  */
 export async function forkConfig(
@@ -77,7 +77,7 @@ export async function forkConfig(
   return { ...config, trust: 'none' };
 }
 
-/** A network that is kept goes on when the lite server is away: it had what it told before. */
+/** A stored network continues when the lite server is unavailable, with the zerostate that it has. */
 async function readZeroState(
   address: LiteServerOptions,
   kept: ForkPoint | undefined,
@@ -106,7 +106,7 @@ function refuseOtherNetwork(zeroState: BlockId, kept: ForkPoint | undefined): vo
   throw otherFork(`it is a copy of the network with zerostate ${there}, and the one given has ${given}`);
 }
 
-/** A kept fork goes on as what it is. */
+/** A stored fork continues with its own origin. */
 export function otherFork(problem: string): StartError {
   return new StartError({
     code: 'other_network',

@@ -24,19 +24,19 @@ export type OpenFork = { readonly source: ForkSource; close(): Promise<void> };
 /** The beginning of a fork: years of key blocks may have to be proved first. */
 const beginningTimeoutMs = 120_000;
 
-/** One account or library: a lite server that is there answers in a second, and who asks is not kept waiting for one that is away. */
+/** Time for one account or library. An available lite server answers in a second. A caller must not wait long for an unavailable server. */
 const accountTimeoutMs = 5000;
 const accountReadyMs = 1000;
 
-/** How often it is looked whether the first head is proved. */
+/** Milliseconds between checks whether the first head is proved. */
 const readyEveryMs = 50;
 
 /**
- * Opens another network at one of its blocks: everything is read from its lite servers and, when they come from a configuration
- * file, proved down from its trusted blocks.
- * @param spec as `readForkOrigin` reads it
- * @param kept what the network in the folder is a copy of: then nobody has to answer before an account is read
- * @throws StartError, LiteServerError, and what the pool throws when no lite server answers
+ * Opens another network at one of its blocks. Everything is read from its lite servers. With a configuration file, everything is also
+ * proved from its trusted blocks. `kept` is the origin of the network in the folder. With it no server has to answer before an account is
+ * read.
+ * @param spec the result of `readForkOrigin`
+ * @throws StartError, LiteServerError, and the errors of the pool when no lite server answers
  */
 export async function openFork(
   spec: string,
@@ -45,7 +45,7 @@ export async function openFork(
 ): Promise<OpenFork> {
   const origin = readForkOrigin(spec);
   const config = await forkConfig(origin, kept, dependencies);
-  // Its figures are not those of the API that is served here.
+  // The pool's metrics are not metrics of the API that is served here.
   const register = new Registry();
   const { pool, signatures } = startPool(
     config,

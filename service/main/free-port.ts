@@ -1,6 +1,6 @@
 import { createServer, type AddressInfo } from 'node:net';
 
-/** A port of loopback that was free a moment ago, for a program that cannot choose one itself. */
+/** Returns a free port of loopback, for a program that cannot choose a port itself. Another program may take it later. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((done, fail) => server.once('error', fail).listen(0, '127.0.0.1', done));

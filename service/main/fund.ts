@@ -13,7 +13,7 @@ Sends AMOUNT TON (such as 5 or 0.25) from the faucet of a private network that r
   --data DIR            the network's folder: its key is used, default .tonplane
 `;
 
-/** A block takes at most 5 s; this bears a busy machine. */
+/** A block takes at most 5 s. The rest is for a busy machine. */
 const timeoutMs = 60_000;
 
 /**
@@ -76,7 +76,9 @@ function parseStrictly(args: readonly string[]) {
   }
 }
 
-/** The key of the running network, when its folder is here: with it the faucet is not held to one request a second. */
+/**
+ * Returns the key of the running network when its folder is here. With the key, the faucet's limit of one request a second does not apply.
+ */
 function readKey(folder: string): string | undefined {
   try {
     return readFileSync(join(folder, keyFileName), 'utf8').trim();

@@ -7,19 +7,19 @@ import { canonicalHash, changedCold, hotConfig, isOtherNetwork, type ServiceConf
 import { TonplaneError } from '../error.ts';
 import { StartError } from './errors.ts';
 
-/** What the command line's files say. */
+/** Content of the command line's files. */
 export type Loaded = {
   readonly config: ServiceConfig;
-  /** Of the hot part of the configuration, as it is told. */
+  /** Reported hash of the configuration's hot part. */
   readonly hash: string;
-  /** Of the Redis that limits are shared in; a secret, and so no part of the configuration. */
+  /** URL of the Redis for shared limits. It is a secret, and so no part of the configuration. */
   readonly redisUrl: string | undefined;
-  /** Certificates in PEM that its own must come from; undefined: the public authorities. */
+  /** Authorities of Redis, certificates in PEM; undefined: the public authorities. */
   readonly redisCa: string | undefined;
-  /** Of the index, and of the replica that it is read from; undefined: the same, or no index. Secrets too. */
+  /** URLs of the index, and of its read replica; secrets too. Undefined: the same database, or no index. */
   readonly postgresUrl: string | undefined;
   readonly postgresReplicaUrl: string | undefined;
-  /** Certificates in PEM that those of Postgres must come from; undefined: as the URLs say. */
+  /** Authorities of Postgres, certificates in PEM; undefined: as the URLs say. */
   readonly postgresCa: string | undefined;
   /** The same of the collector of traces. */
   readonly tracingCa: string | undefined;
@@ -28,18 +28,18 @@ export type Loaded = {
 };
 
 export type HotReloadOptions = {
-  /** The files that the configuration is read from; none are followed when there are none. */
+  /** Source files of the configuration; empty when no file is followed. */
   readonly files: readonly string[];
-  /** How often they are looked at. */
+  /** Milliseconds between checks of the files. */
   readonly pollMs: number;
-  /** Names of fields that this role does not read: their changes are not told. */
+  /** Names of fields that this role does not read. Their changes are not reported. */
   readonly unread: readonly string[];
 };
 
 export type HotReloadDependencies = {
   /** Reads the files. Throws TonplaneError for what is wrong in them. */
   readonly load: () => Loaded;
-  /** Puts what is hot of a configuration in force; throws TonplaneError, and changes nothing, when it cannot be. */
+  /** Applies the hot part of a configuration. Throws TonplaneError, and changes nothing, when that is impossible. */
   readonly apply: (next: Loaded, before: Loaded) => void;
   readonly logger: Logger;
   readonly register: Registry;
@@ -47,7 +47,7 @@ export type HotReloadDependencies = {
 
 /** Follows files until it is closed. */
 export type HotReload = {
-  /** Of what is in force. */
+  /** Hash of the configuration in force. */
   readonly hash: string;
   /** Looks at the files now. */
   look(): void;
@@ -58,9 +58,9 @@ export type HotReload = {
 export const hotReloadPollMs = 500;
 
 /**
- * Follows the files of the configuration: a changed one is in force within 2 s, without a request lost; a bad one is refused whole, told once, and the
- * configuration before it stays. Files are looked at by their path, so that it does not matter whether they are written, renamed or behind the
- * symbolic link of a mounted ConfigMap. A refusal that depends on more than the files, as on the plans that keys name, is looked at again each time.
+ * Follows the files of the configuration. A change is in force within 2 s, without a lost request. A bad file is rejected whole and
+ * reported once, and the previous configuration stays. Files are checked by path: a rename or the symbolic link of a mounted ConfigMap
+ * works too. A rejection that also depends on other state, such as the plans that keys name, is checked again each time.
  */
 export function createHotReload(
   start: Loaded,
@@ -70,7 +70,7 @@ export function createHotReload(
   const metrics = createReloadMetrics(register);
   let inForce = start;
   let seen = stampOf(files);
-  /** What was told of a refusal; the same is not told again. */
+  /** Last reported rejection, which is not reported again. */
   let refused: string | undefined;
   /** Read, and refused for what else it depends on. */
   let waiting: Loaded | undefined;
@@ -95,7 +95,7 @@ export function createHotReload(
     }
     const cold = changedCold(inForce.config, next.config).filter((name) => !unread.includes(name));
     apply(next, inForce);
-    // What is cold stays as it is, so that a later change of it is told too.
+    // The cold part stays unchanged, so that a later change of it is reported too.
     inForce = next;
     metrics.inForce(next.hash);
     metrics.applied();

@@ -5,22 +5,22 @@ import { checkNetwork, readProgress, type IndexProgress, type NetworkHashes } fr
 import { checkSchema } from '../store/migrate.ts';
 import type { Store } from '../store/store.ts';
 
-/** Looks now and then at the tables of the index: they may be older or newer than this release needs, or of another network. */
+/** Checks the index's tables at intervals. They may be older or newer than this release needs, or of another network. */
 export type IndexWatch = {
   /**
-   * Why the tables do not fit, or that the first look goes on; undefined otherwise. No other state of Postgres is a reason: while it is away, locked, full
-   * or read-only, a process stays as ready as it was.
+   * Reason why the tables do not fit, or that the first check is running; undefined otherwise. No other state of Postgres is a reason.
+   * While Postgres is unavailable, locked, full or read-only, readiness does not change.
    */
   reason(): string | undefined;
   /** True after a look at tables that fit, until a look at tables that do not. */
   fits(): boolean;
-  /** How far the index is, on one line. */
+  /** Progress of the index, as a single line. */
   text(): string;
   close(): void;
 };
 
 export type IndexWatchOptions = {
-  /** That is served. */
+  /** Hashes of the served network. */
   readonly network: NetworkHashes;
   /** Between looks until tables fit. */
   readonly waitingMs?: number;

@@ -24,7 +24,7 @@ import { workerUrl } from './worker-url.ts';
 
 /** An indexer over a pool, and an interpreter of what it writes. */
 export type IndexWriter = {
-  /** The index is live by its ledger alone; how far its interpretation is stands beside that. */
+  /** The ledger alone decides whether the index is live. The interpreter's progress is reported separately. */
   status(): IndexStatus & IndexerStatus & { readonly interpreter: InterpreterStatus };
   close(): Promise<void>;
 };
@@ -32,14 +32,14 @@ export type IndexWriter = {
 export type IndexWriterDependencies = {
   readonly store: Store;
   readonly pool: Pool;
-  /** Where contracts are asked what they are. */
+  /** Contract worlds for calls of get-methods. */
   readonly worlds: ContractWorlds;
   readonly detector: Detector;
   readonly logger: Logger;
   readonly register: Registry;
 };
 
-/** One thread makes rows faster than Postgres takes them; the second bridges what the first has just begun. */
+/** A single thread makes rows faster than Postgres takes them. The second thread bridges the start of the first. */
 const threadsMax = 2;
 
 /** Begins to write the network's blocks and what they mean into Postgres: the past, and new ones as they come. */

@@ -24,9 +24,9 @@ import { tvmOptions } from './tvm-options.ts';
 
 /** The indexer as a process of its own, running. */
 export type IndexerProcess = {
-  /** Where probes, metrics and status are. */
+  /** URL of probes, metrics and status. */
   readonly internalUrl: string;
-  /** What is under way is written whole or not at all. */
+  /** Stops the indexer. Blocks in progress are written whole or not at all. */
   close(): Promise<void>;
 };
 
@@ -42,7 +42,7 @@ export async function startIndexerProcess(
     readonly version: string;
     readonly logger: Logger;
     readonly register: Registry;
-    /** Where a person may look on; only a terminal is written to. */
+    /** Output for progress; only a terminal is written to. */
     readonly output: NodeJS.WriteStream;
   },
 ): Promise<IndexerProcess> {
@@ -51,7 +51,7 @@ export async function startIndexerProcess(
   const { tracer } = tracing;
   const store = openStore(config, options, { logger, register, tracer });
   await refuseOtherNetwork(store, config);
-  // Nobody's floor is told to an indexer, and what it reads it reads once: it has no use for a Redis.
+  // An indexer needs no Redis: it has no callers with floors, and it reads everything once.
   const { pool, signatures, trusted } = startPool(config, {}, { logger, register, tracer });
   const tvm = createTvm(tvmOptions(), { register, logger, now: () => performance.now() });
   const worlds = createContractWorlds(config, { pool, tvm, now: () => performance.now() });
@@ -91,7 +91,7 @@ export async function startIndexerProcess(
   }
 }
 
-/** Whoever names the wrong database is told at once; a database that is not there yet, or has no tables yet, is waited for. */
+/** Rejects a wrong database at once. A database that does not exist yet, or has no tables yet, is awaited. */
 async function refuseOtherNetwork(store: Store, { anchors, indexer }: ServiceConfig): Promise<void> {
   try {
     await checkSchema(store);

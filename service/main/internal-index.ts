@@ -10,8 +10,8 @@ const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').upd
 const ownPaths = ['/status', '/metrics', '/readyz', '/livez'];
 
 /**
- * The page at `/` of the internal listener: a link to each of its pages.
- * @param further paths besides those of every process
+ * Renders the page at `/` of the internal listener: a link to each of its pages.
+ * @param further additional paths of this process
  */
 export function internalIndex(further: readonly string[]): InternalPage {
   const links = [...ownPaths, ...further].map((path) => `<li><a href="${path}">${path}</a></li>`).join('\n');

@@ -17,7 +17,7 @@ export type InternalOptions = {
   /** Pages of the internal listener besides its own. */
   readonly pages?: ReadonlyMap<string, () => InternalPage>;
   readonly internalPosts?: ReadonlyMap<string, InternalPost>;
-  /** Address of the internal listener; default: that of the public one. */
+  /** Address of the internal listener; default: the address of the public listener. */
   readonly internalHost?: string;
 };
 

@@ -57,13 +57,13 @@ const options = {
 type Values = ReturnType<typeof parse>['values'];
 
 /**
- * The `keys` role: changes a keyring file and returns what to print. A service that follows the file has it in force within 2 s. A revoked key is told to
- * the Redis that is named, after it is out of the file.
+ * Runs the `keys` role: changes a keyring file and returns the text to print. A service that follows the file applies the change within 2
+ * s. A revoked key is reported to the named Redis after the file is written.
  *
- * @param args what follows `keys` on the command line
+ * @param args arguments after `keys` on the command line
  * @param nowMs Unix milliseconds
- * @throws ArgumentsError, StartError for a file that cannot be read, LimitsError for one that is no keyring or would not be one afterwards, and when
- *   Redis cannot be told
+ * @throws ArgumentsError. StartError for a file that cannot be read. LimitsError for an invalid keyring before or after the change, and
+ * when Redis cannot be reached.
  */
 export async function runKeys(args: readonly string[], nowMs: number, environment: NodeJS.ProcessEnv): Promise<string> {
   const { values, positionals } = parse(args);
@@ -109,7 +109,7 @@ function create(rows: readonly Row[], values: Values): Outcome {
   return { print: `${key}\n`, changed: [...rows, row] };
 }
 
-/** The name that limits know. A key for an operation that does not exist would be refused everywhere. */
+/** Returns the name that limits use. A key for an unknown operation would be refused everywhere. */
 function knownOperation(name: string): string {
   const known = operationNamed(name);
   if (known !== undefined) return known;
@@ -130,7 +130,7 @@ function revoke(rows: readonly Row[], values: Values): Outcome {
   return { print: `revoked ${id}\n`, changed: rows.filter((row) => row.id !== id), revoked: id };
 }
 
-/** Whom to tell of a revoked key; undefined when no Redis is named. */
+/** Returns the Redis that learns of a revoked key; undefined when no Redis is named. */
 function redisOf(values: Values, environment: NodeJS.ProcessEnv): (RedisServer & { api: string }) | undefined {
   const file = values['redis-file'];
   const given =
@@ -151,7 +151,7 @@ function redisOf(values: Values, environment: NodeJS.ProcessEnv): (RedisServer &
   return { url, ca, api: values.api };
 }
 
-/** Both keys get one owner, so that the overlap does not double the budget. */
+/** Both keys get the same owner, so that the overlap does not double the budget. */
 function rotate(rows: readonly Row[], values: Values, nowMs: number): Outcome {
   const old = named(rows, values);
   const { id, sha256: _stored, ...terms } = old;
@@ -185,7 +185,7 @@ function readRows(file: string, mayBeMissing: boolean): readonly Row[] {
   return (JSON.parse(text) as { keys: Row[] }).keys;
 }
 
-/** Whole or not at all, even when the process ends in the middle; readable by the owner alone. A row a line, so that changes can be looked at. */
+/** Writes the file atomically, readable by the owner alone. Each row has its own line, so that changes are easy to review. */
 function writeRows(file: string, rows: readonly Row[]): void {
   const text = `{"keys":[\n${rows.map((row) => JSON.stringify(row)).join(',\n')}\n]}\n`;
   parseKeyring(text);

@@ -25,10 +25,10 @@ import { openStore, takeUrls, type PostgresUrls } from './store.ts';
 import { v3Families } from './v3-families.ts';
 import { workerUrl } from './worker-url.ts';
 
-/** The index as an API has it: read for v3, and written too where the process is told to. */
+/** Index of an API: read for v3, and also written when the options say so. */
 export type Ledger = {
   readonly v3: V3;
-  /** Why the process must not be ready; undefined when it may. */
+  /** Reason why the process must not be ready; undefined when it may be. */
   unreadable(): string | undefined;
   status(): IndexStatus;
   /** Takes over changed URLs of Postgres. */
@@ -41,13 +41,13 @@ export type Ledger = {
 };
 
 export type LedgerOptions = PostgresUrls & {
-  /** The process writes the index too, as on a laptop; in a cluster others do. */
+  /** The process writes the index too, as on a laptop. In a cluster other processes do. */
   readonly writesIndex?: boolean;
-  /** Part of the usual bytes of caches, above 0 to 1; default 1. */
+  /** Share of the usual bytes of caches, above 0 to 1; default 1. */
   readonly cachePart?: number;
-  /** Folder of a node's archive packages, which the past is read from first. */
+  /** Folder of a node's archive packages. The past is read from it first. */
   readonly archiveFolder?: string | undefined;
-  /** That the pods share. */
+  /** URL of the Redis that the pods share. */
   readonly redisUrl?: string | undefined;
   readonly redisCa?: string | undefined;
 };
@@ -111,7 +111,7 @@ function redisOf({ redisUrl: url, redisCa: ca }: LedgerOptions): RedisServer | u
   return url === undefined ? undefined : { url, ca };
 }
 
-/** Reads of tables that fit: those of another network or version would be answers that are wrong. */
+/** Reads only tables that fit. Tables of another network or version would give wrong answers. */
 function onceChecked(store: Store, watch: IndexWatch): Pick<Store, 'read'> {
   return {
     async read(sql, values, options) {
@@ -123,7 +123,7 @@ function onceChecked(store: Store, watch: IndexWatch): Pick<Store, 'read'> {
 
 const clock = (): number => performance.now();
 
-/** Undefined where nobody fetches what tokens keep outside of the chain: then nobody is asked to. */
+/** Undefined when no process fetches off-chain metadata of tokens. */
 function startMetadataQueue(
   { tokenMetadata }: ServiceConfig,
   dependencies: Pick<MetadataQueueDependencies, 'store' | 'logger'>,

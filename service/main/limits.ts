@@ -16,7 +16,7 @@ export type LimitsParts = {
 const keyringWorkerPath = import.meta.url.endsWith('.ts') ? '../limits/keyring-worker.ts' : './keyring-worker.js';
 const keyringWorkerUrl = new URL(keyringWorkerPath, import.meta.url);
 
-/** Who may ask for what: the keys, and the limits that hold for them. */
+/** Creates the limits with their keys. */
 export function startLimits(config: ServiceConfig, options: ApiOptions, dependencies: ApiDependencies): LimitsParts {
   const { logger, register } = dependencies;
   const keyring = createKeyring(
@@ -40,7 +40,7 @@ export function startLimits(config: ServiceConfig, options: ApiOptions, dependen
 /** Unix time that no step of the system's clock moves back. */
 const unixMs = (): number => performance.timeOrigin + performance.now();
 
-/** Limits shared by all pods where a Redis is named; without one each process has its own. */
+/** Creates limits shared by all pods when a Redis is named. Without Redis each process has its own limits. */
 function sharedLimits(
   config: ServiceConfig,
   { redisUrl: url, redisCa: ca }: ApiOptions,

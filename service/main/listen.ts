@@ -1,7 +1,7 @@
 import { StartError, systemCode } from './errors.ts';
 
 /**
- * Listens, or tells which option to change.
+ * Listens, or names the option to change.
  * @throws StartError `port_in_use`, `address_unusable`
  */
 export async function listenOn<T>(option: string, port: number, listen: () => Promise<T>): Promise<T> {
@@ -23,7 +23,7 @@ export async function listenOn<T>(option: string, port: number, listen: () => Pr
   }
 }
 
-/** Of an address that something listens on. */
+/** Returns the URL of an address with a listener. */
 export function urlOf({ host, port }: { host: string; port: number }): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -1,16 +1,16 @@
-/** Of a terminal that does not tell its width. */
+/** Width of a terminal that does not report its width. */
 const columnsUntold = 80;
 
-/** A terminal follows each second; a log file wants one line a minute. */
+/** A terminal updates each second. A log file gets a line each minute. */
 const terminalEveryMs = 1000;
 const logEveryMs = 60_000;
 
 export type LiveLine = { close(): void };
 
 /**
- * Keeps one line on a terminal, or writes it now and then to anything else.
+ * Updates a single line on a terminal, or writes it at intervals to any other stream.
  *
- * @param text of the line, asked for each time
+ * @param text returns the line, called each time
  */
 export function createLiveLine(
   { output }: { readonly output: NodeJS.WriteStream },
@@ -25,7 +25,7 @@ export function createLiveLine(
   async function write(): Promise<void> {
     const line = await text(everyMs);
     if (closed) return;
-    // Carriage return and "erase to the end of the line" keep it on one line.
+    // Carriage return and "erase to the end of the line" rewrite the same line.
     output.write(terminal ? `\r${line.slice(0, (output.columns || columnsUntold) - 1)}\u001B[K` : `${line}\n`);
   }
 

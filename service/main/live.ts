@@ -16,10 +16,10 @@ import type { SignatureChecker } from '../proof/signature-checker.ts';
 import type { Tvm } from '../tvm/tvm.ts';
 import type { V2Dependencies } from '../v2/v2.ts';
 
-/** What v2 answers from, and the worlds that messages are emulated in. */
+/** Dependencies of v2, and the worlds for emulated messages. */
 export type Live = V2Dependencies & { readonly worlds: ContractWorlds };
 
-/** Live answers of every family, over one pool. */
+/** Creates live answers of every family, over one pool. */
 export function createLive(
   { trust, network }: Pick<ServiceConfig, 'trust' | 'network'>,
   { pool, signatures, tvm, onSent }: { pool: Pool; signatures: SignatureChecker; tvm: Tvm; onSent?: OnSent },

@@ -18,11 +18,11 @@ import { createStatus } from './status.ts';
 import { openStore } from './store.ts';
 import { startTracing } from './tracing.ts';
 
-/** The process that fetches what tokens keep outside of the chain, running. */
+/** Running process that fetches off-chain metadata of tokens. */
 export type MetadataProcess = {
-  /** Where probes, metrics and status are. */
+  /** URL of probes, metrics and status. */
   readonly internalUrl: string;
-  /** What is under way goes back into the queue. */
+  /** Stops the process. Fetches in progress return to the queue. */
   close(): Promise<void>;
 };
 

@@ -4,14 +4,14 @@ import { TonplaneError } from '../error.ts';
 import { migrate, missingSteps, schemaVersion } from '../store/migrate.ts';
 import type { Store } from '../store/store.ts';
 
-/** A database that is made together with the service is there in minutes; past this somebody has to look. */
+/** A database that is created together with the service is available in minutes. A longer wait needs a person. */
 const patienceMs = 10 * 60_000;
 const retryMs = 2000;
 
 /**
- * Brings the schema to what this release needs, waiting for a Postgres that is not there yet; under `plan` only tells what it would do.
+ * Migrates the schema to this release, and waits for a Postgres that is not available yet. With `plan` it only reports the migrations.
+ * `tell` receives a line about each action.
  *
- * @param tell gets a line about each thing done
  * @throws StoreError
  */
 export async function runMigration(

@@ -1,4 +1,4 @@
-/** Operations that a key may be restricted to, by the names that limits know. A test holds the list equal to the contracts. */
+/** Operations that a key may be restricted to, by the names that limits use. A test compares the list with the contracts. */
 export const operationNames: readonly string[] = [
   // v2
   'getAddressInformation',
@@ -99,12 +99,12 @@ const byName: ReadonlyMap<string, string> = new Map([
   ...aliases,
 ]);
 
-/** The name by which limits know an operation, from any of its names, case-sensitive; undefined for an unknown one. */
+/** Returns the name of an operation in limits, from any of its names, case-sensitive; undefined for an unknown name. */
 export function operationNamed(name: string): string | undefined {
   return byName.get(name);
 }
 
-/** Names that a wrong one may have been meant as: equal but for case and for the path before it, else those that contain it; five at most. */
+/** Suggests at most five names for a wrong name: equal except for case and the path before it, else names that contain it. */
 export function similarOperations(name: string): readonly string[] {
   const wanted = name.replace(/^\/?(?:api\/)?(?:v[23]\/)?/i, '').toLowerCase();
   const same = operationNames.filter((each) => each.toLowerCase() === wanted);

@@ -119,7 +119,7 @@ type Opened = {
   close(): Promise<void>;
 };
 
-/** The network with what it is kept in and what it is a copy of. */
+/** Opens the network with its folder and its origin. */
 async function openNetwork(
   { blockTime, validators, keepChain, data, fork, liteServerPort, load }: Arguments,
   { version, logger, register, output }: OwnNetworkDependencies,
@@ -143,7 +143,7 @@ async function openNetwork(
         ...paceOf(blockTime),
         ...(validators !== undefined && { validators }),
         servers: [ownLiteServer(liteServerPort)],
-        // A copy of another network has the global id of that one.
+        // A copy of another network has the global id of that network.
         ...(fork === undefined && { accounts: genesisAccounts(startupAccounts(DEFAULT_GLOBAL_ID)) }),
       },
       { logger, register, ...(kept !== undefined && { kept }), ...(forked && { fork: forked.source }) },
@@ -201,7 +201,7 @@ function keptAlready(): StartError {
 }
 
 /**
- * The faucet pays only who can be read: a block with money for an account of a forked network that is away could not be made.
+ * The faucet pays only accounts that can be read. A block with money for an unavailable account of a forked network could not be made.
  * @param makesBlocks the faucet makes the blocks of its transfers, as nothing else does
  */
 function createForkFaucet(network: PrivateNetwork, makesBlocks: boolean): Faucet {
@@ -216,12 +216,12 @@ function createForkFaucet(network: PrivateNetwork, makesBlocks: boolean): Faucet
   };
 }
 
-/** A body that is no object has no fields: the first one that is missing is told. */
+/** A body that is no object has no fields. The first missing field is reported. */
 function fieldsOf(body: unknown): Readonly<Record<string, unknown>> {
   return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
 }
 
-/** The validators of a network stand in its first state: they are not changed by a word on the command line. */
+/** The network's first state has its validators, so the command line cannot change them. */
 function refuseOtherValidators(kept: KeptNetwork | undefined, validators: number | undefined): void {
   const there = kept?.origin?.validators;
   if (there === undefined || validators === undefined || validators === there) return;
@@ -233,7 +233,7 @@ function refuseOtherValidators(kept: KeptNetwork | undefined, validators: number
   });
 }
 
-/** What is a copy of another network needs that one for what was never read of it; what is none has nothing to read. */
+/** A copy of another network needs that network for unread accounts. A network that is no copy has nothing to read. */
 function refuseOtherKind(kept: KeptNetwork | undefined, fork: string | undefined): void {
   if (kept?.origin === undefined || (kept.origin.fork === undefined) === (fork === undefined)) return;
   const point = kept.origin.fork;
@@ -244,7 +244,7 @@ function refuseOtherKind(kept: KeptNetwork | undefined, fork: string | undefined
   );
 }
 
-/** A long chain takes a while to load: tells how far it is. */
+/** Milliseconds between progress reports while a long chain is loaded. */
 const tellEveryMs = 1000;
 
 function tellProgress(register: Registry, output: NodeJS.WritableStream): () => void {

@@ -21,7 +21,7 @@ import type { Live } from './live.ts';
 /** A probe of Redis that takes longer says that it is not well. */
 const REDIS_QUICK_MS = 100;
 
-/** Queries that nobody waits for have the time of a request. */
+/** Queries in the background have the time of a request. */
 const QUERY_MS = 3000;
 
 export type PendingParts = {
@@ -33,7 +33,7 @@ export type PendingParts = {
   readonly register: Registry;
 };
 
-/** Sent messages ahead of the chain; shared by the pods of an API through its Redis. */
+/** Tracks sent messages ahead of the chain. The pods of an API share them through its Redis. */
 export function startPending(
   config: Pick<ServiceConfig, 'name' | 'namespace' | 'anchors'>,
   redis: RedisServer | undefined,

@@ -16,11 +16,11 @@ import { createTrustChain, type TrustChain } from '../proof/trust-chain.ts';
 import { workerUrl } from './worker-url.ts';
 
 export type PoolOptions = {
-  /** That the pods share. */
+  /** URL of the Redis that the pods share. */
   readonly redisUrl?: string | undefined;
   /** Certificates in PEM that its own must come from. */
   readonly redisCa?: string | undefined;
-  /** Part of the usual bytes of cached answers, above 0 to 1; default 1. */
+  /** Share of the usual bytes of cached answers, above 0 to 1; default 1. */
   readonly cachePart?: number;
 };
 

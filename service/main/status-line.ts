@@ -1,16 +1,16 @@
 import { createLiveLine, type LiveLine } from './live-line.ts';
 
-/** What the status line tells, read anew each time. */
+/** Facts in the status line, read each time. */
 export type StatusFacts = {
   /** Served masterchain seqno; undefined before the first head. */
   readonly headSeqno: number | undefined;
-  /** Where the index is; undefined without one. */
+  /** Progress of the index; undefined without an index. */
   readonly index: string | undefined;
   readonly liteServersUsable: number;
   readonly liteServers: number;
   /** HTTP requests answered since the start. */
   readonly requests: number;
-  /** Last masterchain seqno of the recording; undefined on a network that has no end. */
+  /** Last masterchain seqno of the recording; undefined on an endless network. */
   readonly lastSeqno: number | undefined;
   /** Seconds that the network's clock is ahead of this machine's. */
   readonly aheadSeconds: number;
@@ -46,7 +46,7 @@ export function formatStatus(facts: StatusFacts, requestsPerSecond: number): str
   return parts.join(' | ');
 }
 
-/** Where a recording stands: `of 1000, ends in 4m 10s`, then `of 1000, ended`. */
+/** Returns the position in a recording: `of 1000, ends in 4m 10s`, then `of 1000, ended`. */
 function recordingPart(facts: StatusFacts): string {
   if (facts.lastSeqno === undefined || facts.headSeqno === undefined) return '';
   const seconds = Math.round((facts.lastSeqno - facts.headSeqno) * facts.paceSeconds);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import type { createStatus } from './status.ts';
 
-/** What `/status` shows. */
+/** Content of `/status`. */
 export type Status = ReturnType<ReturnType<typeof createStatus>>;
 
 type LiteServerStatus = Status['liteServers'][number];
@@ -23,7 +23,7 @@ td.number { text-align: right; font-variant-numeric: tabular-nums; }
 /** Allows the page its own style and nothing else: no script, no asset, no frame. */
 export const statusPagePolicy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
-/** The status as a page for people, which refreshes itself. Everything that comes from elsewhere is escaped. */
+/** Renders the status as a page for people, which refreshes itself. Every external text is escaped. */
 export function renderStatus(status: Status, nowMs: number): string {
   const { name, network, version, trust, ready, reasons, head, liteServers, uptimeSeconds, http, index, metadata } =
     status;

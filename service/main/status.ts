@@ -6,13 +6,13 @@ import type { MetadataStatus } from '../metadata/metadata.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { TrustChain } from '../proof/trust-chain.ts';
 
-/** What `/status` tells of the index. */
+/** Status of the index in `/status`. */
 export type IndexStatus = {
   /** The operator takes it over into the status of a TonApi. Undefined in a process that only reads. */
   readonly state?: 'CatchingUp' | 'Live' | 'Stalled' | undefined;
   /** Newest masterchain block that is indexed, where the process writes the index. */
   readonly headSeqno?: number | undefined;
-  /** One line for a person. */
+  /** Single line for a person. */
   readonly text: string;
 };
 
@@ -22,16 +22,16 @@ export type StatusSources = {
   /** Undefined under trust `none`. */
   readonly trusted?: () => TrustChain | undefined;
   readonly readiness: () => Readiness;
-  /** Of the public listener, where there is one. */
+  /** Status of the public listener, if any. */
   readonly http?: () => HttpServerStatus;
-  /** Of the hot configuration in force. */
+  /** Hash of the hot configuration in force. */
   readonly configHash: () => string;
-  /** What the role adds. */
+  /** Content that the role adds. */
   readonly further: () => Readonly<Record<string, unknown>>;
   readonly keyring?: () => { readonly keys: number; readonly sha256: string | null };
-  /** Where the index is; absent where there is none. */
+  /** Progress of the index; absent without an index. */
   readonly index?: () => IndexStatus;
-  /** What is fetched of tokens, where that is the process's work. */
+  /** Status of metadata fetching, in a process with that work. */
   readonly metadata?: () => MetadataStatus;
 };
 
@@ -61,7 +61,7 @@ export function createStatus(config: ServiceConfig, version: string, sources: St
   };
 }
 
-/** How old the head is by this machine's clock. */
+/** Age of the head by this machine's clock, in seconds. */
 function lagSeconds(utime: number): number {
   return Math.round(Date.now() / 1000) - utime;
 }

@@ -7,7 +7,7 @@ import { createStore, type Store } from '../store/store.ts';
 import { StartError } from './errors.ts';
 import type { Loaded } from './hot-reload.ts';
 
-/** Of the index, and of a replica that it is read from: secrets. With them the authorities of both. */
+/** URLs of the index and of its read replica, which are secrets, with the certificate authorities of both. */
 export type PostgresUrls = Partial<Pick<Loaded, 'postgresUrl' | 'postgresReplicaUrl' | 'postgresCa'>>;
 
 /**
@@ -32,7 +32,7 @@ export function openStore(
       ca: postgresCa,
       schema: postgres.schema,
       poolSize: postgres.poolSize,
-      // Nobody waits for an answer longer.
+      // Callers wait no longer than this for an answer.
       statementTimeoutMs: requestTimeoutMs,
     },
     { logger, register, tracer, clock: () => performance.now() },

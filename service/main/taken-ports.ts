@@ -6,7 +6,7 @@ import { listenOn } from './listen.ts';
 export type WantedPort = { readonly option: string; readonly host: string; readonly port: number };
 
 /**
- * Listens on all ports for a moment: a port that is taken, also by another of the list, is reported before anything starts.
+ * Listens on all ports for a moment. A taken port, also by another port of the list, is thus reported before anything starts.
  * @throws StartError `port_in_use`, `address_unusable`
  */
 export async function refuseTakenPorts(wanted: readonly WantedPort[]): Promise<void> {

@@ -3,7 +3,7 @@ import { availableParallelism, totalmem } from 'node:os';
 import { workersFor, type TvmOptions } from '../tvm/options.ts';
 import { workerUrl } from './worker-url.ts';
 
-/** The TVM of a process: as many threads as the machine, or its container, bears. */
+/** Returns the TVM options of a process: as many threads as the machine, or its container, allows. */
 export function tvmOptions(): TvmOptions {
   // Without a bound the system reports 0, or more than there is.
   const memoryBytes = Math.min(process.constrainedMemory() || Infinity, totalmem());

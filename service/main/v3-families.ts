@@ -33,14 +33,14 @@ import { walletStateOperations } from '../v3/wallet-states.ts';
 
 type V3FamiliesDependencies = Pick<KnownTokensDependencies, 'wanted' | 'clock'> & Omit<WritersDependencies, 'metrics'>;
 
-/** Every operation of v3, over live answers for what the index does not hold. */
+/** Creates every operation of v3, over live answers for data that the index lacks. */
 export function v3Families(
   { network, cachePart = 1 }: Pick<ServiceConfig, 'network'> & Partial<WritersOptions>,
   live: V2Dependencies,
   pending: Pick<Pending, 'find'>,
   { wanted, clock, register, threads, random }: V3FamiliesDependencies,
 ): V3Operation[] {
-  // Of other networks nobody knows whose friendly form they use; tools take them as they take the main network's.
+  // Other networks have no established friendly form, so tools treat them like mainnet.
   const metrics = createKeptMetrics(register);
   const accounts = createKnownAccounts({ testOnly: network === 'testnet' }, { clock, metrics });
   const addressBooks = createAddressBooks({ accounts });

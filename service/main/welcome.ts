@@ -1,10 +1,10 @@
 import { parseAddress, formatFriendlyAddress, formatRawAddress } from '../decode/address.ts';
 import type { StartupAccount } from '../devchain/startup-accounts.ts';
 
-/** What a person or a script needs of the network that runs. */
+/** Facts about the running network for a person or a script. */
 export type WelcomeFacts = {
   readonly title: string;
-  /** Of the public listener: `http://127.0.0.1:8081`. */
+  /** URL of the public listener: `http://127.0.0.1:8081`. */
   readonly url: string;
   readonly internalUrl: string;
   readonly hasIndex: boolean;
@@ -61,7 +61,7 @@ function friendly(name: string, raw: string): string {
   return address === undefined ? raw : formatFriendlyAddress(address, { bounceable: !name.startsWith('wallet ') });
 }
 
-/** How clients that developers use reach the network, a line each. */
+/** Renders a line for each developer client: how it reaches the network. */
 function connectLines({
   url,
   internalUrl,

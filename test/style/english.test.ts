@@ -23,11 +23,8 @@ const directive = /^\s*(oxlint|eslint|@ts-|@vitest|v8 |c8 )/;
  * comments, and remove a folder at zero.
  */
 const faultsMax: Readonly<Record<string, Faults>> = {
-  charts: [3, 0, 1],
-  crds: [3, 1, 0],
   service: [12, 12, 2],
   'service/devchain': [120, 44, 27],
-  'service/main': [64, 43, 26],
   'service/store': [161, 54, 42],
   'service/v3': [201, 88, 26],
   'test/bench': [67, 37, 18],
