@@ -10,7 +10,7 @@ export type ByteSink = {
   beginLength(): number;
   endLength(place: number): void;
   readonly length: () => number;
-  /** What was written; the sink begins anew. */
+  /** Returns the written bytes; the sink is empty again. */
   take(): Buffer;
 };
 

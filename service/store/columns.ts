@@ -7,10 +7,10 @@ export type ColumnKind<T> = {
   readonly value?: T;
 };
 
-/** Columns of one table in their order; row types are inferred from it. */
+/** Columns of a table in order; row types are inferred from it. */
 export type Columns = Readonly<Record<string, ColumnKind<unknown>>>;
 
-/** One table: what migrations make, writers fill and queries read. */
+/** A table: migrations create it, writers fill it, queries read it. */
 export type Table<C extends Columns = Columns> = {
   readonly name: string;
   readonly columns: C;

@@ -8,7 +8,7 @@ import { StoreError, told } from './errors.ts';
 import { postgresTls } from './tls.ts';
 import { createTurns } from './turns.ts';
 
-/** Connections to one Postgres: a pool of them, and further ones outside of the pool. */
+/** Connections to a Postgres: a pool, and further connections outside of the pool. */
 export type Connections = {
   /** @throws StoreError */
   borrow(): Promise<PoolClient>;
@@ -28,13 +28,16 @@ export type ConnectionsOptions = {
   readonly poolSize: number;
 };
 
-/** A connection that is not there in this time is told as such. */
+/** Longest time to open a connection; then the call fails. */
 const connectTimeoutMs = 5000;
 
-/** A new connection plans its first query of each table tens of times as long as the next ones: those of a minute's traffic stay. */
+/**
+ * A new connection plans its first query of each table tens of times slower than later queries. Connections of a minute's traffic stay
+ * open.
+ */
 const idleConnectionMs = 60_000;
 
-/** A transaction whose process is stuck must not hold locks for ever. */
+/** A transaction of a stuck process must not hold locks for ever. */
 const idleTransactionTimeoutMs = 60_000;
 
 /** Integers of up to 120 bits and more arrive as text. */
@@ -50,7 +53,7 @@ const ownParsers: ReadonlyMap<number, (text: string) => unknown> = new Map<numbe
   [byteArrayType, readByteArray],
 ]);
 
-/** Amounts are whole numbers; what a query averages is not. */
+/** Amounts are whole numbers; averages of a query are not. */
 function numeric(text: string): bigint | number {
   return /^-?\d+$/.test(text) ? BigInt(text) : Number(text);
 }
@@ -58,7 +61,7 @@ function numeric(text: string): bigint | number {
 /** @throws StoreError `store_refused` for parameters of TLS that contradict each other */
 export function createConnections(options: ConnectionsOptions, logger: Logger): Connections {
   const configs = configsOf(options);
-  // A pool opens nothing before it is asked.
+  // A pool opens no connection before its first call.
   const ways = configs.map((config) => ({ config, pool: createPool(config, options.poolSize, logger) }));
   const inTurn = createTurns(ways);
   const sum = (count: (pool: Pool) => number): number => ways.reduce((total, { pool }) => total + count(pool), 0);
@@ -84,8 +87,8 @@ export function createConnections(options: ConnectionsOptions, logger: Logger): 
 }
 
 /**
- * A configuration for each way to connect. `options` of the start packet, so that a connection is never without them; those of the URI stay. What is read
- * are pages cut from indexes: a worker beside takes longer to start than they take.
+ * A configuration for each way to connect. Every connection has our `options` in its start packet; options of the URI stay. Queries read
+ * pages cut from indexes: a parallel worker takes longer to start than such a query.
  */
 function configsOf({ url: uri, ca, schema }: ConnectionsOptions): ClientConfig[] {
   const tls = postgresTls(uri, {
@@ -96,7 +99,7 @@ function configsOf({ url: uri, ca, schema }: ConnectionsOptions): ClientConfig[]
   if ('problem' in tls) throw new StoreError('store_refused', tls.problem);
   const url = URL.canParse(tls.url) ? new URL(tls.url) : undefined;
   const given = url?.searchParams.get('options') ?? '';
-  // `pg` would let those of the URI replace ours.
+  // `pg` lets options of the URI replace ours.
   url?.searchParams.delete('options');
   const config: ClientConfig = {
     connectionString: url?.href ?? tls.url,
@@ -135,9 +138,9 @@ function bare(error: Error): Error {
 
 function createPool(config: ClientConfig, size: number, logger: Logger): Pool {
   const pool = new Pool({ ...config, max: size, idleTimeoutMillis: idleConnectionMs });
-  // Of an idle connection: the next call opens another.
+  // Error of an idle connection: the next call opens another connection.
   pool.on('error', (error) => logger.warn({ err: bare(error) }, 'connection to Postgres lost'));
-  // It may be lost in the packet that opens it, before whoever asked for it can listen: what it is asked then fails, and nothing else may.
+  // A connection may be lost in its first packet, before its caller can listen. The caller's query then fails, and no other work.
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }

@@ -4,18 +4,19 @@ import { TonplaneError } from '../error.ts';
 import { untrustedCertificate } from '../tls/untrusted-certificate.ts';
 
 /**
- * - `store_unavailable`: Postgres is away, starting, or in another state that passes: a lock, a full disk, no memory, no connection, read-only
+ * - `store_unavailable`: Postgres is unavailable, starting, or in another passing state: a lock, a full disk, no memory, no connection,
+ *   read-only
  * - `store_refused`: Postgres does not let this service in: password, database, privilege
- * - `statement_timeout`: a query took longer than it was given
+ * - `statement_timeout`: a query took longer than its limit
  * - `write_conflict`: two writers met; the same transaction may be tried again
  * - `query_failed`: Postgres refused a statement
- * - `schema_missing`: tables or parts of them are not there
- * - `schema_older`, `schema_newer`: the tables are not those of this version
+ * - `schema_missing`: tables or parts of them do not exist
+ * - `schema_older`, `schema_newer`: the tables are of another version
  * - `other_network`: the tables hold another network, or begin at another block
  * - `lease_lost`: another head writer has taken over
- * - `range_lost`: a range of the past is not this worker's any more
- * - `claim_lost`: what these blocks mean is told by another worker now, or they have changed meanwhile
- * - `out_of_order`: a batch does not begin where the index ends
+ * - `range_lost`: a range of the past belongs to another worker now
+ * - `claim_lost`: another worker interprets these blocks now, or they have changed since the claim
+ * - `out_of_order`: a batch does not begin at the end of the index
  */
 export type StoreErrorCode =
   | 'store_unavailable'
@@ -32,7 +33,7 @@ export type StoreErrorCode =
   | 'claim_lost'
   | 'out_of_order';
 
-/** What happened, without values of rows. */
+/** Details of an error, without values of rows. */
 export type StoreErrorData = {
   /** SQLSTATE or the system's code. */
   readonly cause?: string;
@@ -49,7 +50,7 @@ export class StoreError extends TonplaneError<StoreErrorCode, StoreErrorData> {
   }
 }
 
-/** A call of `pg`, whose failure is one of ours. */
+/** Awaits a call of `pg`; turns its failure into a StoreError. */
 export async function told<T>(call: Promise<T>): Promise<T> {
   try {
     return await call;
@@ -77,7 +78,7 @@ function messageOf(cause: Error): string {
   return `${expected}, got: ${cause.message}`;
 }
 
-/** By SQLSTATE or its class, the first two characters (Postgres manual, appendix A). */
+/** Codes by SQLSTATE or its class, the first two characters (Postgres manual, appendix A). */
 const codes: ReadonlyMap<string, StoreErrorCode> = new Map<string, StoreErrorCode>([
   ['57014', 'statement_timeout'],
   // Transaction rollback. A standby reports so a query that its replay had to end.
@@ -120,7 +121,7 @@ export function storeErrorCodeOf(state: string): StoreErrorCode {
 
 const unfit: ReadonlySet<StoreErrorCode> = new Set(['schema_missing', 'schema_older', 'schema_newer', 'other_network']);
 
-/** True where the tables are not those that this process needs; false for every other failure, which says nothing about them. */
+/** True if the tables do not fit this process. False for every other failure, which says nothing about the tables. */
 export function isUnfit(error: unknown): boolean {
   return error instanceof StoreError && unfit.has(error.code);
 }
@@ -128,7 +129,7 @@ export function isUnfit(error: unknown): boolean {
 /** Connection exceptions, a shutdown, a server that became a standby, a lost prepared statement. */
 const endsConnection = /^(08|57P|25006|26000)/;
 
-/** True where the connection is lost or of no further use; false where Postgres refused a statement and serves the next. */
+/** True if the connection is lost or unusable. False if Postgres refused a statement and serves the next. */
 export function isConnectionSpent(error: unknown): boolean {
   if (!(error instanceof StoreError) || error.code !== 'store_unavailable') return false;
   return !(error.cause instanceof DatabaseError) || endsConnection.test(error.data.cause ?? '');

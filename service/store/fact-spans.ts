@@ -1,6 +1,6 @@
 import type { InterfaceFactsRow } from './meaning-tables.ts';
 
-/** What an account meant after its transactions above `after_lt` up to `until_lt`. */
+/** Interfaces of an account after its transactions above `after_lt` up to `until_lt`. */
 export type FactSpan = Omit<InterfaceFactsRow, 'account'>;
 
 /** Changes of an account's spans. */
@@ -11,10 +11,10 @@ export type SpanChanges = {
 };
 
 /**
- * Puts spans that were looked at now in the place of what was known of them. Spans that meet at a transaction and say the same are one, so that the
- * result does not depend on the order in which they came.
+ * Replaces stored spans with spans that were examined now. Equal spans that meet at a transaction are merged, so that the result does not
+ * depend on their order.
  *
- * @param stored those that overlap or meet the seen ones
+ * @param stored spans that overlap or meet the seen spans
  */
 export function planSpans(stored: readonly FactSpan[], seen: readonly FactSpan[]): SpanChanges {
   let spans = [...stored];
@@ -33,7 +33,7 @@ export function planSpans(stored: readonly FactSpan[], seen: readonly FactSpan[]
   };
 }
 
-/** What is left of a span where another takes its place. */
+/** Parts of a span outside of another span. */
 function without(span: FactSpan, other: FactSpan): FactSpan[] {
   if (span.until_lt <= other.after_lt || span.after_lt >= other.until_lt) return [span];
   return [
@@ -50,7 +50,7 @@ function saysSame(one: FactSpan, other: FactSpan): boolean {
   return one.version === other.version && textOf(one.facts) === textOf(other.facts);
 }
 
-/** The same text for the same JSON, whatever the order of its fields. */
+/** Returns the same text for the same JSON, in any order of fields. */
 function textOf(value: unknown): string {
   return JSON.stringify(value, (_key, one: unknown) =>
     typeof one === 'object' && one !== null && !Array.isArray(one)

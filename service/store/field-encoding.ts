@@ -60,7 +60,7 @@ const fieldTypes: Readonly<Record<string, FieldType>> = {
   },
 };
 
-/** Texts of the chain may hold what Postgres refuses: the character zero, and in JSON halves of a pair, which stand there as escapes. */
+/** Texts of the chain may contain characters that Postgres refuses: the character zero, and in JSON unpaired surrogates, as escapes. */
 const refusedInJson = /\\u(?:0000|d[89a-f])/i;
 
 function withoutZeros(text: string): string {
@@ -94,12 +94,12 @@ export function writeField(kind: ColumnKind<unknown>): (sink: ByteSink, value: u
   };
 }
 
-/** Postgres type of the elements when values of a column travel as one array. */
+/** Postgres type of the elements when a column's values are sent as an array. */
 export function elementSql(kind: ColumnKind<unknown>): string {
   return typeOf(kind.sql).carrier?.sql ?? kind.sql;
 }
 
-/** One array of a column's values, in the binary format. */
+/** Encodes a column's values as an array in the binary format. */
 export function encodeArray(kind: ColumnKind<unknown>, values: readonly unknown[]): Buffer {
   const { carrier } = typeOf(kind.sql);
   const element = carrier === undefined ? kind : { sql: carrier.sql, nullable: kind.nullable };
@@ -123,7 +123,7 @@ function typeOf(sql: string): FieldType {
   return type;
 }
 
-/** An array of one dimension, in the binary format. */
+/** Encodes an array of a single dimension in the binary format. */
 function writeElements<T>(oid: number, write: (sink: ByteSink, value: T) => void) {
   return (sink: ByteSink, values: readonly T[]): void => {
     sink.int32(values.length === 0 ? 0 : 1);

@@ -5,7 +5,7 @@ import { lookTimeoutMs, type Store } from './store.ts';
 /** Root and file hash of a network's zero state. */
 export type NetworkHashes = { readonly rootHash: Uint8Array; readonly fileHash: Uint8Array };
 
-/** What must never change of an index. */
+/** Properties of an index that never change. */
 export type IndexIdentity = NetworkHashes & {
   /** First masterchain block of the index. */
   readonly startSeqno: number;
@@ -41,7 +41,7 @@ export async function claimIndex(store: Store, identity: IndexIdentity): Promise
 }
 
 /**
- * Passes when the index is of this network, or of none yet.
+ * Passes for an index of this network, and for an empty index.
  *
  * @throws StoreError `other_network`
  */
@@ -73,7 +73,7 @@ function refuseOtherStart(found: StateRow, { startSeqno }: IndexIdentity): void 
   }
 }
 
-/** True for an index that has the first masterchain block, and not the accounts of the zerostates that come with it. */
+/** True for an index that has the first masterchain block without the accounts of its zerostates. */
 export async function lacksZeroStates(store: Store): Promise<boolean> {
   const [row] = await store.transaction(({ query }) =>
     query<{ lacks: boolean }>(
@@ -95,7 +95,7 @@ export type IndexProgress = {
   readonly claimedRanges: number;
 };
 
-/** Undefined while nobody has begun the index. */
+/** Undefined before the index begins. */
 export async function readProgress(store: Store): Promise<IndexProgress | undefined> {
   const rows = await store.transaction(
     ({ query }) =>

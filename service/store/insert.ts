@@ -11,11 +11,11 @@ import type { Session } from './store.ts';
 /** How rows travel: `copy` for the many of the past, `unnest` for the few of a block at the head. */
 export type Carriage = 'copy' | 'unnest';
 
-/** Puts rows into tables inside one transaction. */
+/** Inserts rows into tables inside a transaction. */
 export type Inserts = {
-  /** Rows of which the table has none. */
+  /** Inserts rows that the table does not have. */
   add<T extends Table>(table: T, rows: readonly Row<T>[]): Promise<void>;
-  /** Rows of which the table may have some, by key: those stay as they are. */
+  /** Inserts the rows that the table does not have; rows with a stored key stay unchanged. */
   addMissing<T extends Table>(table: T, rows: readonly Row<T>[]): Promise<void>;
   /**
    * Any statement over rows.
@@ -43,7 +43,7 @@ export function createInserts(session: Session, carriage: Carriage): Inserts {
       return session.query<R>(statement(`${sql} AS given`), values);
     }
     const stage = `stage_${table.name}`;
-    // A commit empties it; a second use in one transaction has to.
+    // A commit empties the stage; a second use in the same transaction must empty it here.
     if (staged.has(stage)) await session.query(`TRUNCATE ${stage}`);
     staged.add(stage);
     await session.query(stageSql(stage, table.columns));
@@ -64,9 +64,9 @@ export function createInserts(session: Session, carriage: Carriage): Inserts {
 }
 
 /**
- * Inserts what a relation holds, in the order of the key: writers that meet then wait for each other in one direction.
+ * Inserts the rows of a relation in the order of the key. Writers that meet then wait for each other in one direction.
  *
- * @param given as `Inserts.run` gives it, with conditions if need be
+ * @param given relation from `Inserts.run`, with optional conditions
  */
 export function insertFrom(table: Table, given: string): string {
   const columns = Object.keys(table.columns);

@@ -3,14 +3,14 @@ import { StoreError } from './errors.ts';
 import { encodeArray } from './field-encoding.ts';
 import type { Session, Store } from './store.ts';
 
-/** Masterchain blocks whose meaning one worker tells. */
+/** Masterchain blocks that a worker interprets. */
 export type ClaimedBlocks = {
   /** Newest first. */
   readonly seqnos: readonly number[];
   /**
-   * Part of the transaction that writes what they mean: nothing is left to do of them.
+   * Part of the transaction that writes the results: the blocks are done.
    *
-   * @throws StoreError `claim_lost`, also when one of them has got further traces since it was claimed
+   * @throws StoreError `claim_lost`, also when a block has got further traces since the claim
    */
   finish(session: Session): Promise<void>;
   /** Holds the claim on while the work takes long. @throws StoreError `claim_lost` */
@@ -20,17 +20,20 @@ export type ClaimedBlocks = {
 };
 
 export type ClaimOptions = {
-  /** Of the interpreter: what a newer one has to do is left to it. */
+  /** Version of the interpreter: work for a newer version is left to it. */
   readonly version: number;
   readonly blocksMax: number;
-  /** How long the claim is held without a heartbeat. */
+  /** Duration of a claim without a heartbeat, in milliseconds. */
   readonly claimMs: number;
 };
 
 /** Stands for the zerostates among masterchain blocks: it is queued when their accounts are written. */
 export const ZEROSTATES_SEQNO = 0;
 
-/** Queues masterchain blocks, in the transaction that writes them or brings traces that end in them; whoever is at work on one begins again. */
+/**
+ * Queues masterchain blocks, in the transaction that writes them or brings traces that end in them. A worker that has claimed such a block
+ * starts again.
+ */
 export async function queueInterpretations({ query }: Session, seqnos: Iterable<number>): Promise<void> {
   const all = [...new Set(seqnos)];
   if (all.length === 0) return;
@@ -42,9 +45,9 @@ export async function queueInterpretations({ query }: Session, seqnos: Iterable<
 }
 
 /**
- * Claims the newest blocks to do that nobody holds, or whose holder has not been heard of for the time it had.
+ * Claims the newest open blocks that are unclaimed or whose claim has expired.
  *
- * @returns undefined when there is none
+ * @returns undefined without such blocks
  */
 export async function claimInterpretations(
   store: Store,
@@ -111,9 +114,9 @@ function claimLost(seqnos: readonly number[]): StoreError {
 }
 
 /**
- * Queues blocks again that an older version has done, newest first; what they meant to it is served until then.
+ * Queues blocks again that an older version has done, newest first. Their old results are served until then.
  *
- * @returns how many
+ * @returns number of blocks
  */
 export async function queueOlder(
   store: Store,
@@ -131,13 +134,13 @@ export async function queueOlder(
   return rows.length;
 }
 
-/** What is left to do, of all workers. */
+/** Remaining work of all workers. */
 export type InterpretationsLeft = {
-  /** Masterchain blocks whose meaning is not told, or has to be told again. */
+  /** Masterchain blocks to be interpreted, for the first time or again. */
   readonly todo: number;
   /** Blocks that an older version has done, and that are not queued again yet. */
   readonly older: number;
-  /** The newest one to do; null when there is none. */
+  /** Newest block to do; null without any. */
   readonly newest: number | null;
 };
 

@@ -5,7 +5,7 @@ import type { Query } from './store.ts';
 import type { AccountEditRow, AccountStateRow, CodeRow, TraceRow, TransactionRow } from './tables.ts';
 import { TRACE_STATE } from './trace-plan.ts';
 
-// What the interpreter reads of the ledger: on the primary, since a replica may not have yet what was just claimed.
+// The interpreter reads the ledger from the primary: a replica may not have the claimed blocks yet.
 
 /** A transaction to be read. */
 export type StoredTransaction = Pick<
@@ -74,7 +74,7 @@ export async function readEarlierTransactions(
 /** The code of a state, by the state's hash. */
 export type StateCode = Pick<AccountStateRow, 'hash' | 'code_hash'> & Pick<CodeRow, 'methods'>;
 
-/** Those of states that are indexed. */
+/** Code of indexed states. */
 export function readStateCodes(query: Query, hashes: readonly Uint8Array[]): Promise<StateCode[]> {
   return query(
     `SELECT s.hash, s.code_hash, c.methods FROM account_states s LEFT JOIN codes c ON c.code_hash = s.code_hash
@@ -83,10 +83,10 @@ export function readStateCodes(query: Query, hashes: readonly Uint8Array[]): Pro
   );
 }
 
-/** An account after one of its transactions. */
+/** An account after a transaction. */
 export type FactsPlace = { readonly account: Uint8Array; readonly lt: bigint };
 
-/** What a version of the interpreter knows of accounts after their transactions; nothing of those that it did not look at. */
+/** Results of a version of the interpreter for accounts after their transactions. Accounts that it did not examine are absent. */
 export function readFacts(
   query: Query,
   places: readonly FactsPlace[],
@@ -125,7 +125,7 @@ export function readEdits(query: Query, seqnos: readonly number[]): Promise<Stor
   );
 }
 
-/** The newest change without a transaction before each place; nothing of places without. */
+/** The newest change without a transaction before each position; positions without such a change are absent. */
 export function readEditsBefore(
   query: Query,
   places: readonly FactsPlace[],

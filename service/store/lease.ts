@@ -2,33 +2,34 @@ import { StoreError, told } from './errors.ts';
 import { addRanges } from './ranges.ts';
 import type { Session, Store } from './store.ts';
 
-/** The right to write the head: one process has it at a time. */
+/** The right to write the head: a single process has it at a time. */
 export type HeadLease = {
   /** Grows with each holder. */
   readonly epoch: bigint;
   /** Aborted when the session that holds the lease is gone. */
   readonly signal: AbortSignal;
   /**
-   * Part of the transaction that writes masterchain blocks `from` to `to`: they follow the last one, and the lease still holds when it commits.
+   * Part of the transaction that writes masterchain blocks `from` to `to`. The blocks follow the last block, and the lease is still valid
+   * at the commit.
    *
    * @throws StoreError `lease_lost`, `out_of_order`
    */
   advance(session: Session, from: number, to: number): Promise<void>;
-  /** The head goes on at `seqno`; what lies before it and is not written becomes ranges of the past. Gives the seqno that comes next. */
+  /** The head continues at `seqno`; unwritten blocks before it become ranges of the past. Returns the next seqno. */
   moveTo(seqno: number): Promise<number>;
   /** Ends the lease at once. */
   release(): Promise<void>;
 };
 
-/** A holder whose machine is gone is found out after 10 + 3 * 5 seconds; else the server would hold its lock for hours. */
+/** A holder whose machine is gone is detected after 10 + 3 * 5 seconds. Otherwise the server keeps its lock for hours. */
 const sessionSettings = `SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3; SET idle_session_timeout = 0`;
 
 /**
- * Takes the lease when nobody has it: an advisory lock of a session of its own, and a new epoch, which each transaction of the head checks. A writer
- * whose session ended unnoticed can thus still try, but never commit.
+ * Takes the lease when it is free: an advisory lock of a separate session, and a new epoch that each transaction of the head checks. A
+ * writer whose session ended unnoticed can try, but never commit.
  *
- * @param holder name of this process, for people who look
- * @returns undefined while another process holds it
+ * @param holder name of this process, for people
+ * @returns undefined while another process has the lease
  */
 export async function acquireHeadLease(store: Store, holder: string): Promise<HeadLease | undefined> {
   const client = await store.connect();

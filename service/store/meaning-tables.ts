@@ -17,13 +17,14 @@ import {
   type Row,
 } from './columns.ts';
 
-// What contracts mean: found by running their get-methods on proved states, and by telling the traces' transactions as actions.
-// A greater `last_trans_lt` replaces the row of a contract. A contract that stops matching keeps it (service/interfaces/README.md#kinds-of-contracts).
-// Migrations add an `id` to contracts' tables, in the order in which they were first seen.
+// Results of interpretation: contracts, from get-methods on proved states, and actions, from the transactions of traces.
+// A greater `last_trans_lt` replaces the row of a contract. A contract that stops matching keeps its row
+// (service/interfaces/README.md#kinds-of-contracts).
+// Migrations add an `id` to contracts' tables, in the order of first sight.
 
-/** What stands beside each contract. */
+/** Columns of each contract's state. */
 const state = {
-  /** Of the state that the row was read from. */
+  /** Last transaction of the state that the row comes from. */
   last_trans_lt: lt,
   code_hash: nullable(hash),
   data_hash: nullable(hash),
@@ -82,7 +83,7 @@ export const nftSales = defineTable('nft_sales', ['address'], {
   marketplace: nullable(address),
   /** Unix seconds. */
   created_at: nullable(int),
-  /** As `details` of nft/sales shows it: raw addresses, amounts as decimal text. */
+  /** Raw addresses and amounts as decimal text, as in `details` of nft/sales. */
   details: json,
   ...state,
 });
@@ -144,17 +145,17 @@ export const vestingContracts = defineTable('vesting_contracts', ['address'], {
 });
 
 /**
- * What classification knows of an account after each of its transactions above `after_lt`, up to that at `until_lt`: states that followed one another
- * and meant the same. What lies between two rows of an account was not looked at, or could be nothing of this by its code.
+ * Results of classification for an account after each of its transactions above `after_lt`, up to `until_lt`: consecutive states with equal
+ * results. States between two rows of an account were not examined, or their code rules out all interfaces.
  */
 export const interfaceFacts = defineTable('interface_facts', ['account', 'after_lt'], {
   account: address,
-  /** Of the transaction before the first of them; 0 for an account's first. */
+  /** Lt of the transaction before the first of them; 0 for an account's first. */
   after_lt: lt,
   until_lt: lt,
   /** `AccountFacts` of service/interfaces: bigints as decimal text, bytes as base64. */
   facts: json,
-  /** Of the interpreter: another does not rely on them. */
+  /** Version of the interpreter: another version does not rely on the row. */
   version: small,
 });
 
@@ -171,7 +172,7 @@ const transfer = {
 export const jettonTransfers = defineTable('jetton_transfers', ['tx_hash', 'tx_lt'], {
   ...transfer,
   source: address,
-  /** Null for `addr_none` and for what is no account. */
+  /** Null for `addr_none` and for addresses that are no accounts. */
   destination: nullable(address),
   jetton_wallet: address,
   jetton_master: address,
@@ -212,16 +213,16 @@ export const nftTransfers = defineTable('nft_transfers', ['tx_hash', 'tx_lt'], {
   forward_payload: nullable(bytes),
 });
 
-/** What became of a trace when it was to be classified: none, and so `unclassified`, before. */
+/** Result of classifying a trace. A trace without a row is `unclassified`. */
 export const traceClassifications = defineTable('trace_classifications', ['trace_id'], {
   trace_id: hash,
   /** 0 left as it is, 1 failed, 2 ok, 3 broken. */
   state: small,
-  /** Of the classifier. */
+  /** Version of the classifier. */
   version: small,
 });
 
-/** One action (service/v3/README.md#actions, service/actions/README.md#rows-of-actions). */
+/** An action (service/v3/README.md#actions, service/actions/README.md#rows-of-actions). */
 export const actions = defineTable('actions', ['trace_id', 'action_id'], {
   trace_id: hash,
   action_id: hash,
@@ -253,9 +254,9 @@ export const actionAccounts = defineTable('action_accounts', ['account', 'trace_
   trace_end_utime: int,
   end_lt: lt,
   end_utime: int,
-  /** Of the action; empty where it was told before this was said here. */
+  /** Type of the action; empty in rows of releases before this column. */
   type: text,
-  /** Of the action; null where it was told before this was said here. */
+  /** Ancestor types of the action; null in rows of releases before this column. */
   ancestor_types: nullable(texts),
 });
 
@@ -264,7 +265,7 @@ export const addressMetadata = defineTable('address_metadata', ['address', 'type
   address,
   /** `jetton_masters`, `nft_collections`, `nft_items`. */
   type: text,
-  /** False when what is outside could not be fetched. */
+  /** False when content outside of the chain could not be fetched. */
   valid: bool,
   name: nullable(text),
   description: nullable(text),

@@ -31,7 +31,7 @@ import {
 } from './meaning-tables.ts';
 import type { Session, Store } from './store.ts';
 
-/** Tables of contracts, by what a contract is. */
+/** Tables of contracts, by kind of contract. */
 const contractTables = {
   jettonMaster: jettonMasters,
   jettonWallet: jettonWallets,
@@ -44,12 +44,12 @@ const contractTables = {
   vestingContract: vestingContracts,
 } as const;
 
-/** What a wallet is asked that passes jettons on (TEP-74): `transfer`, `burn`. */
+/** Operations of a wallet that move jettons (TEP-74): `transfer`, `burn`. */
 const senderOpcodes = [0x0f8a7ea5, 0x595f07bc];
 
 type ContractKind = keyof typeof contractTables;
 
-/** What an account is, row by row. */
+/** Rows of an account, by kind of contract. */
 export type ContractRows = { readonly [K in ContractKind]?: Row<(typeof contractTables)[K]> };
 
 /** A transaction's place. */
@@ -58,47 +58,47 @@ export type TransactionKey = { readonly hash: Uint8Array; readonly lt: bigint };
 /** An account that a block changed without a transaction. */
 export type EditedContract = {
   readonly account: Uint8Array;
-  /** Of the change. */
+  /** Lt of the change. */
   readonly lt: bigint;
   /** Empty for an account that is no contract of a table. */
   readonly contract: ContractRows;
 };
 
-/** A message with jettons that its taker refused: what the sender's transaction means depends on it. */
+/** A message with jettons that its receiver refused: the action of the sender's transaction depends on it. */
 export type RefusedMessage = {
   readonly source: Uint8Array;
   readonly createdLt: bigint;
 };
 
-/** What some masterchain blocks mean. */
+/** Results of interpreting some masterchain blocks. */
 export type Meaning = {
-  /** Of accounts that changed in them. */
+  /** Contracts of accounts that changed in the blocks. */
   readonly contracts: readonly ContractRows[];
-  /** Of accounts that they changed without a transaction. */
+  /** Contracts of accounts that the blocks changed without a transaction. */
   readonly edited: readonly EditedContract[];
-  /** Of the accounts of `contracts`. */
+  /** Facts of the accounts of `contracts`. */
   readonly facts: readonly InterfaceFactsRow[];
-  /** Of all transactions that transfers could be read from: there is none beside those below. */
+  /** All transactions that can contain transfers: the lists below have all of their transfers. */
   readonly looked: readonly TransactionKey[];
   readonly jettonTransfers: readonly JettonTransferRow[];
   readonly jettonBurns: readonly JettonBurnRow[];
   readonly nftTransfers: readonly NftTransferRow[];
   readonly refused: readonly RefusedMessage[];
-  /** Of complete traces that end in them, each once. */
+  /** Complete traces that end in the blocks, each once. */
   readonly traces: readonly TraceClassificationRow[];
   readonly actions: readonly ActionRow[];
   readonly actionAccounts: readonly ActionAccountRow[];
 };
 
 /**
- * Writes what claimed blocks mean, all of it or nothing. What was written of the same blocks before is replaced: writing twice changes nothing.
+ * Writes the results of claimed blocks, all or none. Replaces earlier results of the same blocks: writing twice changes nothing.
  *
  * @throws StoreError, `claim_lost` among them
  */
 export async function writeMeaning(store: Store, claimed: ClaimedBlocks, meaning: Meaning): Promise<void> {
   await store.transaction(
     async (session) => {
-      // Until it ends nobody else writes what blocks mean: spans of facts are joined with those that are there.
+      // Until the transaction ends no other writer writes results: spans of facts are merged with stored spans.
       await session.query(`SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || '.interpretations', 0))`);
       await claimed.finish(session);
       const inserts = createInserts(session, 'unnest');
@@ -110,7 +110,7 @@ export async function writeMeaning(store: Store, claimed: ClaimedBlocks, meaning
       await mergeFacts(session, inserts, meaning.facts);
       await replaceTransfers(session, inserts, meaning);
       await queueSenders(session, claimed.seqnos, meaning.refused);
-      // By far the most rows. Nobody else writes them meanwhile, so their order is free.
+      // Actions are by far the most rows. No other writer writes them at the same time, so their order is free.
       await replaceActions(session, createInserts(session, 'copy'), meaning);
     },
     // Lost with the crash of Postgres that loses the end of the claim: then it is done again.
@@ -118,7 +118,10 @@ export async function writeMeaning(store: Store, claimed: ClaimedBlocks, meaning
   );
 }
 
-/** The newest state of each wins, which may be that of a change without a transaction; the same one may have been looked at by an older version. */
+/**
+ * The newest state of each contract wins, including states of changes without a transaction. An older version may have examined the same
+ * state.
+ */
 async function mergeContracts<T extends Table>(
   inserts: Inserts,
   table: T,
@@ -131,8 +134,8 @@ async function mergeContracts<T extends Table>(
 }
 
 /**
- * Contracts as changes without a transaction left them. Such a change takes the row of what an account no longer is: nothing that happened to the contract
- * says that it was.
+ * Contracts after changes without a transaction. Such a change deletes rows of kinds that the account no longer has, because no transaction
+ * shows that it ever had the kind.
  */
 async function replaceEdited(session: Session, inserts: Inserts, edited: readonly EditedContract[]): Promise<void> {
   if (edited.length === 0) return;
@@ -205,7 +208,7 @@ async function upsertContracts<T extends Table>(
   );
 }
 
-/** Stored spans that one may overlap or meet: it is the work of one block, and so are the ends of all others. */
+/** Stored spans that a seen span may overlap or meet: it is from a single block, and so are the ends of all others. */
 const neighboursMax = 3;
 
 async function mergeFacts(session: Session, inserts: Inserts, seen: readonly InterfaceFactsRow[]): Promise<void> {
@@ -287,7 +290,8 @@ async function replaceTransfers(session: Session, inserts: Inserts, meaning: Mea
 }
 
 /**
- * Queues the masterchain blocks again whose transfers and burns were refused in a later one: what they mean has changed, whichever block was told first.
+ * Queues the masterchain blocks again whose transfers and burns a later block refused. Their results have changed, in any order of
+ * interpretation.
  */
 async function queueSenders(
   session: Session,

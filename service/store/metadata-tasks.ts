@@ -4,16 +4,16 @@ import { addressMetadata, type AddressMetadataRow } from './meaning-tables.ts';
 import type { Session, Store } from './store.ts';
 import { tokenTypes, type TokenName, type TokenWords } from './token-content.ts';
 
-/** A token whose words are to be fetched, taken from the queue. */
+/** A token whose metadata is to be fetched, taken from the queue. */
 export type MetadataTask = TokenName & {
   readonly address: Buffer;
-  /** Of whoever has taken it last: nobody else can end it. */
+  /** Claim of the last worker that took the task: no other worker can end it. */
   readonly claim: bigint;
-  /** This one included. */
+  /** Attempts, this attempt included. */
   readonly attempts: number;
-  /** That is to be asked, if somebody has looked before. */
+  /** Host to be asked; null before the first attempt. */
   readonly host: string | null;
-  /** What the chain says; null for what is no such token. */
+  /** Content on the chain; null for an account that is no such token. */
   readonly content: Readonly<Record<string, unknown>> | null;
 };
 
@@ -25,14 +25,14 @@ export type ClaimOptions = {
   readonly busyHosts: readonly string[];
 };
 
-/** What became of a task. */
+/** Result of a task. */
 export type MetadataOutcome =
   | { readonly kind: 'fetched'; readonly words: TokenWords; readonly expiresInSeconds: number }
   /** Tried again. */
   | { readonly kind: 'failed'; readonly againInSeconds: number; readonly expiresInSeconds: number }
   /** Not tried again before it has expired. */
   | { readonly kind: 'given_up'; readonly expiresInSeconds: number }
-  /** There is nothing to be told of. */
+  /** The token has nothing to fetch or report; the task ends. */
   | { readonly kind: 'dropped' };
 
 /** Other processes take over the tasks of a killed or stuck process after this time. */
@@ -63,9 +63,9 @@ const claimSql = `
   SELECT taken.*, (${contents}) AS content FROM taken`;
 
 /**
- * Ends the attempt at a task and writes what is known now, in one transaction. A failure leaves the last good words in place.
+ * Ends an attempt at a task and writes its result, in a single transaction. A failure leaves the last good metadata in place.
  *
- * @returns false when the task has been taken over: then nothing is written
+ * @returns false when another worker has the task: nothing is written then
  */
 export async function endMetadataTask(store: Store, task: MetadataTask, outcome: MetadataOutcome): Promise<boolean> {
   return store.transaction(async (session) => {
@@ -97,7 +97,7 @@ async function leaveQueue({ query }: Session, task: MetadataTask, outcome: Metad
 
 const nothing: TokenWords = { name: null, description: null, symbol: null, image: null, extra: {} };
 
-/** Times are those of Postgres: the API compares them with its clock too. */
+/** Times are from Postgres: the API compares them with its clock too. */
 async function rowOf(
   { query }: Session,
   { address, type }: MetadataTask,
@@ -124,7 +124,7 @@ async function put(inserts: Inserts, row: AddressMetadataRow, changes: string): 
   );
 }
 
-/** Gives tasks back that were not begun; what was learnt of their hosts stays. */
+/** Returns unstarted tasks to the queue; findings about their hosts stay. */
 export async function releaseMetadataTasks(
   store: Store,
   tasks: readonly (Pick<MetadataTask, 'address' | 'type' | 'claim'> & { readonly host: string | null })[],

@@ -1,17 +1,17 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-/** What gauges read when they are collected. */
+/** Values that gauges read at collection. */
 export type StoreReadings = {
   readonly connections: () => { readonly busy: number; readonly idle: number; readonly waiting: number };
 };
 
 export type StoreMetrics = {
-  /** One query for readers, by how it ended: `ok` or the error's code. */
+  /** Counts a query of readers by outcome: `ok` or the error's code. */
   read(outcome: string, seconds: number): void;
   transaction(outcome: 'committed' | 'rolled_back', seconds: number): void;
 };
 
-/** An indexed page takes 1 to 20 ms; the statement timeout is seconds; a batch of the past may take longer. */
+/** An indexed page takes 1 to 20 ms; the statement timeout is seconds. A batch of the past may take longer. */
 const secondsBuckets = [0.001, 0.003, 0.01, 0.02, 0.05, 0.1, 0.3, 1, 3, 10, 30];
 
 export function createStoreMetrics(register: Registry, { connections }: StoreReadings): StoreMetrics {

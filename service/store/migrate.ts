@@ -7,10 +7,10 @@ import { lookTimeoutMs, type Store } from './store.ts';
 
 export { schemaVersion } from './migrations/steps.ts';
 
-/** A change that waits for a table longer than this gives up, since all later readers queue behind it; whoever started it tries again. */
+/** A change that waits longer for a table gives up, because all later readers queue after it. The caller tries again. */
 const lockTimeoutMs = 10_000;
 
-/** What the version table says. */
+/** State of the version table. */
 export type SchemaState = {
   readonly version: number;
   /** Oldest code that works on it. */
@@ -18,8 +18,8 @@ export type SchemaState = {
 };
 
 /**
- * Brings the schema to this code's version: each missing step in a transaction of its own, under a lock, so that several may call at once. A schema
- * of a later version is left alone when this code still works on it.
+ * Brings the schema to this code's version. Each missing step is a separate transaction under a lock, so that several processes may call at
+ * once. A schema of a later version stays if this code still works on it.
  *
  * @returns versions of the steps taken
  * @throws StoreError `schema_newer`
@@ -27,7 +27,7 @@ export type SchemaState = {
 export async function migrate(store: Store): Promise<readonly number[]> {
   const client = await store.connect();
   try {
-    // Held by the session: it goes with it, however it ends.
+    // Lock of the session: it ends with the session in every case.
     await told(client.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [`tonplane schema ${store.schema}`]));
     await createVersions(client, store.schema);
     const found = await readState(client);
@@ -41,7 +41,7 @@ export async function migrate(store: Store): Promise<readonly number[]> {
 }
 
 /**
- * The steps that `migrate` would take now. Writes nothing.
+ * Steps that `migrate` would take now. Read-only.
  *
  * @throws StoreError `schema_newer`
  */

@@ -2,8 +2,8 @@ import { hashKey } from './hash-key.ts';
 import type { LatestAccountStateRow } from './tables.ts';
 
 /**
- * Each account once: its newest state, and on its own the newest data that was whole (store's tables.ts). The result is the same whatever the
- * order of the rows.
+ * Each account once: its newest state, and separately its newest whole data (store's tables.ts). The result does not depend on the order of
+ * the rows.
  */
 export function newestStates(rows: readonly LatestAccountStateRow[]): LatestAccountStateRow[] {
   const newest = new Map<string, LatestAccountStateRow>();
@@ -21,7 +21,7 @@ function newer(one: LatestAccountStateRow, other: LatestAccountStateRow): Latest
   return { ...newest, data_boc: data.data_boc, data_boc_hash: data.data_boc_hash, data_boc_lt: data.data_boc_lt };
 }
 
-/** Place of a state among those of its account. */
+/** Position of a state among the states of its account. */
 function orderOf({ changed_lt: changedLt, last_trans_lt: lastLt }: LatestAccountStateRow): bigint {
   return changedLt ?? lastLt;
 }

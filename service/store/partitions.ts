@@ -4,16 +4,17 @@ import type { Store } from './store.ts';
 /** Tables that are split by lt. */
 const partitioned = ['transactions', 'messages'] as const;
 
-/** Lt in one partition: some two months of mainnet, whose lt grew by 1e13 a year in 2025. */
+/** Lt in a partition: some two months of mainnet, whose lt grew by 1e13 a year in 2025. */
 export const partitionLts = 2_000_000_000_000n;
 
 export type Partitions = {
-  /** Makes what rows with these lts need. Call it outside the transaction that writes them. */
+  /** Creates the partitions of rows with these lts. Call it outside the transaction that writes the rows. */
   ensure(lts: Iterable<bigint>): Promise<void>;
 };
 
 /**
- * Partitions on demand. A new one is made beside its table and attached, which, unlike making it inside, lets readers and writers of the table go on.
+ * Creates partitions on demand. A new partition is created outside of its table and then attached. Readers and writers of the table are not
+ * blocked then.
  */
 export function createPartitions(store: Store): Partitions {
   const known = new Set<bigint>();

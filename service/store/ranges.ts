@@ -1,14 +1,14 @@
 import { StoreError } from './errors.ts';
 import type { Session, Store } from './store.ts';
 
-/** Masterchain blocks of the past that one worker writes, in order. */
+/** Masterchain blocks of the past that a worker writes, in order. */
 export type ClaimedRange = {
   /** The first that is not written yet. */
   readonly next: number;
   /** The last, inclusive. */
   readonly to: number;
   /**
-   * Part of the transaction that writes masterchain blocks `from` to `to`: they follow those that are done. Holds the claim on.
+   * Part of the transaction that writes masterchain blocks `from` to `to`. The blocks follow the finished blocks. Renews the claim.
    *
    * @throws StoreError `range_lost`, `out_of_order`
    */
@@ -19,13 +19,13 @@ export type ClaimedRange = {
   release(): Promise<void>;
 };
 
-/** Blocks of one claim: some minutes of work, so that workers seldom meet and a crash leaves little behind. */
+/** Blocks of a claim: some minutes of work, so that workers seldom meet and a crash loses little. */
 export const rangeBlocks = 5000;
 
-/** Ranges inserted by one statement. */
+/** Ranges inserted by a statement. */
 const rangesAtOnce = 10_000;
 
-/** Queues masterchain blocks `from` to `to`, inclusive, for those who write the past. */
+/** Queues masterchain blocks `from` to `to`, inclusive, for writers of the past. */
 export async function addRanges({ query }: Session, from: number, to: number): Promise<void> {
   for (let first = from; first <= to; first += rangeBlocks * rangesAtOnce) {
     await query(
@@ -37,11 +37,11 @@ export async function addRanges({ query }: Session, from: number, to: number): P
 }
 
 /**
- * Claims the newest unfinished range that nobody holds, or whose holder has not been heard of for the time it had.
+ * Claims the newest unfinished range that is unclaimed or whose claim has expired.
  *
- * @param worker name of this process, for people who look
- * @param claimMs how long it is held without a heartbeat
- * @returns undefined when there is none
+ * @param worker name of this process, for people
+ * @param claimMs duration of the claim without a heartbeat
+ * @returns undefined without such a range
  */
 export async function claimRange(store: Store, worker: string, claimMs: number): Promise<ClaimedRange | undefined> {
   const rows = await store.transaction(({ query }) =>
@@ -100,8 +100,8 @@ function rangeOf(
 }
 
 /**
- * Queues again what is missing among masterchain blocks `from` to `to`, inclusive, though no unfinished range holds it: whole blocks that were
- * taken out by hand, with all of their rows. Reads the primary key of `blocks` over that span: call it with spans of bounded size.
+ * Queues missing masterchain blocks `from` to `to`, inclusive, that no unfinished range covers: whole blocks that were deleted by hand,
+ * with all of their rows. Reads the primary key of `blocks` over that span: call it with spans of bounded size.
  *
  * @returns the gaps, each with its first and last seqno
  */
@@ -111,7 +111,7 @@ export async function queueGaps(
   to: number,
 ): Promise<readonly { readonly from: number; readonly to: number }[]> {
   return store.transaction(async (session) => {
-    // Nobody adds or ends ranges meanwhile.
+    // The lock prevents other processes from adding or ending ranges.
     await session.query('LOCK TABLE backfill_ranges IN SHARE ROW EXCLUSIVE MODE');
     const gaps = await session.query<{ from: number; to: number }>(
       `SELECT lower(gap) AS "from", upper(gap) - 1 AS "to" FROM unnest(

@@ -6,10 +6,10 @@ import { elementSql, encodeArray, writeField } from './field-encoding.ts';
 const copyHeader = Buffer.concat([Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1'), Buffer.alloc(8)]);
 const copyTrailer = Buffer.from([0xff, 0xff]);
 
-/** Rows leave in pieces of this size: encoding one takes about a millisecond. */
+/** Rows are encoded in pieces of this size: a piece takes about a millisecond. */
 const chunkBytes = 256 * 1024;
 
-/** Rows in the binary format of COPY, in pieces; columns are those of the table in order. */
+/** Encodes rows in the binary format of COPY, in pieces; columns are in the order of the table. */
 export function* encodeCopy<T extends Table>(table: T, rows: Iterable<Row<T>>): Generator<Buffer> {
   const fields = Object.entries(table.columns).map(([name, kind]) => ({ name, write: writeField(kind) }));
   const sink = createByteSink(chunkBytes + chunkBytes / 4);

@@ -11,15 +11,15 @@ import type { ReadMode } from './queries/reader.ts';
 export type StoreOptions = {
   /** Connection URI. A secret: never logged. */
   readonly url: string;
-  /** Of a replica that may serve `read`; absent: `url`. */
+  /** URL of a replica that may serve `read`; absent: `url`. */
   readonly readUrl?: string | undefined;
-  /** Certificates in PEM that those of both servers must come from; absent: as the URLs say. */
+  /** Authorities in PEM that must have signed the certificates of both servers; absent: the URLs decide. */
   readonly ca?: string | undefined;
   /** Schema that holds the tables: lower-case letters, digits, underscores. */
   readonly schema: string;
   /** Connections to each of the two. */
   readonly poolSize: number;
-  /** Bound on one query of `read`. Transactions have none unless they name one: writers bound their batches. */
+  /** Time limit of a query of `read`. Transactions have no limit unless they name it: writers bound their batches. */
   readonly statementTimeoutMs: number;
 };
 
@@ -36,39 +36,39 @@ export type StoreDependencies = {
 export type ReadOptions = ReadMode & {
   /** Less or more than the store's own. */
   readonly timeoutMs?: number;
-  /** The span of whoever asks. */
+  /** Span of the caller. */
   readonly span?: Span | undefined;
 };
 
-/** What `pg` takes as a value, and what it gives for a column: `bigint` and `numeric` are bigints, `bytea` a Buffer. */
+/** Value types of `pg`, in both directions: `bigint` and `numeric` are bigints, `bytea` is a Buffer. */
 export type Query = <R extends object>(sql: string, values?: readonly unknown[], mode?: ReadMode) => Promise<R[]>;
 
-/** One connection inside a transaction. */
+/** A connection inside a transaction. */
 export type Session = {
   readonly query: Query;
-  /** For COPY, whose streams need the connection itself. */
+  /** Connection for the streams of COPY. */
   readonly client: ClientBase;
 };
 
 export type TransactionOptions = {
-  /** A view of one moment, of which nothing is written. */
+  /** Read-only snapshot of a moment. */
   readonly snapshot?: boolean;
   /** False: a crash of Postgres may lose the transaction, never half of it. */
   readonly durable?: boolean;
-  /** Bound on each statement; default: none. */
+  /** Time limit of each statement; default: none. */
   readonly timeoutMs?: number;
 };
 
 /** The index in Postgres. */
 export type Store = {
   readonly schema: string;
-  /** One query, on the replica when there is one. */
+  /** Runs a query, on the replica if there is one. */
   read<R extends object>(sql: string, values?: readonly unknown[], options?: ReadOptions): Promise<R[]>;
   /** Commits when `work` resolves, rolls back when it rejects. */
   transaction<T>(work: (session: Session) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** A connection of its own, outside the pool, for locks that end with it; the caller ends it. */
   connect(): Promise<Client>;
-  /** Where further connections go, as after a password was rotated; calls under way end where they began. */
+  /** Sets the URLs of further connections, such as after a password rotation. Calls under way end on their connections. */
   setUrls(urls: StoreUrls): void;
   close(): Promise<void>;
 };
@@ -155,7 +155,7 @@ function countConnections({ primary, replica }: Pools): { busy: number; idle: nu
 /** A query that waits longer for a lock ends: it holds a connection that queries of other tables need. */
 const lockTimeoutMs = 1000;
 
-/** Sets the session's timeouts where they are others: callers seldom differ. Zero: none. */
+/** Sets the session's timeouts if they differ: callers seldom differ. Zero: none. */
 function createTimeLimit() {
   const timeouts = new WeakMap<PoolClient, number>();
   return async (client: PoolClient, timeoutMs: number): Promise<void> => {
@@ -186,8 +186,8 @@ async function borrowed<T>(pool: Connections, work: (client: PoolClient) => Prom
 }
 
 /**
- * By a callback: with the promises that `pg` makes, all rows of an answer outlived it until V8 marked its whole heap (measured on Node 26 with pg 8.23: collections
- * of young objects kept 2 MB of 12, with callbacks nothing), which holds up requests for 10 to 20 ms each time.
+ * Queries with a callback. With promises of `pg`, all rows of an answer survived until V8 marked its whole heap. Such a mark delays
+ * requests by 10 to 20 ms. Measured on Node 26 with pg 8.23: collections of young objects left 2 MB of 12, with callbacks nothing.
  */
 function ask<R extends object>(client: ClientBase, query: QueryConfig): Promise<QueryResult<R>> {
   const answer = Promise.withResolvers<QueryResult<R>>();

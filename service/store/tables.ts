@@ -15,15 +15,15 @@ import {
   type Row,
 } from './columns.ts';
 
-// The ledger: what blocks say, before anybody asks what contracts mean.
-// Content is stored once, as the transaction's own BoC: transactions and messages are shown by decoding it, columns are for finding rows.
+// The ledger: contents of blocks, before interpretation of contracts.
+// Content is stored once, as the transaction's own BoC. Transactions and messages are rendered from it; columns serve to find rows.
 
-/** One block of any workchain (service/v3/README.md#blocks). */
+/** A block of any workchain (service/v3/README.md#blocks). */
 export const blocks = defineTable('blocks', ['workchain', 'shard', 'seqno'], {
   workchain: int,
   shard: shardId,
   seqno: int,
-  /** The masterchain block whose shard configuration first contains it; itself for the masterchain. */
+  /** The masterchain block whose shard configuration first contains the block; itself for the masterchain. */
   mc_seqno: int,
   root_hash: hash,
   file_hash: hash,
@@ -58,8 +58,8 @@ export const blocks = defineTable('blocks', ['workchain', 'shard', 'seqno'], {
   prev_shard_2: nullable(shardId),
   prev_seqno_2: nullable(int),
   /**
-   * Version of the rules that it was made by, where nobody had the key block that of the software: from 12 on messages have flags where they had an IHR fee. Null when
-   * nothing tells, and in rows of releases before.
+   * Version of the rules that made the block; without a readable key block the version of the software. From 12 on messages have flags in
+   * place of an IHR fee. Null if unknown, and in rows of older releases.
    */
   global_version: nullable(int),
 });
@@ -72,7 +72,7 @@ export const shardTops = defineTable('shard_tops', ['mc_seqno', 'workchain', 'sh
   seqno: int,
 });
 
-/** One transaction (service/v3/README.md#transactions); partitioned by lt. */
+/** A transaction (service/v3/README.md#transactions); partitioned by lt. */
 export const transactions = defineTable('transactions', ['hash', 'lt'], {
   hash,
   lt,
@@ -86,7 +86,7 @@ export const transactions = defineTable('transactions', ['hash', 'lt'], {
   trace_id: hash,
   /** Null for tick-tock, split and merge transactions. */
   in_msg_hash: nullable(hash),
-  /** Of the inbound message, as in its own row: who took messages of a kind is found in the order of transactions. */
+  /** Opcode of the inbound message, as in its own row: consumers of messages of a kind are found in the order of transactions. */
   in_opcode: nullable(int),
   in_body_hash: nullable(hash),
   /** The transaction's cell with all its messages. */
@@ -94,14 +94,14 @@ export const transactions = defineTable('transactions', ['hash', 'lt'], {
 });
 
 /**
- * One message (service/v3/README.md#messages); rows never change. The consumer is the transaction with this `in_msg_hash`.
+ * A message (service/v3/README.md#messages); rows never change. The consumer is the transaction with this `in_msg_hash`.
  * The producer is the last transaction of `source` before `created_lt`. Partitioned by lt.
  */
 export const messages = defineTable('messages', ['hash', 'lt'], {
   hash,
   /** `created_lt`; of external-in messages the lt of the transaction that took it. */
   lt,
-  /** Of external-in messages, when it differs from the hash. */
+  /** Normalized hash of external-in messages, if it differs from the hash. */
   hash_norm: nullable(hash),
   /** 0 external-in, 1 internal, 2 external-out. */
   kind: small,
@@ -114,11 +114,11 @@ export const messages = defineTable('messages', ['hash', 'lt'], {
   body_hash: hash,
 });
 
-/** One state of an account, by the hash in transactions (service/v3/README.md#account-states-of-transactions). */
+/** A state of an account, by the hash in transactions (service/v3/README.md#account-states-of-transactions). */
 export const accountStates = defineTable('account_states', ['hash'], {
   hash,
   balance: amount,
-  /** Null when it has none; empty when it has some that blocks did not show. */
+  /** Null without extra currencies; empty if blocks did not show them. */
   extra_currencies: nullable(extraCurrencies),
   /** 0 uninit, 1 frozen, 2 active, 3 nonexist: as `AccountStatus` is encoded. */
   status: small,
@@ -141,8 +141,8 @@ export const latestAccountStates = defineTable('latest_account_states', ['accoun
   data_hash: nullable(hash),
   code_hash: nullable(hash),
   /**
-   * The newest data that a block carried whole, its hash, and the lt of the transaction after which it was so: merged on its own, newest lt first,
-   * so that the row is the same whatever the order of blocks. It is the account's data when the hash is `data_hash`; else readers ask lite servers.
+   * Newest whole data in a block, its hash, and the lt of the transaction before it. Merged separately, newest lt first, so that the row
+   * does not depend on the order of blocks. It is the account's data if the hash equals `data_hash`; else readers ask lite servers.
    */
   data_boc: nullable(bytes),
   data_boc_hash: nullable(hash),
@@ -169,7 +169,7 @@ export const codes = defineTable('codes', ['code_hash'], {
   methods: nullable(ints),
 });
 
-/** One trace (service/indexer/README.md#traces). */
+/** A trace (service/indexer/README.md#traces). */
 export const traces = defineTable('traces', ['trace_id'], {
   /** Hash of the root transaction. */
   trace_id: hash,
@@ -184,9 +184,9 @@ export const traces = defineTable('traces', ['trace_id'], {
   end_utime: int,
   /** 0 complete, 1 pending, 2 broken. */
   state: small,
-  /** Internal messages that nobody has consumed yet. */
+  /** Internal messages without a consumer yet. */
   pending_edges: int,
-  /** Messages that arrived, the root's inbound one and logs included. */
+  /** Messages that arrived, the root's inbound message and logs included. */
   edges: int,
   /** Transactions. */
   nodes: int,
@@ -201,8 +201,8 @@ export const traceAccounts = defineTable('trace_accounts', ['account', 'trace_id
 });
 
 /**
- * Messages of which the index has seen one end only; empty of those both ends of which are known. What follows the head, and what stitches ranges
- * of the past together, starts from it.
+ * Messages with a single indexed end; messages with both ends are removed. The head's followers, and the stitching of ranges of the past,
+ * start from here.
  */
 export const openEdges = defineTable('open_edges', ['msg_hash'], {
   msg_hash: hash,
@@ -223,11 +223,11 @@ export type TraceRow = Row<typeof traces>;
 export type TraceAccountRow = Row<typeof traceAccounts>;
 export type OpenEdgeRow = Row<typeof openEdges>;
 
-/** How a transaction hangs together with others: what traces are made of. */
+/** Links of a transaction to other transactions: the material of traces. */
 export type TransactionLinks = {
-  /** What the inbound message makes of it: `system` is sent by a masterchain block itself, `none` is tick-tock, split and merge. */
+  /** Kind of the inbound message: `system` is sent by a masterchain block itself, `none` is tick-tock, split and merge. */
   readonly cause: 'none' | 'external' | 'system' | 'internal';
-  /** Of external-in messages, whether it differs from the hash or not. */
+  /** Normalized hash of external-in messages, also when it equals the hash. */
   readonly externalHashNorm: Uint8Array | null;
   /** Hashes of the internal messages it sent. */
   readonly sent: readonly Uint8Array[];
@@ -235,16 +235,16 @@ export type TransactionLinks = {
   readonly logs: number;
 };
 
-/** All that one masterchain block and the shard blocks it brings say; traces follow from the transactions in order. */
+/** Contents of a masterchain block and the shard blocks it includes; traces follow from the transactions in order. */
 export type BlockRows = {
   readonly mcSeqno: number;
   readonly blocks: readonly BlockRow[];
   readonly shardTops: readonly ShardTopRow[];
-  /** By lt, workchain, account; `trace_id` is filled by the trace assembly. */
+  /** Transactions by lt, workchain, account; the trace assembly fills `trace_id`. */
   readonly transactions: readonly Omit<TransactionRow, 'trace_id'>[];
-  /** Of each transaction, in the same order. */
+  /** Links of each transaction, in the same order. */
   readonly links: readonly TransactionLinks[];
-  /** Each message once: of internal ones that no transaction here sent, whoever took them. */
+  /** Each message once. Internal messages without a sender here are included with their consumer. */
   readonly messages: readonly MessageRow[];
   readonly accountStates: readonly AccountStateRow[];
   /** Each account once. */

@@ -1,20 +1,20 @@
 import { checkServerIdentity, type ConnectionOptions } from 'node:tls';
 
-/** One way to connect: without TLS, or with these options. */
+/** A way to connect: without TLS, or with these options. */
 export type TlsWay = false | ConnectionOptions;
 
 /** How a URL of Postgres asks to be connected. */
 export type PostgresTls = {
   /** The URL without the parameters of TLS, which `pg` reads differently than libpq. */
   readonly url: string;
-  /** The ways, the preferred one first; the next one is for a server that refuses the one before. Never empty. */
+  /** Ways to connect, the preferred way first. The next way is for a server that refuses the way before. Never empty. */
   readonly ways: readonly TlsWay[];
 };
 
 export type TlsDefaults = {
   /** Certificates in PEM that the server's must come from: of the field, and stronger than `sslrootcert`. */
   readonly ca?: string | undefined;
-  /** `sslmode` of a URL that has none, as in PGSSLMODE. */
+  /** `sslmode` of a URL without it, as in PGSSLMODE. */
   readonly mode?: string | undefined;
   /** Reads the file that `sslrootcert`, `sslcert` or `sslkey` names. */
   readonly readFile: (path: string) => string;
@@ -27,15 +27,16 @@ type Mode = (typeof modes)[number] | 'no-verify';
 const parameters = ['ssl', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'uselibpqcompat'] as const;
 
 /**
- * Reads the parameters of TLS in a URL of Postgres as libpq does (https://www.postgresql.org/docs/current/libpq-ssl.html), with these differences:
+ * Reads the parameters of TLS in a URL of Postgres as libpq does (https://www.postgresql.org/docs/current/libpq-ssl.html), with these
+ * differences:
  *
- * - a root without `sslmode` means `verify-full`, and a root with `allow` or `prefer` means `verify-ca`: nobody names a root that need not be checked
+ * - a root without `sslmode` means `verify-full`, and a root with `allow` or `prefer` means `verify-ca`: a root is named to be checked
  * - `verify-full` without a root trusts the public authorities of the runtime
  *
  * @returns the ways to connect, or `problem`, which names the parameter and never repeats the URL
  */
 export function postgresTls(uri: string, defaults: TlsDefaults): PostgresTls | { readonly problem: string } {
-  // `pg` reads some URLs that are none of the standard, all of them of sockets.
+  // `pg` reads some URLs outside of the standard, all of them of sockets.
   if (!URL.canParse(uri)) return { url: uri, ways: [false] };
   const url = new URL(uri);
   const given = Object.fromEntries(parameters.map((name) => [name, url.searchParams.get(name) ?? undefined]));

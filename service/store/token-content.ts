@@ -2,12 +2,12 @@ import type { AddressMetadataRow } from './meaning-tables.ts';
 
 // Token metadata as rows of `address_metadata`, for fetching and for answers (service/metadata/README.md#token-metadata).
 
-/** What contract the words are about; as `type` of `address_metadata`. */
+/** Kind of contract of the metadata; same as `type` of `address_metadata`. */
 export const tokenTypes = ['jetton_masters', 'nft_collections', 'nft_items'] as const;
 
 export type TokenType = (typeof tokenTypes)[number];
 
-/** A token that something is known of. */
+/** A token with metadata. */
 export type TokenName = {
   /** Key of `accountKey`. */
   readonly address: Uint8Array;
@@ -28,14 +28,14 @@ export function wordsOf(content: Readonly<Record<string, unknown>>): TokenWords 
   return { ...words, extra: Object.fromEntries(rest) };
 }
 
-/** The address of what a token keeps outside of the chain; undefined when it names none that is of use. */
+/** URI of a token's content outside of the chain; undefined without a usable URI. */
 export function outsideOf(content: Readonly<Record<string, unknown>>): string | undefined {
   return [content['url'], content['uri']].find(
     (uri): uri is string => typeof uri === 'string' && /^(https?|ipfs):\/\//i.test(uri),
   );
 }
 
-/** Whether words without anything from outside say enough to be shown as a token's. */
+/** True if metadata is sufficient without content from outside. */
 export function sayEnough(type: TokenType, { name, description, symbol, image, extra }: TokenWords): boolean {
   if (type === 'jetton_masters') return symbol !== null;
   if (type === 'nft_items') return (name ?? textOrNull(extra['domain'])) !== null;

@@ -17,8 +17,8 @@ export type HintedTraces = {
 };
 
 /**
- * Names the transactions after the stored traces that sent what they took, so that they need not be changed again. Another writer may join traces
- * at the same time: what is true is found by `joinTraces`.
+ * Sets the trace of transactions to the stored trace that sent their messages, so that they need not be updated again. Another writer may
+ * join traces at the same time: `joinTraces` decides.
  */
 export async function hintTraces(session: Session, rows: TraceRows): Promise<HintedTraces> {
   const taken = rows.openEdges.filter(({ produced }) => !produced);
@@ -42,12 +42,12 @@ export async function hintTraces(session: Session, rows: TraceRows): Promise<Hin
 }
 
 /**
- * Joins the traces of stored transactions with those of the index, and stores them with their accounts and open messages. Late in its transaction,
- * which must be READ COMMITTED: until it ends no other transaction joins traces.
+ * Joins the traces of new transactions with traces of the index, and stores them with their accounts and open messages. Call it late in a
+ * READ COMMITTED transaction: until the end no other transaction joins traces.
  *
- * A complete trace has no open message, and so never changes: what ends here as a part of another was never told as actions.
+ * A complete trace has no open message, and so never changes. A stored trace that ends here as a part of another was never classified.
  *
- * @returns the masterchain blocks in which those stored traces end that became complete by it
+ * @returns masterchain blocks at the ends of stored traces that became complete
  */
 export async function joinTraces(
   session: Session,
@@ -66,7 +66,7 @@ export async function joinTraces(
   return plan.joined.traces.filter(({ state }) => state === TRACE_STATE.complete).map((trace) => trace.mc_seqno_end);
 }
 
-/** Takes the open messages out whose other end comes now. */
+/** Deletes the open messages whose other end is in the new rows. */
 async function takeMetEdges(session: Session, edges: readonly OpenEdgeRow[]): Promise<MetEdge[]> {
   const met: MetEdge[] = [];
   for (const produced of [true, false]) {

@@ -2,13 +2,13 @@ import { hashKey } from './hash-key.ts';
 import type { OpenEdgeRow, TraceAccountRow, TraceRow } from './tables.ts';
 import type { TraceRows } from './trace-rows.ts';
 
-/** `traces.state` of a trace: broken while the message that its root took has no known sender. */
+/** `traces.state` of a trace: broken while its root's message has no known sender. */
 export const TRACE_STATE = { complete: 0, pending: 1, broken: 2 } as const;
 
-/** A message of which the index held one end and new rows bring the other. */
+/** A message with one end in the index and the other end in new rows. */
 export type MetEdge = {
   readonly msg_hash: Uint8Array;
-  /** Of the stored end: the trace that sent or took it. */
+  /** Trace of the stored end, which sent or received the message. */
   readonly trace_id: Uint8Array;
 };
 
@@ -18,24 +18,24 @@ export type Absorbed = { readonly from: Uint8Array; readonly into: Uint8Array };
 /** Traces and the accounts of their new transactions, with the ends of the whole traces. */
 export type TraceSet = { readonly traces: readonly TraceRow[]; readonly accounts: readonly TraceAccountRow[] };
 
-/** What joining rows with the index changes. */
+/** Changes of the index after joining new rows with it. */
 export type TracePlan = {
-  /** Of which the index has nothing yet. */
+  /** Traces that are new to the index. */
   readonly fresh: TraceSet;
-  /** Of which it has a part: whole rows, to be put in place of what is there. */
+  /** Traces that are partly stored: whole rows, which replace the stored rows. */
   readonly joined: TraceSet;
-  /** Those of the new rows whose other end is still unknown. */
+  /** New messages whose other end is still unknown. */
   readonly openEdges: readonly OpenEdgeRow[];
   /** Names under which transactions are stored and which end. */
   readonly absorbed: readonly Absorbed[];
 };
 
 /**
- * Joins the traces of new rows with stored ones at the messages where they meet. The result is the same whichever end of a message was stored
- * first: counters are sums, ends are maxima, and a trace is named after the root above all.
+ * Joins the traces of new rows with stored traces at shared messages. The order of storing does not matter: counters are sums, ends are
+ * maxima, and a trace has the name of its topmost root.
  *
  * @param stored rows of the traces that `met` names
- * @param labels trace under which the transactions of a fragment were stored, where it is not the fragment itself
+ * @param labels trace under which the transactions of a fragment were stored, if it is not the fragment itself
  */
 export function planTraces(
   rows: TraceRows,
@@ -44,7 +44,7 @@ export function planTraces(
   labels: ReadonlyMap<string, Uint8Array>,
 ): TracePlan {
   const metBy = new Map(met.map((edge) => [hashKey(edge.msg_hash), edge.trace_id]));
-  /** A broken trace -> the one that sent what its root took. */
+  /** A broken trace -> the trace that sent its root's message. */
   const above = new Map<string, Uint8Array>();
   const openEdges: OpenEdgeRow[] = [];
   for (const edge of rows.openEdges) {
@@ -88,7 +88,7 @@ function createTops(above: ReadonlyMap<string, Uint8Array>): TopOf {
   };
 }
 
-/** By the key of the top. */
+/** Joins rows by the key of the top. */
 function joinRows(all: readonly TraceRow[], topOf: TopOf): Map<string, TraceRow> {
   const joined = new Map<string, TraceRow>();
   for (const row of all) {
@@ -100,7 +100,7 @@ function joinRows(all: readonly TraceRow[], topOf: TopOf): Map<string, TraceRow>
   return joined;
 }
 
-/** Each part that hangs below another met it at one message, which is no longer pending at either end. */
+/** A lower part met the upper part at a message, which is no longer pending at either end. */
 function joinTwo([upper, lower]: readonly [TraceRow, TraceRow]): TraceRow {
   const pending = upper.pending_edges + lower.pending_edges - 2;
   return {

@@ -3,7 +3,7 @@ import { StoreError } from './errors.ts';
 /** Attempts to connect, each in the way that worked last. */
 export type Turns<Way> = <Result>(attempt: (way: Way) => Promise<Result>) => Promise<Result>;
 
-/** Tries ways in turn: a way that the server refuses gives its place to the next one. Each call tries each way at most once. */
+/** Tries ways in turn: after a refusal by the server the next way is tried. Each call tries each way at most once. */
 export function createTurns<Way>(ways: readonly Way[]): Turns<Way> {
   let position = 0;
   return async (attempt) => {
@@ -23,7 +23,7 @@ export function createTurns<Way>(ways: readonly Way[]): Turns<Way> {
 /** SQLSTATE of pg_hba.conf that has no entry for the way. */
 const noEntry = '28000';
 
-/** True where another way may succeed: the server has no TLS, breaks its handshake, or has no entry for this way. */
+/** True if another way may succeed: the server has no TLS, breaks its handshake, or has no entry for this way. */
 function refusesWay(error: unknown): boolean {
   if (!(error instanceof StoreError)) return false;
   const { cause = '' } = error.data;

@@ -22,29 +22,29 @@ import {
 import { hintTraces, joinTraces } from './trace-join.ts';
 import type { TraceRows } from './trace-rows.ts';
 
-/** Whose turn it is to write these blocks: the holder of the head's lease, or of a range of the past. */
+/** Claim to write these blocks: the head's lease, or a range of the past. */
 export type WriteTurn = {
   advance(session: Session, from: number, to: number): Promise<void>;
 };
 
 export type WriterOptions = {
-  /** `unnest` and a durable commit for the head; `copy` for the past, whose progress a crash of Postgres takes back together with its rows. */
+  /** `unnest` and a durable commit for the head. `copy` for the past: a crash of Postgres reverts its progress together with its rows. */
   readonly carriage: Carriage;
-  /** Traces of masterchain blocks as if nothing else were indexed. */
+  /** Traces of masterchain blocks, assembled without the rest of the index. */
   readonly assemble: (rows: readonly BlockRows[]) => TraceRows;
 };
 
 export type Writer = {
   /**
-   * Writes whole masterchain blocks, which follow one another, in one transaction, queues them to be interpreted, and moves the turn on. Blocks that the index has already are left
-   * as they are. Tries again when it meets another writer.
+   * Writes whole consecutive masterchain blocks in a transaction, queues them for interpretation, and advances the turn. Stored blocks stay
+   * unchanged. Tries again after a conflict with another writer.
    *
-   * @returns seqnos of the masterchain blocks that were not there
+   * @returns seqnos of the masterchain blocks that were missing
    */
   write(rows: readonly BlockRows[], turn: WriteTurn): Promise<readonly number[]>;
   /**
-   * Writes the states of the first masterchain block again, which the index has without those of the zerostates; newer states stay. Nobody's turn: twice
-   * is as once.
+   * Writes the states of the first masterchain block again, with its zerostates; newer states stay. Needs no turn: a second write has no
+   * effect.
    */
   writeZeroStates(first: BlockRows): Promise<void>;
 };
@@ -107,7 +107,7 @@ function* ltsOf(rows: readonly BlockRows[]): Generator<bigint> {
 
 const isMasterchain = ({ workchain }: BlockRow): boolean => workchain === -1;
 
-/** A masterchain block belongs to whoever inserts its row; gives those of which no row was there. */
+/** A masterchain block belongs to the writer that inserts its row. Returns the blocks without an earlier row. */
 async function claimBlocks(inserts: Inserts, rows: readonly BlockRows[]): Promise<readonly BlockRows[]> {
   const claimed = await inserts.run<{ seqno: number }>(
     blocks,
@@ -159,8 +159,8 @@ async function writeStates(inserts: Inserts, rows: readonly BlockRows[]): Promis
 }
 
 /**
- * Only of a message with one end in these blocks can the index have a row already: both ends of the others, or their only one, are here. What comes
- * from the system address has no sender for traces, and yet may have been sent.
+ * Separates messages that the index may have: messages with one end in these blocks. Others have both ends, or their only end, here.
+ * Messages from the system address have no sender for traces, but a contract may have sent them.
  */
 function splitMessages(
   rows: readonly BlockRows[],

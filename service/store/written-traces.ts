@@ -2,24 +2,24 @@ import { addresses, bytes, defineTable, hash, int, type Row } from './columns.ts
 import { createInserts, insertFrom } from './insert.ts';
 import type { Store } from './store.ts';
 
-/** Complete traces as answers show them, of which any may be missing: all that is in them is in other tables. */
+/** Complete traces in the form of answers. Any of them may be missing: their data is in other tables. */
 export const writtenTraces = defineTable('written_traces', ['trace_id'], {
   trace_id: hash,
-  /** Counts of the trace as it was then: one that has others has changed since. */
+  /** Counts of the trace at rendering: a trace with other counts has changed since. */
   nodes: int,
   edges: int,
   /** The rules that it was written by. */
   form: int,
   /** That its transactions took and sent. */
   messages: int,
-  /** Of its transactions, each once. */
+  /** Accounts of its transactions, each once. */
   accounts: addresses,
   packed: bytes,
 });
 
 export type WrittenTraceRow = Row<typeof writtenTraces>;
 
-/** Each takes the place of what was written of the same trace before. */
+/** Stores rendered traces; replaces earlier versions of the same traces. */
 export async function putWrittenTraces(
   store: Pick<Store, 'transaction'>,
   rows: readonly WrittenTraceRow[],
@@ -32,7 +32,7 @@ export async function putWrittenTraces(
         rows,
         (given) => `${insertFrom(writtenTraces, given)} ON CONFLICT (trace_id) DO UPDATE SET ${sets.join(', ')}`,
       ),
-    // What a crash of Postgres loses is made anew whenever it is asked for.
+    // A trace that a crash of Postgres loses is rendered again on request.
     { durable: false },
   );
 }

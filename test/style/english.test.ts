@@ -25,7 +25,6 @@ const directive = /^\s*(oxlint|eslint|@ts-|@vitest|v8 |c8 )/;
 const faultsMax: Readonly<Record<string, Faults>> = {
   service: [12, 12, 2],
   'service/devchain': [120, 44, 27],
-  'service/store': [161, 54, 42],
   'service/v3': [201, 88, 26],
   'test/bench': [67, 37, 18],
   'test/charts': [1, 4, 1],

@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts';
 
-/** The ledger and the state of those who write it. Indexes stand with the queries of v3 that ride them; there is none without one. */
+/** The ledger and the state of its writers. Indexes are next to the v3 queries that use them; every index has a query. */
 export const ledger: Migration = {
   version: 1,
   name: 'ledger',
@@ -42,7 +42,7 @@ export const ledger: Migration = {
       prev_seqno_2 integer,
       PRIMARY KEY (workchain, shard, seqno)
     )`,
-    // Those that a masterchain block brings, and time as a window of masterchain blocks.
+    // Blocks that a masterchain block includes, and time as a window of masterchain blocks.
     'CREATE INDEX blocks_by_mc_seqno ON blocks (mc_seqno)',
     'CREATE INDEX blocks_by_gen_utime ON blocks (gen_utime, workchain, shard, seqno)',
     'CREATE INDEX blocks_by_start_lt ON blocks (start_lt)',
@@ -75,7 +75,7 @@ export const ledger: Migration = {
       boc bytea NOT NULL,
       PRIMARY KEY (hash, lt)
     ) PARTITION BY RANGE (lt)`,
-    // Compression finds nothing in hashes and signatures.
+    // Compression gains nothing on hashes and signatures.
     'ALTER TABLE transactions ALTER COLUMN boc SET STORAGE EXTERNAL',
     // Newest first, and any window of lt. A block's, a shard's and a masterchain block's transactions are a window of lt too.
     'CREATE INDEX transactions_by_lt ON transactions (lt, account)',
@@ -86,9 +86,9 @@ export const ledger: Migration = {
     // The masterchain's are few among many.
     'CREATE INDEX transactions_of_masterchain ON transactions (lt) WHERE workchain = -1',
     'CREATE INDEX transactions_by_trace ON transactions (trace_id, lt)',
-    // Who consumed a message.
+    // Consumer of a message.
     'CREATE INDEX transactions_by_in_msg ON transactions (in_msg_hash)',
-    // Who consumed messages of a kind.
+    // Consumers of messages of a kind.
     'CREATE INDEX transactions_by_in_opcode ON transactions (in_opcode, lt)',
     'CREATE INDEX transactions_by_in_body ON transactions (in_body_hash, lt)',
 

@@ -1,12 +1,12 @@
 import type { Migration } from './migration.ts';
 
 /**
- * Contracts, transfers, actions, and the work that makes them. Indexes stand with the queries of v3 that ride them.
+ * Contracts, transfers, actions, and the tasks that produce them. Indexes are next to the v3 queries that use them.
  *
- * `id` is the order in which rows were first made: lists without another order have this one.
+ * `id` is the order in which rows were first made: lists without another order have this order.
  *
- * `n_distinct`: most accounts have a handful of rows and a few have millions. Plans are made for those: a page is cut from an index in its order,
- * instead of all rows of an account being sorted because there should be few. Takes effect when statistics are gathered.
+ * `n_distinct`: most accounts have a handful of rows and a few have millions. Plans serve the few: a page is cut from an index in its
+ * order. Otherwise Postgres sorts all rows of an account, because it expects few. Takes effect when statistics are gathered.
  */
 export const meaning: Migration = {
   version: 2,
@@ -119,7 +119,7 @@ export const meaning: Migration = {
       id bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
       PRIMARY KEY (address)
     )`,
-    // Written rarely: a list of what is not sorted in yet would cost every search more than it saves.
+    // Rows change rarely: a pending list of unsorted entries costs every search more than it saves.
     'CREATE INDEX multisigs_by_signer ON multisigs USING gin (signers) WITH (fastupdate = off)',
     'CREATE INDEX multisigs_by_proposer ON multisigs USING gin (proposers) WITH (fastupdate = off)',
     `CREATE TABLE multisig_orders (
@@ -294,7 +294,8 @@ export const meaning: Migration = {
     'CREATE INDEX action_accounts_by_end_utime ON action_accounts (account, trace_end_utime, trace_id, end_utime, action_id)',
     'CREATE INDEX action_accounts_by_trace ON action_accounts (trace_id)',
 
-    // A masterchain block whose contracts and traces are to be told: `todo` until that is done by the version of the classifier that asked for it.
+    // A masterchain block whose contracts and traces are to be interpreted. `todo` until the version of the classifier that asked for it is
+    // done.
     `CREATE TABLE interpretations (
       mc_seqno integer PRIMARY KEY,
       version smallint NOT NULL DEFAULT 0,
@@ -302,10 +303,10 @@ export const meaning: Migration = {
       claim bigint NOT NULL DEFAULT 0,
       claimed_until timestamptz
     )`,
-    // Of an index that was begun before.
+    // Blocks of an index that was begun before.
     'INSERT INTO interpretations (mc_seqno) SELECT seqno FROM blocks WHERE workchain = -1',
     'CREATE INDEX interpretations_to_do ON interpretations (mc_seqno DESC) WHERE todo',
-    // What an older version of the classifier did is done again, newest first.
+    // Work of an older version of the classifier is repeated, newest first.
     'CREATE INDEX interpretations_done ON interpretations (version, mc_seqno DESC) WHERE NOT todo',
 
     `CREATE TABLE address_metadata (
@@ -321,7 +322,7 @@ export const meaning: Migration = {
       expires_at integer NOT NULL,
       PRIMARY KEY (address, type)
     )`,
-    // A token of which something outside of the chain is to be fetched. A claim moves `due_at` on: one that nobody ends falls due again.
+    // A token with content outside of the chain to be fetched. A claim postpones `due_at`: an unfinished claim falls due again.
     `CREATE TABLE metadata_tasks (
       address bytea NOT NULL,
       type text NOT NULL,

@@ -1,8 +1,8 @@
 import type { Migration } from './migration.ts';
 
 /**
- * Messages from outside have no lt of creation: those to one account, with one operation or one body, follow one another by their hashes, which the
- * indexes did not hold. A page of them was cut only once all were read and sorted.
+ * Messages from outside have no lt of creation. Messages to an account, with an operation or a body, are in order of their hashes, which
+ * the indexes did not contain. A page was cut only after all messages were read and sorted.
  */
 export const messagesInOrder: Migration = {
   version: 3,

@@ -1,8 +1,8 @@
 import type { Migration } from './migration.ts';
 
 /**
- * Actions of one account and a few types: those of an account were read one after the other until enough were of these types, all of them for types that
- * it has few of. What was told before has no type here until it is told anew: it is looked through as it was.
+ * Actions of an account and a few types. Before, actions of an account were read in order until enough had these types; all were read for
+ * rare types. Older rows have no type until they are interpreted again: they are scanned as before.
  */
 export const actionsByType: Migration = {
   version: 4,
@@ -10,7 +10,7 @@ export const actionsByType: Migration = {
   compatibleFrom: 2,
   statements: [
     `ALTER TABLE action_accounts ADD COLUMN type text NOT NULL DEFAULT ''`,
-    // What ends at once is sorted by the rest of the order when it is read: writing that down twice more would slow down the telling.
+    // Actions with the same end are sorted by the rest of the order on reading. Two more columns in the index slow down writing.
     'CREATE INDEX action_accounts_by_type ON action_accounts (account, type, trace_end_lt)',
     'CREATE INDEX action_accounts_by_type_utime ON action_accounts (account, type, trace_end_utime)',
   ],

@@ -1,8 +1,8 @@
 import type { Migration } from './migration.ts';
 
 /**
- * Who signs or proposes at which multisig, in the order in which those were first seen: of one who does at thousands all had to be read and sorted for a page.
- * Kept by the database itself, so that releases which know nothing of it keep it too.
+ * Signers and proposers of multisigs, in the order of first sight. Before, a page of a member of thousands read and sorted all of them.
+ * The database maintains the table, so that older releases fill it too.
  */
 export const multisigMembers: Migration = {
   version: 5,

@@ -1,8 +1,9 @@
 import type { Migration } from './migration.ts';
 
 /**
- * What says who is shown an action stands in the lists of accounts, and in their indexes: the actions that a page leaves out, or skips, are not looked up.
- * What was told before has no ancestors here until it is told anew: it is looked up as it was.
+ * The lists of accounts and their indexes have the columns that decide which callers see an action. Actions that a page leaves out or skips
+ * are not looked up.
+ * Older rows have no ancestors until they are interpreted again: they are looked up as before.
  */
 export const actionsByKind: Migration = {
   version: 6,

@@ -1,8 +1,9 @@
 import type { Migration } from './migration.ts';
 
 /**
- * Who stands in whose whitelist, in the order in which those vestings were first seen: of one whom thousands may pay all had to be read and sorted for a page.
- * Kept by the database itself, so that releases which know nothing of it keep it too.
+ * Members of vesting whitelists, in the order of first sight. Before, a page of an account in thousands of whitelists read and sorted all
+ * of them.
+ * The database maintains the table, so that older releases fill it too.
  */
 export const vestingWhitelists: Migration = {
   version: 7,

@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts';
 
-/** Traces as answers show them, packed: what wallets and explorers ask for needs none of its transactions then. Rows may be missing. */
+/** Traces in the form of answers, packed: requests of wallets and explorers then need no transactions. Rows may be missing. */
 export const writtenTraces: Migration = {
   version: 8,
   name: 'written traces',
@@ -17,7 +17,7 @@ export const writtenTraces: Migration = {
       PRIMARY KEY (trace_id)
     )`,
     'ALTER TABLE written_traces ALTER COLUMN packed SET STORAGE EXTERNAL',
-    // Most take 2 to 8 KB: beside their row they are found at once, two to a page.
+    // Most traces take 2 to 8 KB: stored in their row they are read at once, two to a page.
     'ALTER TABLE written_traces SET (toast_tuple_target = 8160)',
   ],
 };

@@ -3,8 +3,8 @@ import type { Migration } from './migration.ts';
 const tables = ['jetton_masters', 'jetton_wallets', 'nft_collections', 'nft_items'];
 
 /**
- * Accounts that are or were tokens of any kind: of the hundreds in an answer few are, and each was looked for in four tables. Kept by the database itself, so that
- * releases which know nothing of it keep it too; contracts keep their rows, so nothing is ever taken away.
+ * Accounts that are or were tokens of any kind. Few of the hundreds in an answer are tokens, and each needed a look-up in four tables. The
+ * database maintains the table, so that older releases fill it too. Contracts keep their rows, so no row is ever deleted.
  */
 export const tokenAccounts: Migration = {
   version: 9,

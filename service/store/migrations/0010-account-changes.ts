@@ -1,12 +1,13 @@
 import type { Migration } from './migration.ts';
 
 /**
- * Accounts of which an answer would tell something else than before: their code, the domains that stand for them, or whether they are tokens. Readers keep that in
- * memory and ask here which of it is old (v3's known-accounts.ts, whose bound on time is shorter than what stays here). Written by the database itself, so that
- * releases which know nothing of it do it too.
+ * Accounts whose answers change: their code, the domains of their addresses, or whether they are tokens. Readers cache these in memory and
+ * ask here which entries are stale. Rows stay here longer than the time limit of v3's known-accounts.ts. The database writes the table, so
+ * that older releases fill it too.
  *
- * By transaction, as readers see those: of one that they did not see the number is at least `pg_snapshot_xmin` of what they saw. An account that gets its first
- * row of `latest_account_states` is not told: readers do not keep what is not there.
+ * Rows have the number of their transaction, as readers see transactions. A transaction that a reader did not see has a number of at least
+ * `pg_snapshot_xmin` of its snapshot. The first row of an account in `latest_account_states` is not a change: readers do not cache absent
+ * accounts.
  */
 export const accountChanges: Migration = {
   version: 10,
@@ -49,7 +50,8 @@ export const accountChanges: Migration = {
     `CREATE TRIGGER account_changes AFTER INSERT ON token_accounts REFERENCING NEW TABLE AS added
      FOR EACH STATEMENT EXECUTE FUNCTION tell_token_change()`,
 
-    // With each statement that adds some, up to a thousand old ones: more than nearly all add. Those that another transaction takes away are left to it.
+    // Each statement that adds changes deletes up to a thousand old changes: more than nearly all statements add. Changes that another
+    // transaction deletes are left to it.
     `CREATE FUNCTION drop_account_changes() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       DELETE FROM account_changes WHERE ctid = ANY(ARRAY(

@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts';
 
-/** Of tables of contracts, which keep their rows. Balances and owners of items go on changing: answers look at those themselves. */
+/** Changed columns, by table of contracts, which keep their rows. Balances and owners of items are excluded: answers read them directly. */
 const told: readonly (readonly [table: string, changed: string])[] = [
   ['jetton_masters', 'OLD.content IS DISTINCT FROM NEW.content'],
   ['nft_collections', 'OLD.content IS DISTINCT FROM NEW.content'],
@@ -9,15 +9,15 @@ const told: readonly (readonly [table: string, changed: string])[] = [
 ];
 
 /**
- * Tokens of which an answer would tell other words than before are among the changed accounts: what contracts say of themselves, what was fetched from elsewhere, and
- * what an account is beside what it was. Readers keep words in memory (v3's known-tokens.ts), as they do the names of accounts.
+ * Tokens whose answers change are among the changed accounts: content of contracts, content fetched from outside, and further kinds of an
+ * account. Readers cache token metadata in memory (v3's known-tokens.ts), like names of accounts.
  */
 export const tokenChanges: Migration = {
   version: 11,
   name: 'changes of tokens',
   compatibleFrom: 2,
   statements: [
-    // The first thing that an account is was told already: it is new in the list.
+    // The first kind of an account is reported already: the account is new in the list.
     `CREATE OR REPLACE FUNCTION keep_token_accounts() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       INSERT INTO account_changes (account) SELECT account FROM added JOIN token_accounts ON account = address;

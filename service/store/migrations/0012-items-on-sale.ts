@@ -3,8 +3,9 @@ import type { Migration } from './migration.ts';
 const columns = 'address, seller, collection, index, id, last_trans_lt';
 
 /**
- * Items on sale by their sellers, in the orders of pages, with what filters ask of items under the same names: all that a busy seller sells had to be read and sorted for
- * a page. Kept by the database itself, so that releases which know nothing of it keep it too; writers wait for one another, so that none misses what another adds.
+ * Items on sale by seller, in the orders of pages, with the filter columns of items under the same names. Before, a page of a busy seller
+ * read and sorted all of its items. The database maintains the table, so that older releases fill it too. Writers wait for each other, so
+ * that no writer misses another's row.
  */
 export const itemsOnSale: Migration = {
   version: 12,
@@ -20,12 +21,12 @@ export const itemsOnSale: Migration = {
       last_trans_lt bigint NOT NULL,
       PRIMARY KEY (address)
     )`,
-    // As for owners in 0002-meaning.ts.
+    // Same as for owners in 0002-meaning.ts.
     'ALTER TABLE nft_items_on_sale ALTER COLUMN seller SET (n_distinct = 100), ALTER COLUMN collection SET (n_distinct = 100)',
     'CREATE INDEX nft_items_on_sale_by_seller ON nft_items_on_sale (seller, collection, index, id)',
     'CREATE INDEX nft_items_on_sale_by_seller_lt ON nft_items_on_sale (seller, last_trans_lt, id)',
 
-    // OLD is null where a row was inserted, NEW where one was deleted: no key equals null.
+    // OLD is null for an inserted row, NEW for a deleted row: no key equals null.
     `CREATE FUNCTION keep_item_on_sale() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       DELETE FROM nft_items_on_sale WHERE address = OLD.address;
@@ -39,7 +40,7 @@ export const itemsOnSale: Migration = {
      WHEN ((OLD.owner, OLD.collection, OLD.index, OLD.last_trans_lt) IS DISTINCT FROM (NEW.owner, NEW.collection, NEW.index, NEW.last_trans_lt))
      EXECUTE FUNCTION keep_item_on_sale()`,
 
-    // What a sale named may be held by another one by now, whose it then is.
+    // Another sale may hold the item of this sale by now; the item belongs to that sale then.
     `CREATE FUNCTION keep_item_of_sale() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       DELETE FROM nft_items_on_sale o USING nft_items t WHERE o.address = OLD.nft AND t.address = OLD.nft AND t.owner = OLD.address;

@@ -1,8 +1,8 @@
 import type { Migration } from './migration.ts';
 
 /**
- * The version of the rules that a block was made by, beside that of the software that made it: nodes run newer software before validators vote for newer rules. What traces
- * show goes by it, so that those that were stored are made anew.
+ * Version of the rules that made a block, next to the version of the software. Nodes run newer software before validators vote for newer
+ * rules. Rendered traces depend on it, so stored traces are rendered again.
  */
 export const globalVersions: Migration = {
   version: 13,

@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts';
 
-/** Transfers and burns that a wallet carried out and whose next contract refused them: their jettons are not where the wallet sent them. */
+/** Transfers and burns that a wallet executed and the next contract refused. Their jettons did not arrive at the destination. */
 export const returnedJettons: Migration = {
   version: 15,
   name: 'returned jettons',

@@ -1,7 +1,7 @@
 /**
- * One step of the schema. Steps are only added, never changed or taken back, and they follow expand and contract: a step that adds leaves the
- * version before it working (`compatibleFrom` stays); what it made needless is removed by a later step, whose `compatibleFrom` is the first version
- * that no longer asks for it.
+ * A step of the schema. Steps are only added, never changed or taken back, and they follow expand and contract. A step that adds leaves the
+ * version before it working (`compatibleFrom` stays). A later step removes unused parts; its `compatibleFrom` is the first version that no
+ * longer reads them.
  */
 export type Migration = {
   /** Its place: 1, 2, … without holes. */
@@ -9,6 +9,9 @@ export type Migration = {
   readonly name: string;
   /** Oldest schema version whose code still works on tables after this step. */
   readonly compatibleFrom: number;
-  /** In one transaction, in the schema of the index. Written out, not made from the tables that the code believes in: those go on, and a step stays. */
+  /**
+   * Statements of a single transaction, in the schema of the index. Literal SQL, not derived from the tables in code: tables in code
+   * change, a step never does.
+   */
   readonly statements: readonly string[];
 };

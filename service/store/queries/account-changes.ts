@@ -1,23 +1,29 @@
 import { keyAt } from './conditions.ts';
 
-/** Changes that are told at once: a block has a few, and what backfills write in a second some hundred. */
+/** Changes reported at once: a block has a few, a backfill writes some hundred a second. */
 export const changesMax = 1000;
 
-/** What a query saw beside the rows that it was made for. */
+/** Snapshot of a query, besides its rows. */
 export type Moment = {
   /** No transaction that the query did not see has a lower number. */
   readonly settled: bigint;
-  /** Accounts that changed, as far as the query sees, in transactions from the one given on; `changesMax` and one: there may be more. */
+  /**
+   * Accounts that changed in transactions from the given transaction on, as far as the query sees. With `changesMax` + 1 entries there may
+   * be more.
+   */
   readonly changed: readonly Uint8Array[];
 };
 
-/** The columns `settled` and `changed` of one row of the query. Rides `account_changes_by_xid`. @param since place of a transaction; null: no changes */
+/**
+ * The columns `settled` and `changed` of a row of the query. Uses the index `account_changes_by_xid`. @param since position of a
+ * transaction; null: no changes
+ */
 export function momentColumns(since: string): string {
   const changed = `SELECT account FROM account_changes WHERE xid >= ${keyAt(since, 'xid8')} ORDER BY xid LIMIT ${changesMax + 1}`;
   return `pg_snapshot_xmin(pg_current_snapshot())::text AS settled, ARRAY(${changed}) AS changed`;
 }
 
-/** Those columns as they are read. */
+/** The two columns as read. */
 export type MomentRow = { readonly settled: string; readonly changed: readonly Uint8Array[] };
 
 export function momentOf({ settled, changed }: MomentRow): Moment {

@@ -5,11 +5,11 @@ import { shortestFirst } from './dns.ts';
 import { addAfter, orderBy, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
 
-/** An account's newest indexed state with what is known of its code. */
+/** An account's newest indexed state and the data of its code. */
 export type AccountRow = Omit<LatestAccountStateRow, 'data_boc_hash' | 'data_boc_lt' | 'changed_lt'> & {
-  /** Null when not asked for, or not known whole. */
+  /** Null when not requested, or not known whole. */
   readonly data_boc: Uint8Array | null;
-  /** Null when not asked for, or not known. */
+  /** Null when not requested, or unknown. */
   readonly code_boc: Uint8Array | null;
   readonly methods: readonly number[] | null;
 };
@@ -19,11 +19,11 @@ export type AccountFilter = {
   readonly accounts: readonly Uint8Array[];
   /** Empty: any code. */
   readonly codeHashes: readonly Uint8Array[];
-  /** Which bags of cells to read. */
+  /** Bags of cells to read. */
   readonly bocs: 'none' | 'data' | 'all';
 };
 
-/** Newest states of those of the accounts that the index has, in no order. Rides the primary keys of `latest_account_states` and `codes`. */
+/** Newest states of the accounts that the index has, in no order. Uses the primary keys of `latest_account_states` and `codes`. */
 export function readAccounts(store: StoreReader, filter: AccountFilter): Promise<readonly AccountRow[]> {
   const data = filter.bocs === 'none' ? 'NULL::bytea' : 'CASE WHEN l.data_boc_hash = l.data_hash THEN l.data_boc END';
   const code = filter.bocs === 'all' ? 'c.boc' : 'NULL::bytea';
@@ -38,24 +38,25 @@ export function readAccounts(store: StoreReader, filter: AccountFilter): Promise
   );
 }
 
-/** What is known of an account beside its state. */
+/** Data of an account besides its state. */
 export type AccountNameRow = {
-  /** Null for an account without code, and for one that the index does not have. */
+  /** Null for an account without code, and for an account outside of the index. */
   readonly code_hash: Uint8Array | null;
   /** The shortest of the domains that the account owns and that stand for it. */
   readonly domain: string | null;
-  /** Whether it is or was a token or a wallet of one. */
+  /** True if the account is or was a token or a wallet of a token. */
   readonly is_token: boolean;
-  /** Whether the index has a state of it. */
+  /** True if the index has a state of the account. */
   readonly is_indexed: boolean;
 };
 
-/** Names of accounts, and which of those that were read before are old. @property rows one for each account, in their order */
+/** Names of accounts, and stale accounts among earlier results. @property rows a row for each account, in the given order */
 export type AccountNames = Moment & { readonly rows: readonly AccountNameRow[] };
 
 /**
- * Codes, domains and tokens, all of one moment. Rides the primary keys of `latest_account_states` and `token_accounts`, `dns_entries_of_themselves` and
- * `account_changes_by_xid`. @param since a transaction, `settled` of a reading before; undefined: no changes
+ * Codes, domains and tokens of the same snapshot. Uses the primary keys of `latest_account_states` and `token_accounts`,
+ * `dns_entries_of_themselves` and `account_changes_by_xid`. @param since a transaction, `settled` of an earlier result; undefined: no
+ * changes
  */
 export async function readAccountNames(
   store: StoreReader,
@@ -81,7 +82,7 @@ export async function readAccountNames(
 
 export type CodeMethodsRow = Pick<AccountRow, 'methods'> & { readonly code_hash: Uint8Array };
 
-/** Methods of those of the codes that the index has, in no order. Rides the primary key of `codes`. */
+/** Methods of the codes that the index has, in no order. Uses the primary key of `codes`. */
 export function readCodeMethods(
   store: StoreReader,
   codeHashes: readonly Uint8Array[],

@@ -18,13 +18,16 @@ import {
   type SortedPage,
 } from './transactions.ts';
 
-/** Which actions, all of it: of what names and bounds traces everything counts, said of the action and of the end of its trace. Empty lists ask for nothing. */
+/**
+ * Filter of actions; all conditions apply. Conditions on traces apply to the action and to the end of its trace. Empty lists are no
+ * conditions.
+ */
 export type ActionFilter = TraceFilter & {
   readonly actionIds: readonly Uint8Array[];
   /** Exactly these; types that are supported when empty. */
   readonly types: readonly string[];
   readonly excludedTypes: readonly string[];
-  /** Types that the caller knows: no part of such an action is shown. Undefined for all actions and their parts. */
+  /** Types that the caller knows: parts of such an action are omitted. Undefined for all actions and their parts. */
   readonly supported: readonly string[] | undefined;
 };
 
@@ -49,8 +52,9 @@ export function actionOrder(
 }
 
 /**
- * Actions in the order of `actionOrder`. Rides, by what is given: the primary key of `actions` for whatever names traces, the index on id, that on the
- * masterchain block, those of `action_accounts` on account and end, with and without type, that on type, those on the end.
+ * Actions in the order of `actionOrder`. Uses an index per filter: the primary key of `actions` for names of traces, the index on id, and
+ * the index on the masterchain block. Or the indexes of `action_accounts` on account and end (with and without type), the index on type,
+ * the indexes on the end.
  */
 export async function findActions(
   store: StoreReader,
@@ -74,17 +78,18 @@ export async function findActions(
   return store.read(`SELECT ${shown} FROM actions a ${conditions.where()} ${order} ${pageOf(page)}`, conditions.values);
 }
 
-/** Types whose lists are read beside one another, each for a whole page. */
+/** Types whose lists are read side by side, each for a whole page. */
 const listsMax = 8;
 
-/** Of actions that were told before `action_accounts` said so. */
+/** Type of rows from releases before `action_accounts` had types. */
 const typeUnsaid = '';
 
 const ofEntry = 'a.trace_id = e.trace_id AND a.action_id = e.action_id';
 
 /**
- * The page is cut from the account's own list, or from those of its types, which are in the order of the answer and say who is shown what: only actions of
- * the page are looked up, one by one, whatever a planner thinks of reading them all at once. So are those whose entries were told before they said it.
+ * Cuts the page from the account's own list, or from the lists of its types. The lists are in the order of the answer and have the columns
+ * that decide which callers see an action. Only actions of the page are looked up, one at a time, so that the planner cannot read all of
+ * them at once. Actions of older entries without these columns are looked up too.
  */
 function findOfAccount(
   store: StoreReader,
@@ -153,10 +158,10 @@ export function findTransactionsOfActions(
   return store.read(withVersion(inner, 'ORDER BY t.lt, t.account'), [hashes, from - messagesOfTransactionMax, to]);
 }
 
-/** What a filter names by transactions, messages and traces: in which traces it is, and of which transactions each action must have one. */
+/** Traces of a filter's transactions, messages and traces, and sets of transactions. Each action must have a transaction of each set. */
 type Named = { readonly traceIds: readonly Uint8Array[]; readonly transactions: readonly (readonly Uint8Array[])[] };
 
-/** Undefined when it names nothing so. */
+/** Undefined when the filter has no such condition. */
 async function readNamed(store: StoreReader, filter: ActionFilter): Promise<Named | undefined> {
   const { txHashes, msgHashes, traceIds } = filter;
   const found: (readonly TransactionName[])[] = await Promise.all([
@@ -168,7 +173,7 @@ async function readNamed(store: StoreReader, filter: ActionFilter): Promise<Name
   return { traceIds: inAll(lists), transactions: found.map((names) => names.map(({ hash }) => hash)) };
 }
 
-/** What is in each of some lists. */
+/** Elements that are in every list. */
 function inAll([first = [], ...others]: readonly (readonly Uint8Array[])[]): readonly Uint8Array[] {
   const sets = others.map((list) => new Set(list.map(hashKey)));
   return first.filter((one) => sets.every((set) => set.has(hashKey(one))));
@@ -180,13 +185,13 @@ function addTypes(conditions: Conditions, filter: TypeFilter): void {
   for (const condition of typeConditions(conditions, filter)('a')) conditions.and(condition);
 }
 
-/** What a filter says of types, of a table that has them by its alias: values are placed once. */
+/** Returns conditions on types for a table alias: values are placed once. */
 function typeConditions(
   conditions: Conditions,
   { types, excludedTypes, supported }: TypeFilter,
 ): (alias: string) => readonly string[] {
   const wanted = types.length > 0 ? types : supported;
-  // One type has a list of its own, in the order of the trace's end.
+  // A single type has its own list, in the order of the trace's end.
   const isOne = types.length === 1;
   const wantedAt = wanted && conditions.place(isOne ? types[0] : wanted);
   const excludedAt = excludedTypes.length > 0 ? conditions.place(excludedTypes) : undefined;
@@ -201,7 +206,7 @@ function typeConditions(
   ];
 }
 
-/** Where in the list the page is. @param place alias of the table that it is cut from */
+/** Adds the position of the page in the list. @param place alias of the table that the page is cut from */
 function addPlace(conditions: Conditions, filter: ActionFilter, page: SortedPage & After, place: string): void {
   // A bound in time may be beyond 32 bits.
   conditions.when(filter.startUtime, (at) => `${place}.trace_end_utime >= ${at}::bigint`);

@@ -3,7 +3,7 @@ import { columnsOf, createConditions, pageOf, type Direction, type Page } from '
 import { addAfter, orderBy, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
 
-/** What blocks must be; all of it. Windows are inclusive at both ends. */
+/** Filter of blocks; all conditions apply. Windows are inclusive at both ends. */
 export type BlockFilter = {
   readonly workchain?: number | undefined;
   /** Unsigned 64 bits. */
@@ -11,7 +11,7 @@ export type BlockFilter = {
   readonly seqno?: number | undefined;
   readonly rootHash?: Uint8Array | undefined;
   readonly fileHash?: Uint8Array | undefined;
-  /** Of the masterchain block that brought it. */
+  /** Seqno of the masterchain block that includes the block. */
   readonly mcSeqno?: number | undefined;
   readonly startUtime?: number | undefined;
   readonly endUtime?: number | undefined;
@@ -27,7 +27,7 @@ export const versionOfRules = 'coalesce(b.global_version, b.software_version)';
 
 const masterchain = `b.workchain = -1 AND b.shard = ${-(2n ** 63n)}`;
 
-/** By time, then by id. */
+/** Blocks by time, then by id. */
 export function findBlocks(
   store: StoreReader,
   filter: BlockFilter,
@@ -73,7 +73,7 @@ export async function findMasterchainEnd(store: StoreReader, end: 'first' | 'las
   return rows[0];
 }
 
-/** Whether a masterchain block is indexed. */
+/** True if a masterchain block is indexed. */
 export async function hasMasterchainBlock(store: StoreReader, seqno: number): Promise<boolean> {
   const rows = await store.read(`SELECT 1 FROM blocks b WHERE ${masterchain} AND b.seqno = $1`, [seqno]);
   return rows.length > 0;

@@ -1,20 +1,20 @@
 import type { Columns, Table } from '../columns.ts';
 import { hashKey } from '../hash-key.ts';
 
-/** The values of one query and what they must satisfy, all of it. */
+/** Values of a query and its conditions, all of which apply. */
 export type Conditions = {
   readonly values: readonly unknown[];
-  /** Takes a value; returns its place, `$1` and on. */
+  /** Adds a value; returns its placeholder, `$1` and on. */
   place(value: unknown): string;
-  /** Adds a condition on a value unless that is undefined. @param condition is given the value's place */
+  /** Adds a condition on a value unless the value is undefined. @param condition receives the placeholder of the value */
   when(value: unknown, condition: (place: string) => string): void;
   /** Adds a condition. */
   and(condition: string): void;
-  /** `WHERE` and all conditions, and more that only this place has; empty without one. */
+  /** `WHERE` with all conditions and the extra conditions `more`; empty without conditions. */
   where(...more: readonly string[]): string;
 };
 
-/** @param within of the same query: values are placed after those of its other conditions */
+/** @param within conditions of the same query: values are placed after the values of its other conditions */
 export function createConditions(within?: Conditions): Conditions {
   const own: unknown[] = [];
   const conditions: string[] = [];
@@ -33,7 +33,7 @@ export function createConditions(within?: Conditions): Conditions {
   };
 }
 
-/** Which part of a list, in which order. */
+/** Part of a list. */
 export type Page = { readonly limit: number; readonly offset: number };
 export type Direction = 'asc' | 'desc';
 
@@ -43,37 +43,37 @@ export function pageOf({ limit, offset }: Page): string {
 }
 
 /**
- * What a named statement asks by, kept from the planner. Else its plan for a rare key, or for a single one, seems so much cheaper than one for any that
- * Postgres plans anew each time, which takes ten times as long as the look-up where a table has the partitions of some years.
+ * Hides a key of a named statement from the planner. Otherwise the plan for a rare or single key seems much cheaper than a generic plan.
+ * Postgres then plans each call again, which takes ten times as long as the look-up in a table with the partitions of some years.
  */
 export function keyAt(place: string, type = 'bytea'): string {
   return `(SELECT ${place}::${type})`;
 }
 
-/** As `keyAt`, an array of keys. */
+/** Same as `keyAt`, for an array of keys. */
 export function keysAt(place: string, type: 'bytea' | 'bigint' | 'boolean' = 'bytea'): string {
   return keyAt(place, `${type}[]`);
 }
 
-/** For `=`: one of such keys. */
+/** Right side of `=`: any of such keys. */
 export function anyKeyAt(place: string): string {
   return `ANY(${keysAt(place)}::bytea[])`;
 }
 
-/** As `pageOf` and `keyAt`: only for lists that are read in their order whatever part of them is wanted. */
+/** Same as `pageOf` with `keyAt`: only for lists that are read in their order for any part of them. */
 export function pageAt(conditions: Conditions, { limit, offset }: Page): string {
   const [limitAt, offsetAt] = [limit, offset].map((value) => keyAt(conditions.place(Math.trunc(value)), 'bigint'));
   return `LIMIT ${limitAt} OFFSET ${offsetAt}`;
 }
 
-/** The columns of a table, of one alias. */
+/** Columns of a table under an alias. */
 export function columnsOf<C extends Columns>({ columns }: Table<C>, alias: string): string {
   return Object.keys(columns)
     .map((name) => `${alias}.${name}`)
     .join(', ');
 }
 
-/** Rows of one table, each of some keys having a list of its own. */
+/** Rows of a table: each key has its own list. */
 export type KeyedList = {
   /** Columns, and the table with its alias. */
   readonly select: string;
@@ -86,7 +86,7 @@ export type KeyedList = {
   readonly also?: string;
 };
 
-/** The first rows of the list of each key: none is read further than the page goes. @param at place of the keys, an array */
+/** The first rows of the list of each key: no list is read further than the page goes. @param at placeholder of the keys, an array */
 export function firstOfEach(
   { select, from, key, keyType = 'bytea', also }: KeyedList,
   at: string,

@@ -3,7 +3,7 @@ import { columnsOf, createConditions, pageOf, type Page } from './conditions.ts'
 import { addAfter, orderBy, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
 
-/** What records must be; all of it. */
+/** Filter of records; all conditions apply. */
 export type DnsFilter = {
   /** Key of the account that the name stands for. */
   readonly wallet?: Uint8Array | undefined;
@@ -11,7 +11,7 @@ export type DnsFilter = {
   readonly domain?: string | undefined;
 };
 
-/** Short names first: by bytes, whatever language the database sorts by. Names of one spelling by their items. */
+/** Short names first, compared by bytes in every locale of the database. Equal names are ordered by their items. */
 export const shortestFirst = 'length(domain), domain COLLATE "C", nft_item';
 
 /** The same of rows with their length, and their name as it is sorted. */
@@ -29,7 +29,7 @@ export function findDnsRecords(
   filter: DnsFilter,
   page: Page & After,
 ): Promise<readonly PlacedDnsEntry[]> {
-  // Postgres has no text with a NUL in it, and no name has one.
+  // Postgres texts cannot contain NUL, and no name contains it.
   if (filter.domain?.includes('\0') === true) return Promise.resolve([]);
   const conditions = createConditions();
   conditions.when(filter.wallet, (at) => `d.wallet = ${at}`);

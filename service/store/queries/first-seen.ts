@@ -4,7 +4,7 @@ import type { Order } from './order.ts';
 
 // Contracts in the order in which their rows were first made: that of their tables' `id`.
 
-/** A row with its place among those of its table. */
+/** A row with its position in its table. */
 export type Placed<R> = R & { readonly id: bigint };
 
 /** Contracts that were asked for by address come by that, others as they were first seen. */
@@ -15,8 +15,8 @@ export function contractsOrder(addresses: readonly unknown[], sort: Direction): 
 }
 
 /**
- * A table with its `id` as something that no index has: to find the few rows of a filter, a planner would walk the whole index on it and hope to meet
- * enough of them soon.
+ * A table with its `id` as an expression without an index. Otherwise a planner walks the whole index on `id` and hopes to meet the few rows
+ * of a filter soon.
  */
 export function withId<C extends Columns>(table: Table<C>, alias: string): string {
   return `(SELECT ${columnsOf(table, 't')}, t.id + 0 AS id FROM ${table.name} t) ${alias}`;

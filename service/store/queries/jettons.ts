@@ -22,7 +22,7 @@ import { findOwnedContracts } from './token-contracts.ts';
 import type { SortedPage } from './transactions.ts';
 import { findTransfers, partyColumns, type FoundTransfer, type TransferWindow } from './transfers.ts';
 
-/** Which masters, all of it. Empty lists ask for nothing. Accounts are keys, here and below. */
+/** Filter of masters; all conditions apply. Empty lists are no conditions. Accounts are keys, here and below. */
 export type JettonMasterFilter = { readonly addresses: readonly Uint8Array[]; readonly admins: readonly Uint8Array[] };
 
 /** Masters in the order of `findOwnedContracts`. */
@@ -43,13 +43,14 @@ export type JettonWalletFilter = {
 };
 
 export type FoundJettonWallet = Placed<JettonWalletRow> & {
-  /** Of the jetton's words, where its unclaimed coins are asked for; null elsewhere. */
+  /** Metadata of the jetton: endpoint for its unclaimed coins; null without it. */
   readonly payload_apis: unknown;
 };
 
 /**
- * Wallets as they were first seen, or by balance when an order of it is given; those of owners by owner before, those named by address alone by that.
- * Rides the primary key, the indexes on owner and on jetton, each with id or balance, that on both, and that on balance.
+ * Wallets in the order of first sight, or by balance if an order is given. Wallets of owners are ordered by owner first, wallets named by
+ * address alone by address. Uses the primary key, the indexes on owner and on jetton (each with id or balance), the index on both, and the
+ * index on balance.
  */
 export function findJettonWallets(
   store: StoreReader,
@@ -104,11 +105,11 @@ export type JettonTransferFilter = TransferWindow & {
   readonly owners: readonly Uint8Array[];
   readonly wallets: readonly Uint8Array[];
   readonly master: Uint8Array | undefined;
-  /** What owners did: sent, received, or either. */
+  /** Direction from the owner's side: sent, received, or either. */
   readonly direction?: 'in' | 'out' | undefined;
 };
 
-/** Transfers that wallets carried out, in the order of `findTransfers`; with `in` those that arrived. */
+/** Transfers that wallets executed, in the order of `findTransfers`; with `in` only transfers that arrived. */
 export function findJettonTransfers(
   store: StoreReader,
   filter: JettonTransferFilter,
@@ -121,7 +122,7 @@ export function findJettonTransfers(
       parties: { columns: partyColumns('source', 'destination', filter.direction), keys: filter.owners },
       contract: { column: 'jetton_wallet', keys: filter.wallets },
       family: { column: 'jetton_master', key: filter.master },
-      // Who asks for what came in wants to book it.
+      // Callers that ask for incoming transfers want to book them.
       only: ['NOT t.tx_aborted', ...(filter.direction === 'in' ? ['NOT t.returned'] : [])],
     },
     filter,
@@ -129,7 +130,7 @@ export function findJettonTransfers(
   );
 }
 
-/** Burns, those that came to nothing too, in the order of `findTransfers`. */
+/** Burns, failed burns included, in the order of `findTransfers`. */
 export function findJettonBurns(
   store: StoreReader,
   filter: Omit<JettonTransferFilter, 'direction'>,

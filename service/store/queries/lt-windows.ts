@@ -11,8 +11,9 @@ export const everyLt: LtWindow = { from: 0n, to: 2n ** 63n - 1n };
 const noLt: LtWindow = { from: 1n, to: 0n };
 
 /**
- * How far the times of blocks that are made side by side may lie apart: a shard's block refers to a masterchain block of some seconds before, and
- * one of the next seconds refers to it. Ten minutes bear every known halt of a shard; the window only narrows what is looked at.
+ * Largest distance in time between blocks that are made side by side. A shard's block refers to a masterchain block of some seconds before,
+ * and a masterchain block of the next seconds refers to it. Ten minutes cover every known halt of a shard. The window only narrows the
+ * search.
  */
 const secondsApart = 600;
 
@@ -23,7 +24,10 @@ export function intersect(one: LtWindow, other: LtWindow): LtWindow {
   };
 }
 
-/** Where transactions of a time can be, by the masterchain blocks around it: those that a block brings from shards come before it in lt. */
+/**
+ * Lts of transactions of a time, from the masterchain blocks around it. Shard blocks that a masterchain block includes come before it in
+ * lt.
+ */
 export async function ltsOfTimes(
   store: StoreReader,
   { startUtime, endUtime }: { readonly startUtime?: number | undefined; readonly endUtime?: number | undefined },
@@ -43,8 +47,8 @@ export async function ltsOfTimes(
 type Edge = { readonly lt: bigint };
 
 /**
- * Where transactions of an account and a time can be: from the last block before on and up to the first one behind, of those that hold the account. Along these both
- * lt and time grow, through splits and merges. Without such a block nearby the bound is that of `ltsOfTimes`.
+ * Lts of transactions of an account and a time: from the last block before it to the first block after it, among the account's blocks.
+ * Along these blocks both lt and time grow, through splits and merges. Without such a block nearby the bound of `ltsOfTimes` applies.
  */
 export async function ltsOfAccountTimes(
   store: StoreReader,
@@ -72,7 +76,7 @@ export async function ltsOfAccountTimes(
 /** The deepest split that the chain allows. */
 const prefixBitsMax = 60;
 
-/** The shards that an account can be in, signed: of its first bits, whatever their number, a 1 and zeros. */
+/** Signed shards that an account can be in: any number of its first bits, then a 1 and zeros. */
 function shardsOf(accountId: Uint8Array): readonly bigint[] {
   const prefix = Buffer.from(accountId).readBigUInt64BE(0);
   return Array.from({ length: prefixBitsMax + 1 }, (_, bits) => {
@@ -81,7 +85,7 @@ function shardsOf(accountId: Uint8Array): readonly bigint[] {
   });
 }
 
-/** Blocks that hold what is looked for. */
+/** Identifies the blocks of the wanted rows. */
 export type BlockNames = {
   readonly workchain?: number | undefined;
   /** Unsigned 64 bits. */
@@ -89,7 +93,7 @@ export type BlockNames = {
   readonly seqno?: number | undefined;
 };
 
-/** Where transactions of some blocks can be, by the blocks that are indexed. */
+/** Lts of transactions of some blocks, from the indexed blocks. */
 export async function ltsOfBlocks(store: StoreReader, { workchain, shard, seqno }: BlockNames): Promise<LtWindow> {
   const names = { workchain, shard: signedOf(shard), seqno };
   const given = Object.entries(names).filter(([, value]) => value !== undefined);
@@ -116,7 +120,7 @@ export async function ltsOfBlocks(store: StoreReader, { workchain, shard, seqno 
   return { from: window.from - ltsApart, to: window.to + ltsApart };
 }
 
-/** Shards of the same name in two workchains: their first and last blocks in time need not be those in lt. */
+/** Margin for shards of the same name in two workchains. Their first and last blocks in time may differ from the first and last in lt. */
 const ltsApart = 1_000_000_000n;
 
 type Ends = { readonly first: bigint | null; readonly last: bigint | null };

@@ -16,7 +16,7 @@ import {
 /** Places that are read at once, of some 200 bytes each: as many as the longest page. */
 const placesAtOnce = 1000;
 
-/** Where transactions that took or sent messages are, each once, by lt and account: `readTransactionsAt` reads them. */
+/** Positions of transactions that received or sent messages, each once, by lt and account. `readTransactionsAt` reads the transactions. */
 export async function findTransactionsByMessage(
   store: StoreReader,
   filter: MessageFilter,
@@ -26,7 +26,7 @@ export async function findTransactionsByMessage(
   const hashes = await resolveHashes(store, filter.hashes);
   if (hashes?.length === 0) return [];
   const asked = { ...filter, hashes };
-  // They alone come in the order of the list: Postgres passes over those before the page.
+  // Receiving transactions alone come in the order of the list: Postgres skips the rows before the page.
   if (direction === 'in') return findTakers(store, asked, page);
   let { offset, after } = page;
   for (;;) {
@@ -76,14 +76,16 @@ function placeOf(after: Position | undefined): Placed | undefined {
   return { lt: lt as bigint, account: account as Buffer };
 }
 
-/** The first that took such messages. What is asked of a message alone stands in its taker's row too, in the order of the list. */
+/**
+ * The first transactions that received such messages. The receiver's row has the message's filter columns too, in the order of the list.
+ */
 async function findTakers(
   store: StoreReader,
   filter: MessageFilter,
   page: SortedPage & After,
 ): Promise<readonly TransactionPlace[]> {
   const { hashes, source, destination, opcode, bodyHash } = filter;
-  // What an account takes is never meant for outside.
+  // An account never receives a message to the outside.
   if (destination === 'null') return [];
   const conditions = createConditions();
   const columnsOfOrder = transactionOrder({}, page);
@@ -99,7 +101,7 @@ async function findTakers(
     return readTakers(store, 'transactions t', { conditions, order, page, sole });
   }
   const sole = addFilter(conditions, filter);
-  // Those of a source are in the order in which they were sent.
+  // Messages of a source are in the order of sending.
   const kept = sole === 'hashes' ? sole : undefined;
   return readTakers(store, `messages m JOIN transactions t ON ${taken}`, { conditions, order, page, sole: kept });
 }
@@ -124,7 +126,7 @@ function readTakers(
   );
 }
 
-/** What the sender of a message is found by, and the message's own hash. */
+/** Key of a message's sender, and the message's own hash. */
 type Sent = { readonly source: Buffer; readonly created_lt: bigint; readonly hash: Buffer };
 
 /** The senders that are indexed. */
@@ -132,7 +134,7 @@ const sendersOf = `SELECT ${placeColumns}
   FROM unnest(${keysAt('$1')}, ${keysAt('$2', 'bigint')}) AS m (source, created_lt)
   CROSS JOIN LATERAL (SELECT ${placeColumns} FROM transactions t WHERE t.account = m.source AND ${near} ORDER BY t.lt DESC LIMIT 1) t`;
 
-/** Those behind the place where the list begins, in no order. */
+/** Senders after the start of the list, in no order. */
 async function findSendersOf(
   store: StoreReader,
   sent: readonly Sent[],
@@ -145,15 +147,15 @@ async function findSendersOf(
   return begin === undefined ? found : found.filter((one) => compare(one, begin, sort) > 0);
 }
 
-/** Messages looked at for each sender that is wanted, at first: most send one or two of a kind. */
+/** First number of messages per wanted sender: most senders have one or two messages of a kind. */
 const messagesOfSender = 2;
 
-/** And of those that send many, so many at once: some 200 bytes each. */
+/** Most messages per query, for senders of many messages: some 200 bytes each. */
 const messagesAtOnce = 2000;
 
 /**
- * The first that sent such messages. Messages come by their lt, which follows their sender's by less than `messagesOfTransactionMax`: once enough
- * senders are known, none of those that are not can come before them.
+ * The first transactions that sent such messages. Messages come in order of lt, which exceeds their sender's lt by less than
+ * `messagesOfTransactionMax`. Once enough senders are known, no unknown sender can come before them.
  */
 async function findSenders(
   store: StoreReader,
@@ -176,7 +178,7 @@ async function findSenders(
   }
 }
 
-/** Messages whose senders can be behind the place where the page begins, by their lt and hash. @param last that has been read */
+/** Messages whose senders can be after the start of the page, by lt and hash. @param last message that was read last */
 function readSent(
   store: StoreReader,
   filter: MessageFilter,
@@ -190,7 +192,7 @@ function readSent(
   ];
   addAfter(conditions, order, 'm', last && positionOf(order, last));
   const begin = last === undefined ? placeOf(after)?.lt : undefined;
-  // A sender behind the place has sent what it did not long before or after that.
+  // A sender after the start sent its message shortly before or after the start.
   if (sort === 'asc') conditions.when(begin, (at) => `m.created_lt >= ${at}`);
   else if (begin !== undefined && begin <= everyLt.to - messagesOfTransactionMax)
     conditions.when(begin + messagesOfTransactionMax, (at) => `m.created_lt <= ${at}`);

@@ -11,7 +11,7 @@ import { messagesOfTransactionMax, type SortedPage } from './transactions.ts';
 /** An account, or the side of a message that is outside the blockchain. */
 export type MessageEnd = StoredAccount | 'null';
 
-/** What messages must be; all of it. Windows are inclusive at both ends. */
+/** Filter of messages; all conditions apply. Windows are inclusive at both ends. */
 export type MessageFilter = {
   /** Their own or their normalized hash is any of these; empty for all. */
   readonly hashes?: readonly Uint8Array[] | undefined;
@@ -23,9 +23,9 @@ export type MessageFilter = {
 };
 
 export type MessageListFilter = MessageFilter & {
-  /** `in`: a transaction took it; `out`: a transaction sent it. */
+  /** `in`: a transaction received it; `out`: a transaction sent it. */
   readonly direction?: 'in' | 'out' | undefined;
-  /** Drops those from outside. */
+  /** Drops messages from outside. */
   readonly excludeExternals?: boolean;
   /** Drops all others. */
   readonly onlyExternals?: boolean;
@@ -35,16 +35,19 @@ export type MessageListFilter = MessageFilter & {
   readonly endLt?: bigint | undefined;
 };
 
-/** A message with the transactions that hold it: one has its content, both have its hash. */
+/** A message with its transactions: the consumer or the producer has its content, both have its hash. */
 export type FoundMessage = MessageRow & Holders;
 
 type Holders = {
   readonly consumer_hash: Buffer | null;
   readonly consumer_boc: Buffer | null;
   readonly consumer_version: number | null;
-  /** Has sent it, or may have where `producer_boc` is there to tell: the last transaction of the source before it. */
+  /**
+   * Last transaction of the source before the message. It has sent the message; if `producer_boc` is present, it may have, and the cells
+   * decide.
+   */
   readonly producer_hash: Buffer | null;
-  /** Null too where the consumer has the content and the producer has sent it for sure; one and the same for all messages of a producer. */
+  /** Null too if the consumer has the content and the producer is certain. The messages of a producer share the same buffer. */
   readonly producer_boc: Buffer | null;
   readonly producer_version: number | null;
 };
@@ -52,21 +55,21 @@ type Holders = {
 /** The consumer's transaction: a message from outside may be accepted more than once, and each time is a row. */
 export const taken = 't.in_msg_hash = m.hash AND t.lt >= m.lt AND (m.created_lt IS NOT NULL OR t.lt = m.lt)';
 
-/** Transactions of the source among which its last one has sent the message. */
+/** Transactions of the source: the last of them sent the message. */
 export const near = `t.lt < m.created_lt AND t.lt >= m.created_lt - ${messagesOfTransactionMax}`;
 
-/** Transactions of one alias with their blocks' version. */
+/** Transactions of an alias with their blocks' version. */
 const holders = `SELECT t.hash, t.lt, t.boc, ${versionOfRules} AS version FROM transactions t LEFT JOIN blocks b USING (workchain, shard, seqno)`;
 
-/** Each block of a shard begins at a multiple of this, far above what the one before may span (`get_lt_align` of the node). */
+/** Each block of a shard begins at a multiple of this lt, far above the span of a block (`get_lt_align` of the node). */
 const ltAlignment = 1_000_000n;
 
-/** A block is indexed whole: the last transaction before a message, in the block in which it was sent, has sent it. */
+/** A block is indexed whole. The last transaction before a message, in the block of its lt, is the sender. */
 const mayBeOther = `p.lt / ${ltAlignment} <> m.created_lt / ${ltAlignment}`;
 
 /**
- * A producer may hold hundreds of messages of a page, and be of megabytes: its cells come with the first of them. What went outside is not looked for: nobody takes it,
- * and each partition would be asked.
+ * A producer may have hundreds of messages of a page and megabytes of cells: its cells come with the first message. The consumer of a
+ * message to the outside is not searched: it does not exist, and the search visits each partition.
  */
 const holdersOf = `SELECT h.place, h.consumer_hash, h.consumer_boc, h.consumer_version, h.producer_hash, h.producer_version, h.needs_producer,
     CASE WHEN h.needs_producer AND row_number() OVER (PARTITION BY h.producer_hash, h.needs_producer ORDER BY h.place) = 1 THEN h.boc END AS producer_boc
@@ -78,7 +81,7 @@ const holdersOf = `SELECT h.place, h.consumer_hash, h.consumer_boc, h.consumer_v
     LEFT JOIN LATERAL (${holders} WHERE t.account = m.source AND ${near} ORDER BY t.lt DESC LIMIT 1) p ON true) h
   ORDER BY h.place`;
 
-/** More than there are: with a limit of any size a planner also looks for what gives its first rows soon. */
+/** More rows than exist: with any limit a planner also considers plans with fast first rows. */
 const noLimit = 2 ** 53;
 
 /** Messages by creation, then hash. Messages from outside have no creation: `desc` begins with them (service/v3/README.md#order). */
@@ -89,7 +92,7 @@ export async function findMessages(
 ): Promise<readonly MessageRow[]> {
   const hashes = await resolveHashes(store, filter.hashes);
   if (hashes?.length === 0) return [];
-  // Lts are what partitions are of: those of other times are not even planned for.
+  // Partitions divide lts: partitions of other times are not even planned.
   const window = isByTime(filter) ? await ltsOfTimes(store, filter) : everyLt;
   const conditions = createConditions();
   addListFilter(conditions, filter);
@@ -98,11 +101,11 @@ export async function findMessages(
   const columnsOfOrder = messageOrder(filter, page);
   addAfter(conditions, columnsOfOrder, 'm', page.after);
   const sole = addFilter(conditions, { ...filter, hashes });
-  // A message from outside may be accepted more than once, and each time is a row beside the others: the first one is told.
+  // A message from outside may be accepted more than once, each time with a row: the first row is returned.
   const once = `DISTINCT ON (${columnsOfOrder.map(({ column }) => `m.${column}`).join(', ')})`;
   const order = `${orderBy(columnsOfOrder, 'm')}, m.lt`;
   const columns = columnsOf(messages, 'm');
-  // Ordered within: for DISTINCT itself Postgres 15 sorts all messages of an account, where those of one time are enough.
+  // Ordered inside: for DISTINCT itself Postgres 15 sorts all messages of an account, though sorting within the same time is enough.
   return store.read<MessageRow>(
     `SELECT ${once} ${columns} FROM (SELECT ${columns} FROM messages m ${conditions.where()} ${order} LIMIT ${noLimit}) m
      ${order} ${sole === undefined ? pageOf(page) : pageAt(conditions, page)}`,
@@ -111,7 +114,7 @@ export async function findMessages(
   );
 }
 
-/** Who took and who sent each of some messages. */
+/** Consumers and producers of some messages. */
 export async function readHolders(store: StoreReader, rows: readonly MessageRow[]): Promise<readonly FoundMessage[]> {
   if (rows.length === 0) return [];
   const keys = [
@@ -146,7 +149,7 @@ function isByTime({ startUtime, endUtime }: MessageListFilter): boolean {
   return (startUtime ?? endUtime) !== undefined;
 }
 
-/** The messages' own hashes, where a caller may have named them by their normalized ones; undefined when no hash was asked for. */
+/** Own hashes of the messages, because callers may name messages by normalized hashes. Undefined without requested hashes. */
 export async function resolveHashes(
   store: StoreReader,
   given: readonly Uint8Array[] | undefined,
@@ -160,10 +163,13 @@ export async function resolveHashes(
   return rows.map(({ hash }) => hash);
 }
 
-/** What alone is asked by, where one index has the list of each value in its order: then the statement is always the same, and connections keep it. */
+/**
+ * Filters that may be alone, if an index has the list of each value in order. The statement is then always the same, and connections cache
+ * it.
+ */
 export type SoleFilter = 'hashes' | 'opcode' | 'body' | 'source' | 'destination';
 
-/** Undefined when more is asked by, or nothing. @param others all other conditions */
+/** Undefined with further conditions, or without any. @param others all other conditions */
 export function soleOf(filter: MessageFilter, others: Conditions): SoleFilter | undefined {
   if (others.where() !== '') return undefined;
   const { hashes, opcode, bodyHash: body, source, destination } = filter;
@@ -174,7 +180,7 @@ export function soleOf(filter: MessageFilter, others: Conditions): SoleFilter | 
   return given.length === 1 && value !== 'null' ? (name as SoleFilter) : undefined;
 }
 
-/** What a message itself must be; to be added behind all other conditions. @param filter hashes as `resolveHashes` gives them */
+/** Conditions on a message itself; add them after all other conditions. @param filter hashes from `resolveHashes` */
 export function addFilter(conditions: Conditions, filter: MessageFilter): SoleFilter | undefined {
   const sole = soleOf(filter, conditions);
   const key = (at: string, type?: string): string => (sole === undefined ? at : keyAt(at, type));
@@ -198,7 +204,7 @@ function addListFilter(conditions: Conditions, filter: MessageListFilter): void 
   conditions.when(filter.endUtime, (at) => `m.created_at <= ${at}::bigint`);
   conditions.when(filter.startLt, (at) => `m.created_lt >= ${at}`);
   conditions.when(filter.endLt, (at) => `m.created_lt <= ${at}`);
-  // With an offset it is asked row by row, in the order of the list: joined, both tables might be read whole to be sorted.
+  // With an offset the condition is checked row by row, in the order of the list. A join might read and sort both tables whole.
   const exists = (which: string): void =>
     conditions.and(`EXISTS (SELECT 1 FROM transactions t WHERE ${which} OFFSET 0)`);
   if (filter.direction === 'in') exists(taken);

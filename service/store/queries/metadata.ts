@@ -4,20 +4,20 @@ import { momentColumns, momentOf, type Moment, type MomentRow } from './account-
 import { anyKeyAt } from './conditions.ts';
 import type { StoreReader } from './reader.ts';
 
-/** What is too long is null. */
+/** Values that are too long are null. */
 type TokenWordsRow = Omit<AddressMetadataRow, 'address' | 'type' | 'updated_at' | 'expires_at' | 'extra'> & {
   readonly extra: AddressMetadataRow['extra'] | null;
 };
 
-/** A token as contracts say it is, with what is known of it from elsewhere. */
+/** A token from its contract, with its metadata from elsewhere. */
 export type TokenRow = TokenName & {
   readonly address: Buffer;
-  /** Of an item, else null. */
+  /** Index of an item, else null. */
   readonly index: bigint | null;
-  /** What the chain says; null where `metadata` is there. */
+  /** Content on the chain; null if `metadata` is present. */
   readonly content: Readonly<Record<string, unknown>> | null;
   readonly metadata: TokenWordsRow | null;
-  /** Until `metadata` is older than it should be, below 0 when it is; null without one. */
+  /** Seconds until `metadata` is stale, below 0 when stale; null without metadata. */
   readonly fresh_seconds: number | null;
 };
 
@@ -27,12 +27,12 @@ export type WalletRow = Pick<JettonWalletRow, 'owner' | 'jetton' | 'balance'> & 
 };
 
 /**
- * Bytes of one word that is told, and of all that is beside the words: some kilobytes are usual. What came from outside may be of megabytes, and an
- * answer tells of thousands: a longer one is left out.
+ * Bytes of a returned text, and of all other fields of the metadata; some kilobytes are usual. Content from outside may be megabytes, and
+ * an answer has thousands: a longer value is omitted.
  */
 export const wordBytesMax = 16_384;
 
-/** What is short as it is stored, compressed, is measured in full. */
+/** A value that is short in compressed form is measured in full. */
 function short(column: string): string {
   const within = `pg_column_size(m.${column}) <= ${wordBytesMax} AND octet_length(m.${column}::text) <= ${wordBytesMax}`;
   return `'${column}', CASE WHEN ${within} THEN m.${column} END`;
@@ -43,7 +43,7 @@ const words = ['name', 'description', 'symbol', 'image', 'extra'].map(short).joi
 const ofToken = 'index, content, metadata, fresh_seconds';
 const ofWallet = 'owner, jetton, balance';
 
-/** Looked up by a list, not joined with one: which of them are of this type no statistics tell. */
+/** Looked up by a list, not joined: no statistics estimate how many of the accounts have this type. */
 function tokensOf(type: TokenName['type'], index: string): string {
   return `SELECT t.address, '${type}' AS type, ${index} AS index, CASE WHEN m.metadata IS NULL THEN t.content END AS content, m.metadata, m.fresh_seconds
     FROM ${type} t
@@ -62,11 +62,11 @@ const sql = `WITH tokens AS (${tokensOf('jetton_masters', 'NULL::numeric')}
   UNION ALL SELECT 'jetton_wallets', NULL, NULL, address, NULL, NULL, NULL, NULL, ${ofWallet} FROM jetton_wallets WHERE address = ${anyKeyAt('$1')}
   UNION ALL SELECT 'balance', NULL, NULL, address, NULL, NULL, NULL, NULL, NULL, NULL, balance FROM jetton_wallets WHERE address = ${anyKeyAt('$2')}`;
 
-/** Which tokens to read. All are keys of `accountKey`. */
+/** Tokens to read. All are keys of `accountKey`. */
 export type TokensAsked = {
   /** Accounts that `account_names` calls tokens: each is looked for in four tables. */
   readonly accounts: readonly Uint8Array[];
-  /** Wallets of which all else is known. */
+  /** Wallets with all other data cached: only balances are read. */
   readonly balances: readonly Uint8Array[];
   /** A transaction, `settled` of a reading before; undefined: no changes. */
   readonly since: bigint | undefined;
@@ -81,7 +81,10 @@ type Found = (MomentRow & { readonly type: 'moment' }) | TokenRow | WalletRow | 
 
 type BalanceRow = Pick<WalletRow, 'address' | 'balance'> & { readonly type: 'balance' };
 
-/** What tokens and jetton wallets say, in no order, all of one moment; an account may be several. Rides the primary keys of all five tables and `account_changes_by_xid`. */
+/**
+ * Data of tokens and jetton wallets, in no order, from the same snapshot; an account may be several tokens. Uses the primary keys of all
+ * five tables and `account_changes_by_xid`.
+ */
 export async function readTokens(store: StoreReader, { accounts, balances, since }: TokensAsked): Promise<ReadTokens> {
   const rows = await store.read<Found>(sql, [accounts, balances, since?.toString() ?? null], { statement: 'tokens' });
   const of = <T extends Found['type']>(type: T) =>

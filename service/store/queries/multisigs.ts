@@ -4,7 +4,7 @@ import { contractsOrder, withId, type Placed } from './first-seen.ts';
 import { addAfter, orderBy, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
 
-/** What multisigs must be; all of it. Empty lists ask for nothing. Accounts are keys. */
+/** Filter of multisigs; all conditions apply. Empty lists are no conditions. Accounts are keys. */
 export type MultisigFilter = {
   readonly addresses: readonly Uint8Array[];
   /** Signers or proposers: any of them. */
@@ -45,7 +45,7 @@ export function findMultisigs(
   );
 }
 
-/** A page of `id`s of the multisigs that wallets sign or propose at: of each wallet no more is read than the page goes. */
+/** A page of `id`s of the multisigs of signers or proposers: no list of a wallet is read further than the page goes. */
 function placesOf(
   wallets: readonly Uint8Array[],
   order: Order,
@@ -61,7 +61,7 @@ function placesOf(
     ${orderBy(order, 'e')} ${pageOf(page)}`;
 }
 
-/** As `contractsOrder`; those of one multisig stand in its index in their order. */
+/** Same as `contractsOrder`; orders of a single multisig are in that order in its index. */
 export function multisigOrdersOrder({ addresses, multisigs: owners }: MultisigOrderFilter, sort: Direction): Order {
   const order = contractsOrder(addresses, sort);
   const isOfOne = addresses.length === 0 && owners.length === 1;

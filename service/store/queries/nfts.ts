@@ -54,21 +54,21 @@ export function readCollectionsOfItems(
   );
 }
 
-/** Which items, all of it. Empty lists ask for nothing. Accounts are keys. */
+/** Filter of items; all conditions apply. Empty lists are no conditions. Accounts are keys. */
 export type NftItemFilter = {
   readonly addresses: readonly Uint8Array[];
   readonly owners: readonly Uint8Array[];
   readonly collections: readonly Uint8Array[];
   readonly indexes: readonly bigint[];
-  /** An item that a known sale or auction holds counts as its seller's, and not as that contract's. */
+  /** True if an item in a known sale or auction counts as its seller's instead of that contract's. */
   readonly includesOnSale: boolean;
-  /** Those whose contracts changed last first, whatever else is asked for. */
+  /** Items whose contracts changed last come first, with every filter. */
   readonly newestFirst: boolean;
 };
 
 /** An item with the sale or auction that holds it. */
 export type FoundNftItem = Placed<NftItemRow> & {
-  /** `type` of the sale; null when none holds it. */
+  /** `type` of the sale; null without a sale. */
   readonly sale_type: string | null;
   /** Its seller. */
   readonly sale_owner: Buffer | null;
@@ -79,12 +79,13 @@ const held = 's.address = t.owner AND s.nft = t.address';
 
 const itemColumns = `${columnsOf(nftItems, 't')}, t.id`;
 
-/** What `nft_items_on_sale` has of items: all that filters and orders ask for. */
+/** Columns of items in `nft_items_on_sale`: all columns of filters and orders. */
 const listedColumns = 't.address, t.collection, t.index, t.id, t.last_trans_lt';
 
 /**
- * Items as they were first seen; those of owners by owner, collection and index, those of one collection by index, those named by address alone by
- * that. Rides the primary key, the indexes on owner, seller and collection, each with index or lt, and that on lt.
+ * Items in the order of first sight. Items of owners are ordered by owner, collection and index; items of a collection by index; items
+ * named by address alone by address. Uses the primary key, the indexes on owner, seller and collection (each with index or lt), and the
+ * index on lt.
  */
 export async function findNftItems(
   store: StoreReader,
@@ -129,7 +130,7 @@ const owned = { from: 'nft_items t', key: 't.owner' };
 const kept = { ...owned, also: `NOT EXISTS (SELECT FROM nft_sales s WHERE ${held} AND s.nft_owner IS NOT NULL)` };
 const onSale = { from: 'nft_items_on_sale t', key: 't.seller' };
 
-/** The items of a page, one by one, whatever a planner thinks of reading them all at once. */
+/** Looks up the items of a page row by row, so that the planner cannot read all at once. */
 function lookedUp(page: string): string {
   const one = `SELECT ${itemColumns}, e.holder FROM nft_items t WHERE t.address = e.address LIMIT 1`;
   return `SELECT found.* FROM (${page}) e CROSS JOIN LATERAL (${one}) found`;
@@ -141,7 +142,7 @@ const byIndex: Order = [
   { column: 'id', type: 'bigint', sort: 'asc' },
 ];
 
-/** Of items: what is asked for decides it. */
+/** Order of items, by the filter. */
 export function nftItemsOrder(filter: NftItemFilter): Order {
   const { addresses, collections, newestFirst } = filter;
   const owners = distinctKeys(filter.owners).length;
@@ -156,7 +157,7 @@ export function nftItemsOrder(filter: NftItemFilter): Order {
   return contractsOrder(collections.length === 0 ? addresses : [], 'asc');
 }
 
-/** The owner in whose list an item is: of one on sale its seller. */
+/** Owner whose list has the item: for an item on sale the seller. */
 const holder: OrderKey = { column: 'holder', type: 'bytea', sort: 'asc' };
 
 /** The sales among some accounts, in no order. Rides the primary key. @param keys of accounts */
@@ -168,11 +169,11 @@ export type NftTransferFilter = TransferWindow & {
   readonly owners: readonly Uint8Array[];
   readonly items: readonly Uint8Array[];
   readonly collection: Uint8Array | undefined;
-  /** What owners did: gave away, got, or either. */
+  /** Direction from the owner's side: given away, received, or either. */
   readonly direction?: 'in' | 'out' | undefined;
 };
 
-/** Transfers, with `in` those that were carried out and else all, in the order of `findTransfers`. */
+/** Transfers in the order of `findTransfers`; with `in` only executed transfers. */
 export function findNftTransfers(
   store: StoreReader,
   filter: NftTransferFilter,

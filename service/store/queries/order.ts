@@ -1,6 +1,6 @@
 import type { Conditions, Direction } from './conditions.ts';
 
-/** One column of a list's order. Null is greater than every value, as Postgres sorts it. */
+/** A column of a list's order. Null is greater than every value, as in Postgres. */
 export type OrderKey = {
   readonly column: string;
   /** Postgres type. */
@@ -30,10 +30,10 @@ export function positionOf(order: Order, row: object): Position {
 }
 
 /**
- * Only rows behind a place, in a form that an index on the order's columns bounds. Nothing when there is no place.
+ * Restricts to rows after a position, in a form that an index on the order's columns bounds. No condition without a position.
  *
  * @param alias of the table that has the columns
- * @param elsewhere expressions of columns that the table has not
+ * @param elsewhere expressions of columns that the table does not have
  */
 export function addAfter(
   conditions: Conditions,
@@ -72,7 +72,7 @@ type PlacedKey = Pick<OrderKey, 'sort' | 'nullable'> & {
   readonly isNull: boolean;
 };
 
-/** What values of one column come behind one. */
+/** SQL condition: values of a column that sort after the given value. */
 function behind({ name, at, sort, nullable, isNull }: PlacedKey): string {
   if (isNull) return sort === 'desc' ? `${name} IS NOT NULL` : 'false';
   const greater = `${name} ${beyond[sort]} ${at}`;

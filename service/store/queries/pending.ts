@@ -3,15 +3,15 @@ import { ltsOfTimes } from './lt-windows.ts';
 import { taken } from './messages.ts';
 import type { StoreReader } from './reader.ts';
 
-/** What there is of a trace that a message began. */
+/** Indexed part of a trace that a message began. */
 export type TakenMessage = {
-  /** All of its transactions, and what they mean. */
+  /** True if the trace is complete and its actions are stored. */
   readonly isClassified: boolean;
-  /** Whose transactions there are, one entry each; null when no more of them will come. */
+  /** Accounts of the stored transactions, an entry per transaction; null when no more transactions will come. */
   readonly accounts: readonly Buffer[] | null;
 };
 
-/** More transactions than any trace is foreseen to have. */
+/** More transactions than any simulated trace has. */
 const ACCOUNTS_MAX = 1000;
 
 /** A message from outside. */
@@ -22,20 +22,20 @@ export type SentMessageKey = {
   readonly sinceUtime: number;
 };
 
-/** A message by one of its hashes. */
+/** Finds a message by one of its hashes. */
 const foundBy = (hash: 'hash' | 'hash_norm'): string =>
   `SELECT hash, lt, created_lt FROM messages WHERE ${hash} = s.key AND lt >= ${keyAt('$3', 'bigint')}`;
 
 /**
- * Which of the messages have been taken by a transaction, by key in hex; of several transactions the newest counts. A trace that is broken for good is
- * never classified: what is there of it is all that there will be.
+ * Messages that a transaction has received, by key in hex; of several transactions the newest counts. A trace that is broken for good is
+ * never classified: its stored part is final.
  */
 export async function findTakenMessages(
   store: StoreReader,
   sent: readonly SentMessageKey[],
 ): Promise<ReadonlyMap<string, TakenMessage>> {
   if (sent.length === 0) return new Map();
-  // What was sent lately is in the newest partitions: the others are not looked into.
+  // Recent messages are in the newest partitions: other partitions are skipped.
   const { from } = await ltsOfTimes(store, { startUtime: Math.min(...sent.map(({ sinceUtime }) => sinceUtime)) });
   const rows = await store.read<{
     readonly key: Buffer;

@@ -4,16 +4,16 @@ import { contractsOrder, type Placed } from './first-seen.ts';
 import { addAfter, orderBy, type After } from './order.ts';
 import type { StoreReader } from './reader.ts';
 
-/** Which contracts, all of it. Empty lists ask for nothing. Accounts are keys. */
+/** Filter of contracts; all conditions apply. Empty lists are no conditions. Accounts are keys. */
 export type ContractFilter = {
   readonly addresses: readonly Uint8Array[];
-  /** Who may change them: any of these. */
+  /** Accounts that may change the contracts: any of these. */
   readonly owners: readonly Uint8Array[];
 };
 
 /**
- * Contracts of one table that have an owner: those that were asked for by address by that, others as they were first seen. Rides the primary key,
- * or the index on owner and id.
+ * Contracts of a table with owners. Contracts requested by address are ordered by address, others by first sight. Uses the primary key, or
+ * the index on owner and id.
  */
 export function findOwnedContracts<C extends Columns>(
   store: StoreReader,

@@ -11,14 +11,17 @@ import {
   type SortedPage,
 } from './transactions.ts';
 
-/** Which traces, all of it; windows are inclusive at both ends. Of account and lists of hashes at most one says anything. */
+/**
+ * Filter of traces; all conditions apply. Windows are inclusive at both ends. At most one of account and the lists of hashes is a
+ * condition.
+ */
 export type TraceFilter = {
   /** Key of `accountKey`. */
   readonly account?: Uint8Array | undefined;
   readonly traceIds: readonly Uint8Array[];
-  /** Of transactions in them. */
+  /** Hashes of transactions in the traces. */
   readonly txHashes: readonly Uint8Array[];
-  /** Of messages that transactions in them took or sent, raw or normalised. */
+  /** Hashes of messages that transactions in the traces received or sent, raw or normalised. */
   readonly msgHashes: readonly Uint8Array[];
   /** Complete traces that ended there. */
   readonly mcSeqno?: number | undefined;
@@ -29,7 +32,7 @@ export type TraceFilter = {
   readonly endLt?: bigint | undefined;
 };
 
-/** A trace, and what became of it when it was to be classified: 0 left as it is, 1 failed, 2 ok, 3 broken; null where it is still to be. */
+/** A trace and the result of its classification: 0 unchanged, 1 failed, 2 ok, 3 broken; null before classification. */
 export type FoundTrace = TraceRow & { readonly classification: number | null };
 
 /** Columns of `FoundTrace`. @param alias of the table of traces */
@@ -37,8 +40,9 @@ const foundColumns = (alias: string): string =>
   `${columnsOf(traces, alias)}, (SELECT c.state FROM trace_classifications c WHERE c.trace_id = ${alias}.trace_id) AS classification`;
 
 /**
- * Traces by their end, which is a time when the filter has a window of time and else an lt; equals by id. Rides, by what is given: the primary key,
- * the index on `mc_seqno_end`, those of `trace_accounts` on account and end, those of `traces` on its end; for classifications their primary key.
+ * Traces by their end: a time if the filter has a window of time, else an lt; equal ends by id. Uses an index per filter: the primary key,
+ * the index on `mc_seqno_end`, or the indexes on the end. An account has the indexes of `trace_accounts` on account and end; other filters
+ * have those of `traces`. Classifications use their primary key.
  */
 export async function findTraces(
   store: StoreReader,
@@ -78,7 +82,7 @@ function findOfAccount(
   );
 }
 
-/** The transactions of some traces, each of which is given once, by lt and account. Rides the index on trace and lt. */
+/** Transactions of some traces, by lt and account; each trace must be named once. Uses the index on trace and lt. */
 export async function findTransactionsOfTraces(
   store: StoreReader,
   rows: readonly Pick<TraceRow, 'trace_id' | 'start_lt' | 'end_lt'>[],
@@ -93,7 +97,7 @@ export async function findTransactionsOfTraces(
   return store.read(sql, values, { statement: 'transactions_of_traces' });
 }
 
-/** Of those of the traces that are written in this form, as they were then. Rides the primary key. */
+/** Stored rendered traces among the given traces, as of their rendering. Uses the primary key. */
 export function readWrittenTraces(
   store: StoreReader,
   traceIds: readonly Uint8Array[],
@@ -111,7 +115,7 @@ export function readWrittenTraces(
   );
 }
 
-/** Conditions on the end, and on the page's beginning. `e` is whatever table has it. */
+/** Conditions on the end, and on the start of the page. `e` is the alias of the table that has the end. */
 function conditionsOf(filter: TraceFilter, page: SortedPage & After): ReturnType<typeof createConditions> {
   const conditions = createConditions();
   // A bound in time may be beyond 32 bits.
@@ -135,7 +139,7 @@ export function traceOrder(
   return [end, { column: 'trace_id', type: 'bytea', sort }];
 }
 
-/** Ids of the traces that the filter names in one way or another; undefined when it names none. */
+/** Ids of the traces that the filter names in any way; undefined without names. */
 async function idsOf(store: StoreReader, filter: TraceFilter): Promise<readonly Uint8Array[] | undefined> {
   const { traceIds, txHashes, msgHashes } = filter;
   if (txHashes.length > 0) return distinctIds(await readTransactionNames(store, txHashes));
@@ -151,7 +155,7 @@ export function distinctIds(names: readonly TransactionName[]): readonly Uint8Ar
   return distinctKeys(names.map((name) => name.trace_id));
 }
 
-/** Those of the transactions that are indexed. Rides the index on hash. */
+/** Indexed transactions among the given ones. Uses the index on hash. */
 export function readTransactionNames(
   store: StoreReader,
   hashes: readonly Uint8Array[],
@@ -162,8 +166,8 @@ export function readTransactionNames(
 }
 
 /**
- * The transactions that took messages, and those that sent them: the last one of the source before. Rides the indexes of messages on both hashes,
- * those of transactions on the inbound message's hash and on account and lt.
+ * Transactions that received messages, and their senders: the last transaction of the source before the message. Uses the indexes of
+ * messages on both hashes, and the indexes of transactions on the inbound message's hash and on account and lt.
  * @param hashes raw or normalised
  */
 export function readTransactionsOfMessages(

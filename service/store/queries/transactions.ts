@@ -16,19 +16,19 @@ import { everyLt, intersect, ltsOfAccountTimes, ltsOfBlocks, ltsOfTimes, type Lt
 import { addAfter, orderBy, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
 
-/** A transaction and what its block tells of it. */
+/** A transaction and the data of its block. */
 export type FoundTransaction = Omit<TransactionRow, 'boc' | 'trace_id' | 'in_opcode' | 'in_body_hash'> & {
   readonly boc: Buffer;
   readonly trace_id: Buffer;
   readonly global_version: number | null;
 };
 
-/** What transactions must be; all of it. Windows are inclusive at both ends. */
+/** Filter of transactions; all conditions apply. Windows are inclusive at both ends. */
 export type TransactionFilter = {
   readonly workchain?: number | undefined;
   /** Unsigned 64 bits. */
   readonly shard?: bigint | undefined;
-  /** Of the block that holds them. */
+  /** Seqno of their block. */
   readonly seqno?: number | undefined;
   readonly mcSeqno?: number | undefined;
   /** Any of them; empty for all. */
@@ -91,7 +91,10 @@ export async function findTransactions(
   );
 }
 
-/** Of the statement that is always the same: hashes, or one account, are all that is asked by. The account's own list is read by one index, in its order, however much of it is wanted. */
+/**
+ * Name of the constant statement: hashes, or a single account, are the only conditions. The account's own list is read from an index, in
+ * its order, for any part of the list.
+ */
 function keptName(hashes: number, accounts: number, { sort }: Pick<SortedPage, 'sort'>): string | undefined {
   if (hashes > 0) return accounts === 0 ? `transactions_of_hashes_${sort}` : undefined;
   return accounts === 1 ? `transactions_of_account_${sort}` : undefined;
@@ -108,7 +111,7 @@ function fromEach(keys: readonly string[], order: string, conditions: Conditions
 
 /**
  * Order of transactions (service/v3/README.md#order). Hashes follow the requested direction.
- * The lt order of one account is also its time order.
+ * The lt order of an account is also its time order.
  */
 export function transactionOrder(filter: TransactionFilter, { sort }: Pick<SortedPage, 'sort'>): Order {
   const { hashes = [], accounts = [], lt, startUtime, endUtime } = filter;
@@ -124,7 +127,7 @@ export function transactionOrder(filter: TransactionFilter, { sort }: Pick<Sorte
   return byTime ? [{ column: 'utime', type: 'integer', sort }, ...byLt] : byLt;
 }
 
-/** All but those on hash and accounts. */
+/** All conditions except those on hash and accounts. */
 function conditionsOf(filter: TransactionFilter, { from, to }: LtWindow): Conditions {
   const { excludedAccounts = [] } = filter;
   const conditions = createConditions();
@@ -142,7 +145,7 @@ function conditionsOf(filter: TransactionFilter, { from, to }: LtWindow): Condit
   return conditions;
 }
 
-/** Where transactions that satisfy the filter can be: what is said of time and of blocks, said of lt. */
+/** Lts of transactions that satisfy the filter: its conditions on time and blocks, expressed in lt. */
 async function ltsOf(store: StoreReader, filter: TransactionFilter): Promise<LtWindow> {
   const given = intersect(
     { from: filter.startLt ?? everyLt.from, to: filter.endLt ?? everyLt.to },
@@ -160,7 +163,7 @@ async function ltsOf(store: StoreReader, filter: TransactionFilter): Promise<LtW
 /** A transaction before its content is read. */
 export type TransactionPlace = Pick<FoundTransaction, 'hash' | 'lt' | 'account' | 'trace_id'>;
 
-/** Columns of those, of transactions named `t`. */
+/** Columns of a position, for transactions named `t`. */
 export const placeColumns = 't.hash, t.lt, t.account, t.trace_id';
 
 /** The transactions at some places, in no order. Rides the index on hash, in the partitions of their lts. */
@@ -184,7 +187,7 @@ export function findTransactionsByHash(
   return store.read(withVersion(inner, 'ORDER BY t.lt, t.account'), [hashes], { statement: 'transactions_by_hash' });
 }
 
-/** Who consumed messages, by their hashes. */
+/** Consumers of messages, by hashes of messages. */
 export function findConsumers(
   store: StoreReader,
   messageHashes: readonly Uint8Array[],
@@ -193,10 +196,10 @@ export function findConsumers(
   return store.read(withVersion(inner, 'ORDER BY t.lt, t.account'), [messageHashes], { statement: 'consumers' });
 }
 
-/** A transaction has at most so many messages, one that bounces included, and their lts follow its own. */
+/** Most messages of a transaction, a bounced message included; their lts follow the transaction's lt. */
 export const messagesOfTransactionMax = 256n;
 
-/** Who may have sent what an account sent at an lt: its last transaction before, when that is near enough. */
+/** Possible sender of a message of an account at an lt: its last transaction before, if near enough. */
 export function findProducer(
   store: StoreReader,
   source: StoredAccount,
@@ -207,7 +210,7 @@ export function findProducer(
   return store.read(withVersion(inner, order), [accountKey(source), createdLt, createdLt - messagesOfTransactionMax]);
 }
 
-/** States of accounts by their hashes; those that are not indexed are not there. */
+/** States of accounts by their hashes; states outside of the index are absent. */
 export function findStates(store: StoreReader, hashes: readonly Uint8Array[]): Promise<readonly AccountStateRow[]> {
   const columnsOfState = 'hash, balance, extra_currencies, status, frozen_hash, data_hash, code_hash';
   const sql = `SELECT ${columnsOfState} FROM account_states WHERE hash = ${anyKeyAt('$1')}`;

@@ -21,12 +21,12 @@ export type TransferWindow = {
   readonly endLt?: bigint | undefined;
 };
 
-/** Which rows of one of the tables of transfers, all of it. Empty lists ask for nothing. Accounts are keys. */
+/** Filter of a table of transfers; all conditions apply. Empty lists are no conditions. Accounts are keys. */
 export type TransferList<C extends Columns> = {
   readonly table: Table<C>;
-  /** Who takes part: any of the accounts in any of the columns. */
+  /** Participants: any of the accounts in any of the columns. */
   readonly parties: { readonly columns: readonly (keyof C & string)[]; readonly keys: readonly Uint8Array[] };
-  /** The contract whose transaction it is. */
+  /** Contract of the transaction. */
   readonly contract: { readonly column: keyof C & string; readonly keys: readonly Uint8Array[] };
   /** The contract's own master or collection. */
   readonly family: { readonly column: keyof C & string; readonly key: Uint8Array | undefined };
@@ -54,8 +54,8 @@ function readTraceIds(
 }
 
 /**
- * Transfers by lt, with a window of time by time and then by lt; equals by transaction. Rides the indexes of each column on account and lt, or on
- * account and time; a contract's own transactions are in the order of time when they are in that of lt.
+ * Transfers by lt; with a window of time by time and then by lt; equals by transaction. Uses the indexes of each column on account and lt,
+ * or on account and time. A contract's own transactions have the same order in time and in lt.
  */
 export async function findTransfers<C extends Columns>(
   store: StoreReader,
@@ -66,7 +66,7 @@ export async function findTransfers<C extends Columns>(
   const columnsOfOrder = transferOrder(window, page);
   const byLt = orderBy(transferOrder({}, page), 't');
   const order = orderBy(columnsOfOrder, 't');
-  // What rows are known and ordered by, and nothing else: an index that gives it in that order is all that is read.
+  // Identity and order of rows, and no other columns: an index in that order is the only read.
   const placeColumns = columnsOfOrder.map(({ column }) => `t.${column}`).join(', ');
   const conditions = createConditions();
   addAfter(conditions, columnsOfOrder, 't', page.after);
@@ -89,7 +89,7 @@ export async function findTransfers<C extends Columns>(
   } else {
     places = [`SELECT ${placeColumns} FROM ${from} ${conditions.where()}`];
   }
-  // One that is found on both sides is one all the same.
+  // A transfer found on both sides counts once.
   const cut = `SELECT ${placeColumns} FROM (${places.join(' UNION ')}) t ${order} ${pageOf(page)}`;
   const rows = await store.read<Row<Table<C>> & TransferPlace>(
     `SELECT ${columnsOf(list.table, 't')} FROM (${cut}) place
@@ -110,7 +110,7 @@ export function transferOrder({ startUtime, endUtime }: TransferWindow, { sort }
   return byTime ? [{ column: 'tx_utime', type: 'integer', sort }, ...byLt] : byLt;
 }
 
-/** False when nothing can be in it. */
+/** False if the window is empty. */
 async function addWindow(
   store: StoreReader,
   conditions: Conditions,
@@ -118,7 +118,7 @@ async function addWindow(
   isOfContracts: boolean,
 ): Promise<boolean> {
   const given = { from: window.startLt ?? everyLt.from, to: window.endLt ?? everyLt.to };
-  // Where the index is by lt, what is said of time is said of lt too.
+  // If the index is on lt, conditions on time become conditions on lt too.
   const { from, to } = isOfContracts ? intersect(given, await ltsOfTimes(store, window)) : given;
   if (from > to) return false;
   // A bound in time may be beyond 32 bits.

@@ -4,7 +4,7 @@ import { contractsOrder, withId, type Placed } from './first-seen.ts';
 import { addAfter, orderBy, type After } from './order.ts';
 import type { StoreReader } from './reader.ts';
 
-/** Which vesting contracts: those of some addresses or, without one, those of wallets. Accounts are keys. */
+/** Filter of vesting contracts: by address or, without addresses, by wallets. Accounts are keys. */
 export type VestingFilter = {
   readonly addresses: readonly Uint8Array[];
   /** Senders or owners: any of them. */
@@ -36,7 +36,7 @@ export function findVestings(
   );
 }
 
-/** A page of `id`s of the vestings of wallets: of each list of a wallet no more is read than the page goes. */
+/** A page of `id`s of the vestings of wallets: no list of a wallet is read further than the page goes. */
 function placesOf(
   wallets: readonly Uint8Array[],
   inWhitelist: boolean,
