@@ -8,12 +8,12 @@ import { findMasterchainEnd } from '../store/queries/blocks.ts';
 import { hidesCurrencies } from './account-rows.ts';
 import type { V3Context } from './operation.ts';
 
-/** What an account's row lacks of its bags of cells and of its other currencies, from lite servers. */
+/** Completes account rows with bags of cells and extra currencies from lite servers. */
 export type AccountContents = {
   /**
-   * The same rows in the same order, with the other currencies, the data, and of `all` the code, that the index does not have whole: from proved reads
-   * of the very state that the row tells, or that its account has by then. What nobody keeps any more stays as it is.
-   * @throws ContractError when it is more than an answer may hold; as live reads do
+   * Returns the same rows in the same order, with missing extra currencies and data, and for `all` the code. Proved reads return them for
+   * the row's own state, or for the account's later state. Contents that no lite server has any more stay absent.
+   * @throws ContractError above the limit of an answer; errors of live reads
    */
   complete(rows: readonly AccountRow[], wanted: WantedContents, context: V3Context): Promise<readonly AccountRow[]>;
 };
@@ -22,17 +22,17 @@ type Bocs = 'none' | 'data' | 'all';
 
 export type WantedContents = {
   readonly bocs: Bocs;
-  /** Rows whose bags of cells are to be whole; the others have what they have. */
+  /** Selects rows whose bags of cells are to be whole; other rows stay as they are. */
   readonly of: (row: AccountRow) => boolean;
 };
 
-/** Live reads of one request at a time: a page of a thousand accounts must not take the lite servers from everybody else. */
+/** Live reads of a request at a time: a page of a thousand accounts must leave lite servers to other requests. */
 const READS_AT_ONCE = 8;
 
-/** A row is read anew when a block that changes its account was indexed while it was completed, which hardly happens twice. */
+/** Reads of a row. A row is read again when a block that changes its account was indexed during its completion, which is rare. */
 const TRIES = 3;
 
-/** Bytes of bags of cells in one answer: any one account fits, whose state has 65,536 cells at most. */
+/** Bytes of bags of cells in an answer: any single account fits, because its state has 65,536 cells at most. */
 const BYTES_MAX = 12 * 1024 * 1024;
 
 export function createAccountContents({
@@ -40,13 +40,13 @@ export function createAccountContents({
 }: {
   readonly accounts: Pick<LiveAccounts, 'readAccount'>;
 }): AccountContents {
-  /** Undefined when nobody keeps that state any more. */
+  /** Undefined when no lite server has that state any more. */
   async function readState(row: AccountRow, context: V3Context): Promise<LiveAccount | 'changed' | undefined> {
     const account = accountOfKey(row.account);
     try {
       const { value: newest } = await accounts.readAccount(account, undefined, context);
       if (isOf(row, newest)) return newest;
-      // The account has changed since: its state as of what is indexed.
+      // The account has changed since: read its state as of the newest indexed block.
       const indexed = await findMasterchainEnd(context.store, 'last');
       const { value: earlier } = await accounts.readAccount(account, indexed?.seqno, context);
       return isOf(row, earlier) ? earlier : 'changed';
@@ -119,7 +119,7 @@ function lacks(row: AccountRow, bocs: Bocs): boolean {
   return (bocs !== 'none' && lacksData) || (bocs === 'all' && lacksCode);
 }
 
-/** As rows have them: null without any. */
+/** Form of rows: null without extra currencies. */
 function currenciesOf({ extraCurrencies }: LiveAccount): AccountRow['extra_currencies'] {
   return extraCurrencies.length === 0 ? null : currenciesById(extraCurrencies);
 }

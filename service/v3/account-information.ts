@@ -38,14 +38,14 @@ const walletInformation = named(
   }),
 );
 
-/** What the index calls an account that is not there, or has neither code nor a frozen state. */
+/** Index statuses. An account that does not exist, or has neither code nor a frozen state, is uninitialized. */
 const indexedStatuses = { active: 'active', frozen: 'frozen', uninitialized: 'uninit' } as const;
 
 function viewStatusAs(state: LiveAccount['state'], useV2: boolean): string {
   return useV2 ? state : indexedStatuses[state];
 }
 
-/** @param useV2 in the words of v2, which alone tells the hash of a frozen state */
+/** @param useV2 uses the names of v2; only v2 has the hash of a frozen state */
 export function viewAddressInformation(live: LiveAccount, useV2: boolean): Infer<typeof addressInformation> {
   return {
     balance: live.balance.toString(),
@@ -57,7 +57,7 @@ export function viewAddressInformation(live: LiveAccount, useV2: boolean): Infer
   };
 }
 
-/** @throws V3Error `not_a_wallet` for what has code or had it, and is no wallet */
+/** @throws V3Error `not_a_wallet` for an account with present or past code that is no wallet */
 export function viewWalletInformation(live: LiveAccount, useV2: boolean): Infer<typeof walletInformation> {
   const wallet = readWallet(live);
   if (wallet === undefined && live.state !== 'uninitialized') throw new V3Error('not_a_wallet', 'not a wallet');
@@ -69,7 +69,7 @@ export function viewWalletInformation(live: LiveAccount, useV2: boolean): Infer<
   };
 }
 
-/** In v2 the id of a wallet v5 is signed, and the beta's not told. */
+/** In v2 the id of a wallet v5 is signed, and the id of a v5 beta is omitted. */
 function viewKnownWallet(wallet: Wallet, useV2: boolean) {
   const { is_signature_allowed: _, ...told } = viewWallet(wallet);
   if (!useV2 || !('isSignatureAllowed' in wallet)) return told;

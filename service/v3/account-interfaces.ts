@@ -1,11 +1,11 @@
 import { methodIdOf } from '../live/method-id.ts';
 import known from './account-interfaces.json' with { type: 'json' };
 
-/** What is known of an account's code. */
+/** Data of an account's code. */
 export type AccountCode = {
   /** Representation hash, standard base64; null without code. */
   readonly codeHash: string | null;
-  /** Ids of the method dictionary; null when the code has none that can be read. */
+  /** Ids of the method dictionary; null without a readable dictionary. */
   readonly methods: readonly number[] | null;
 };
 
@@ -21,14 +21,14 @@ const nameByCodeHash: ReadonlyMap<string, string> = new Map(
   interfaces.flatMap(({ name, codeHashes = [] }) => codeHashes.map((hash) => [hash, name] as const)),
 );
 
-/** Interfaces that code can be known to have by its methods, by name. */
+/** Interfaces that the methods of code prove, by name. */
 const methodSets: readonly (readonly [name: string, methods: readonly number[]])[] = interfaces
   .flatMap(({ name, methods = [] }) => (methods.length === 0 ? [] : [[name, methods.map(methodIdOf)] as const]))
   .toSorted(([a], [b]) => (a < b ? -1 : 1));
 
 /**
- * The interfaces of an account by name (service/v3/README.md#interface-names): that of its very code alone, else all whose methods it has, sorted; empty when nothing
- * is known of it.
+ * Interfaces of an account by name (service/v3/README.md#interface-names). A known code hash has only its own interface; other code has all
+ * interfaces whose methods it has, sorted. Empty for unknown code.
  */
 export function interfacesOf({ codeHash, methods }: AccountCode): readonly string[] {
   const exact = codeHash === null ? undefined : nameByCodeHash.get(codeHash);

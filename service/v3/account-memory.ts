@@ -1,33 +1,35 @@
 import { createKeptNotes, type KeptNotes, type KeptNotesOptions } from './kept-notes.ts';
 
-/** Accounts that were read before, of which none is told as it was before a change that the index tells. */
+/** Cache of accounts. An entry is never returned after a change that the index reports. */
 export type AccountMemory<T> = {
-  /** What is kept now; for one call, which reads what it does not have. */
+  /** Opens the cache for a call, which reads missing accounts itself. */
   open(): MemoryView<T>;
-  /** What is held, in bytes as given. */
+  /** Bytes in use, as weighed by the options. */
   readonly bytes: () => number;
 };
 
 export type MemoryView<T> = {
-  /** The transaction from which on the call is to ask for changes: whatever `get` gives has seen all before it. Undefined: nothing is kept yet. */
+  /**
+   * First transaction whose changes the call must query: entries of `get` include all earlier transactions. Undefined for an empty cache.
+   */
   readonly since: bigint | undefined;
   get(key: string): T | undefined;
-  /** Takes what the call read, as soon as it comes, and before `keep`. Of what `get` gave that is old which changed; all of it where too many did. */
+  /** Takes the result of a call's query, at once and before `keep`. Evicts changed accounts, or all accounts after too many changes. */
   learn(reading: Reading): void;
   /** Keeps an account of a reading. */
   keep(reading: Reading, key: string, note: T): void;
 };
 
-/** What a query saw, beside the accounts. */
+/** Snapshot of a query, besides the accounts. */
 export type Reading = {
   /** No transaction that the query did not see has a lower number. */
   readonly settled: bigint;
-  /** Keys that changed in transactions from `since` on that the query saw; undefined: too many to tell. */
+  /** Keys that changed in transactions from `since` on that the query saw; undefined after too many changes. */
   readonly changed: ReadonlySet<string> | undefined;
 };
 
 export type AccountMemoryOptions<T> = KeptNotesOptions<T> & {
-  /** Everything is forgotten after this: shorter than the index knows what changed. */
+  /** All entries expire after this time, which is shorter than the index stores changes. */
   readonly keptMsMax: number;
 };
 
@@ -36,7 +38,7 @@ export function createAccountMemory<T>(
   { keptMsMax, ...options }: AccountMemoryOptions<T>,
   { clock }: { readonly clock: () => number },
 ): AccountMemory<T> {
-  /** With `since` as in a view, of all that is kept. */
+  /** Cache until its expiry; `since` is the same as in a view. */
   type Life = { readonly notes: KeptNotes<T>; readonly endMs: number; since?: bigint };
   const begin = (): Life => ({ notes: createKeptNotes(options), endMs: clock() + keptMsMax });
   let life = begin();
@@ -52,7 +54,7 @@ export function createAccountMemory<T>(
         learn({ settled, changed }) {
           if (changed === undefined) own.notes.clear();
           else for (const key of changed) own.notes.drop(key);
-          // One that was asked for less than all changes since then leaves those to be asked for, as does a server that is behind the one before.
+          // Advance `since` only if this query covered all changes since it. A narrower query or a lagging replica must not advance it.
           const hasAll = own.since === undefined || (since !== undefined && since <= own.since);
           if (hasAll && settled > (own.since ?? -1n)) own.since = settled;
         },

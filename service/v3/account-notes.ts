@@ -3,12 +3,12 @@ import { addressBook, emptyBook, writeBook, type AddressBooks } from './address-
 import type { KnownAccounts } from './known-accounts.ts';
 import { emptyMetadata, metadata, type BegunTokens, type NotesContext, type TokenMetadata } from './metadata.ts';
 
-/** What many answers tell of the accounts in them beside their own fields (service/v3/README.md#address-book), for the shapes of those. */
+/** Data about the accounts of an answer besides its own fields (service/v3/README.md#address-book), as parts of its shape. */
 export const accountNotes = { address_book: addressBook, metadata };
 
 type Notes = { readonly [name in keyof typeof accountNotes]: Infer<(typeof accountNotes)[name]> };
 
-/** Notes for answers, and books for those that have no metadata. */
+/** Notes for answers with metadata, and books for answers without. */
 export type AccountNotes = Pick<AddressBooks, 'bookOf'> & {
   /** Both blocks of an answer, to be spread into it. @param addresses raw addresses that it shows; null does not matter */
   notesOf(addresses: Iterable<string | null>, context: NotesContext): Promise<Notes>;

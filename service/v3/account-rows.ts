@@ -6,7 +6,7 @@ import type { AccountStateRow } from '../store/tables.ts';
 import type { Account } from './parameter-values.ts';
 import { limitMax } from './parameters.ts';
 
-/** The accounts of a request that the index has, in the order they were asked for, each once; a page of them at most (service/v3/README.md#account-states). */
+/** Indexed accounts of a request, in the order of the request, each once; a page at most (service/v3/README.md#account-states). */
 export async function readRequested(
   store: StoreReader,
   accounts: readonly Account[],
@@ -28,12 +28,12 @@ export function viewStatus(status: number): AccountStatus {
   return ACCOUNT_STATUSES[status] ?? 'nonexist';
 }
 
-/** Whether an account has other currencies of which the index does not know the amounts: blocks show what they change. */
+/** True for an account with extra currencies of unknown amounts: blocks show only changed amounts. */
 export function hidesCurrencies({ extra_currencies: stored }: Pick<AccountStateRow, 'extra_currencies'>): boolean {
   return stored !== null && Object.keys(stored).length === 0;
 }
 
-/** Other currencies of a stored state, empty without any; null when they are not known. */
+/** Extra currencies of a stored state: empty without any, null if unknown. */
 export function viewCurrencies(state: Pick<AccountStateRow, 'extra_currencies'>): AccountStateRow['extra_currencies'] {
   return hidesCurrencies(state) ? null : (state.extra_currencies ?? {});
 }

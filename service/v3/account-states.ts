@@ -43,7 +43,7 @@ const accountState = named(
 
 const response = named('AccountStatesResponse', object({ accounts: list(accountState, limitMax), ...accountNotes }));
 
-/** One account of service/v3/README.md#account-states; a bag of cells that the row does not hold is left out. */
+/** An account of service/v3/README.md#account-states; bags of cells that the row lacks are omitted. */
 export function viewAccountState(row: AccountRow): Infer<typeof accountState> {
   const codeHash = row.code_hash === null ? null : viewBytes(row.code_hash);
   return {
@@ -64,7 +64,7 @@ export function viewAccountState(row: AccountRow): Infer<typeof accountState> {
   };
 }
 
-/** What operations about states of accounts are made of. */
+/** Dependencies of the operations on account states. */
 export type AccountStateDependencies = { readonly contents: AccountContents; readonly notes: AccountNotes };
 
 /** States of accounts as of the newest indexed block (service/v3/README.md#account-states). */

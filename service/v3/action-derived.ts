@@ -7,12 +7,12 @@ import { openContractCell } from '../decode/contract-data.ts';
 import { valueAt } from './action-table.ts';
 import evaaAssets from './evaa-assets.json' with { type: 'json' };
 
-/** Which network an action is of, where its tokens have other addresses elsewhere. */
+/** Network of an action: its tokens have other addresses on the test network. */
 export type ActionNetwork = { readonly testOnly: boolean };
 
 type Derive = (scope: StoredColumns, network: ActionNetwork) => unknown;
 
-/** Values of details that stand in no column as they are shown, by the names that action-details.json gives them (service/v3/README.md#details-of-actions). */
+/** Computed values of details, by the names in action-details.json (service/v3/README.md#details-of-actions). */
 export const derived: Readonly<Record<string, Derive>> = {
   /** Clients know the first of liquid stakings by the kind alone. */
   stakingProvider: (scope) => {
@@ -23,13 +23,13 @@ export const derived: Readonly<Record<string, Derive>> = {
   nftCommentIsEncrypted: (scope) => readComment(scope)?.isEncrypted,
   evaaAsset: (scope, network) => evaaAssetOf(valueAt(scope, evaaId), network)?.address,
   evaaIsKnown: (scope, network) => evaaAssetOf(valueAt(scope, evaaId), network) !== undefined,
-  /** Its address where that is known; else the id as it stands. */
+  /** Address of a known asset; else its stored id. */
   evaaCollateral: (scope, network) => {
     const id = scope['asset'];
     const hex = typeof id === 'string' && /^\d+$/.test(id) ? `0x${BigInt(id).toString(16)}` : id;
     return evaaAssetOf(hex, network)?.address ?? id;
   },
-  /** Pairs of two lists; none when those do not belong together. */
+  /** Pairs of two lists; empty if the lists do not match. */
   claimedRewards: (scope) => {
     const jettons = listAt(scope, ['jvault_claim_data', 'claimed_jettons']);
     const amounts = listAt(scope, ['jvault_claim_data', 'claimed_amounts']);
@@ -42,7 +42,7 @@ const evaaId = ['evaa_liquidate_data', 'asset_id'];
 
 type EvaaAsset = { /** Null for TON. */ readonly address: string | null };
 
-/** Undefined for an asset that is not known. @param id hex with `0x`, without zeros in front */
+/** Undefined for an unknown asset. @param id hex with `0x`, without leading zeros */
 function evaaAssetOf(id: unknown, { testOnly }: ActionNetwork): EvaaAsset | undefined {
   if (typeof id !== 'string') return undefined;
   if (id === evaaAssets.ton) return { address: null };
@@ -62,7 +62,7 @@ const encryptedCommentOpcode = 0x2167da4b;
 
 type Comment = { readonly text: string | null; readonly isEncrypted: boolean };
 
-/** What the forwarded payload says, in base64 where it is encrypted; undefined when there is none, or it is no BoC. */
+/** Comment in the forwarded payload, in base64 if encrypted; undefined without a comment or for a malformed BoC. */
 function readComment(scope: StoredColumns): Comment | undefined {
   const payload = valueAt(scope, ['nft_transfer_data', 'forward_payload']);
   const slice = typeof payload === 'string' ? openPayload(payload) : undefined;
@@ -75,7 +75,7 @@ function readComment(scope: StoredColumns): Comment | undefined {
   return text === undefined ? { text: null, isEncrypted: false } : { text, isEncrypted };
 }
 
-/** Null for a cell that no slice opens, undefined for what is no BoC. */
+/** Null for a cell that no slice opens, undefined for a malformed BoC. */
 function openPayload(payload: string): ContractSlice | null | undefined {
   try {
     const table = parseBoc(Buffer.from(payload, 'base64'));

@@ -3,13 +3,13 @@ import { derived, type ActionNetwork } from './action-derived.ts';
 import { scalarKinds } from './action-fields.ts';
 import { holds, shapes, typeFields, valueAt, type Field } from './action-table.ts';
 
-/** What an action says, as clients are shown it: an object of its type (service/v3/README.md#details-of-actions). */
+/** Details of an action as rendered: an object by type (service/v3/README.md#details-of-actions). */
 export type Details = Readonly<Record<string, unknown>>;
 
 /**
  * Details of an action.
- * @param columns what `columnsJson` gives
- * @returns undefined for types that have no form of their own
+ * @param columns result of `columnsJson`
+ * @returns undefined for types without a form of their own
  */
 export function viewDetails(type: string, columns: StoredColumns, network: ActionNetwork): Details | undefined {
   const known = typeFields.get(type);
@@ -51,5 +51,5 @@ function viewValue({ kind, isList, absent }: Field, value: unknown, network: Act
   return scalarKinds[kind]!.view(value);
 }
 
-/** `columnsJson` leaves out what is empty; clients see it. */
+/** `columnsJson` omits empty values; answers contain them. */
 const emptyOf: Readonly<Record<string, unknown>> = { currencies: {}, addresses: [] };

@@ -2,7 +2,7 @@ import { viewInteger } from '../contract/json-integer.ts';
 import { list, type Shape } from '../contract/shape.ts';
 import { anyText, extraCurrencies, flag, integer, intString, opcodeText, rawAddress, viewOpcode } from './scalars.ts';
 
-/** One kind of scalar in details: what clients are told of it, and how a stored value is shown. */
+/** A kind of scalar in details: its schema, and the rendering of a stored value. */
 export type ScalarKind = {
   readonly shape: Shape<unknown>;
   /** @param value as `columnsJson` writes it; neither null nor undefined */
@@ -15,7 +15,7 @@ export const scalarKinds: Readonly<Record<string, ScalarKind>> = {
   amount: { shape: intString, view: asText },
   text: { shape: anyText, view: asText },
   flag: { shape: flag, view: (value) => value },
-  /** All digits are shown, however many. */
+  /** Integers are rendered with all digits. */
   integer: { shape: integer, view: (value) => viewInteger(BigInt(value as string | number)) },
   opcode: { shape: opcodeText, view: (value) => viewOpcode(Number(value)) },
   currencies: { shape: extraCurrencies, view: (value) => value },

@@ -3,7 +3,7 @@ import { supportedTypes } from './action-versions.ts';
 import type { V3Context } from './operation.ts';
 import { texts } from './parameters.ts';
 
-/** What names of types are made of. */
+/** Characters of type names. */
 const typePattern = /^[A-Za-z0-9_.]+$/;
 
 /** Names of types as they are stored: names of versions do not stand for others here. */
@@ -15,15 +15,15 @@ export function actionTypes(name: string): DefaultedParameter<readonly string[]>
   };
 }
 
-/** What the caller knows of actions: versions, groups and types. */
+/** Types of actions that the caller knows: versions, groups and types. */
 export const supportedActionTypes = texts('supported_action_types');
 
-/** The types that the caller of a request knows: what the header says goes before the parameter. */
+/** Types that the caller of a request knows: the header overrides the parameter. */
 export function supportedBy(
   { supportedActionTypes: given }: { readonly supportedActionTypes: readonly string[] },
   { settings: { actionsVersion } }: Pick<V3Context, 'settings'>,
 ): ReadonlySet<string> {
   const known = supportedTypes(actionsVersion === undefined ? given : [actionsVersion]);
-  // What can be no type is dropped here and not before: who says something has not left it to the newest version.
+  // Malformed names are dropped here and not earlier: a caller that names anything has not chosen the newest version.
   return new Set([...known].filter((type) => typePattern.test(type)));
 }

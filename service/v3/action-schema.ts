@@ -3,7 +3,7 @@ import { scalarKinds } from './action-fields.ts';
 import { shapes, typeFields, type Field, type TypeFields } from './action-table.ts';
 import { orNull } from './scalars.ts';
 
-/** An action's shape with that of its details by its type: a type's name says what its details are. */
+/** Shape of an action with details by its type: the type's name selects the shape of details. */
 export function withDetails<T>(action: Shape<T>): Shape<T> {
   const definitions = new Map(action.definitions);
   const cases: JsonSchema[] = [];
@@ -19,7 +19,7 @@ export function withDetails<T>(action: Shape<T>): Shape<T> {
   return { schema: { ...action.schema, allOf: cases }, definitions };
 }
 
-/** A transfer or call that carries currencies besides TON is shown under a name of its own. */
+/** A transfer or call with currencies besides TON has a separate type name. */
 export const extraCurrencyTransfer = 'extra_currency_transfer';
 
 /** Types that can be such. */
@@ -47,7 +47,7 @@ function anyOfTexts(values: readonly string[]): JsonSchema {
   return values.length === 1 ? { const: values[0] } : { enum: values };
 }
 
-/** What holds for objects whose fields are as told, and what for others. */
+/** Schema for objects that match the given fields, and schema for other objects. */
 function conditional(
   fields: Readonly<Record<string, JsonSchema>>,
   schema: JsonSchema,
@@ -73,7 +73,7 @@ function fieldShape({ kind, isList, absent }: Field): Shape<unknown> {
   return absent === 'never' || neverNull.has(kind) ? value : orNull(value);
 }
 
-/** Kinds that are empty where there is nothing. */
+/** Kinds that are empty instead of null. */
 const neverNull: ReadonlySet<string> = new Set(['currencies']);
 
 /** `nft_put_on_sale` -> `DetailsNftPutOnSale`. */
@@ -81,5 +81,5 @@ function detailsName(type: string): string {
   return `Details${type.replaceAll(/(?:^|_)([a-z0-9])/g, (_found, letter: string) => letter.toUpperCase())}`;
 }
 
-/** What is told of details whose type has no form of its own. */
+/** Shape of details of types without a form of their own. */
 export const plainDetails: Shape<Readonly<Record<string, unknown>>> = scalar({ type: 'object' });

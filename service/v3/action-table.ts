@@ -2,31 +2,34 @@ import type { StoredColumns } from '../actions/stored-columns.ts';
 import table from './action-details.json' with { type: 'json' };
 
 /*
- * What `details` of an action shows (service/v3/README.md#details-of-actions), as data: for each type its fields in their order, each as `<kind> <source>`.
+ * Fields of `details` by action type (service/v3/README.md#details-of-actions), as data. Each type lists its fields in order, each as
+ * `<kind> <source>`.
  *
- * kind     a scalar of action-fields.ts, or the name of a shape: an object whose fields are read from the source; with `[]` a list of those.
- *          With `?` left out where there is nothing, with `!` never null.
- * source   a column of `columnsJson`, a path through its groups, `@` and a name of action-derived.ts, or `-` for what nobody knows.
- *          `<source> if <path>=<value>|<value>` holds for such actions only; of several, with commas between, the first that holds is shown.
- * type     `<type> if <path>=<value>`: fields that such actions have besides. A text in place of fields names a type with the same ones.
+ * kind a scalar of action-fields.ts, or the name of a shape: an object whose fields are read from the source; with `[]` a list of such
+ * objects.
+ * `?` omits the field without a value, `!` marks it as never null.
+ * source a column of `columnsJson`, a path through its groups, `@` and a name of action-derived.ts, or `-` for a value that is always
+ * unknown.
+ * `<source> if <path>=<value>|<value>` applies to such actions only; of several, separated by commas, the first that applies is used.
+ * type `<type> if <path>=<value>`: additional fields of such actions. A text in place of fields names a type with the same fields.
  */
 
-/** What must be so: the text at a path is one of some. */
+/** Condition of a source: the text at a path is one of the values. */
 type Condition = { readonly path: readonly string[]; readonly values: readonly string[] };
 
-/** Where a value comes from. */
+/** Source of a field's value. */
 export type Source = {
   readonly from: { readonly path: readonly string[] } | { readonly derived: string } | undefined;
   readonly condition: Condition | undefined;
 };
 
-/** One field of details. */
+/** A field of details. */
 export type Field = {
   readonly name: string;
   /** A scalar, or a shape. */
   readonly kind: string;
   readonly isList: boolean;
-  /** What stands where there is nothing. */
+  /** Form of a missing value. */
   readonly absent: 'null' | 'omitted' | 'never';
   readonly sources: readonly Source[];
 };
@@ -47,10 +50,10 @@ export const shapes: ReadonlyMap<string, readonly Field[]> = new Map(
   ]),
 );
 
-/** Types of actions whose details are known. */
+/** Types of actions with known details. */
 export const typeFields: ReadonlyMap<string, TypeFields> = readTypes(table.types);
 
-/** The value at a path; undefined where there is none. */
+/** The value at a path; undefined without a value. */
 export function valueAt(scope: StoredColumns, path: readonly string[]): unknown {
   let value: unknown = scope;
   for (const name of path) {

@@ -1,6 +1,7 @@
 import versions from './action-versions.json' with { type: 'json' };
 
-// Which actions a client knows (service/v3/README.md#versions-of-actions): names of versions and groups stand for types, and for each other.
+// Types of actions that a client knows (service/v3/README.md#versions-of-actions). Names of versions and groups expand to types, and to
+// each other.
 
 const shortcuts: ReadonlyMap<string, readonly string[]> = new Map(Object.entries(versions));
 
@@ -10,8 +11,8 @@ const firstVersion = 'v1';
 const newest = 'latest';
 
 /**
- * The types of actions that a client knows.
- * @param named versions, groups and types; none: the newest version
+ * Types of actions that a client knows.
+ * @param named versions, groups and types; empty: the newest version
  */
 export function supportedTypes(named: readonly string[]): ReadonlySet<string> {
   const types = new Set<string>();
@@ -27,10 +28,10 @@ export function supportedTypes(named: readonly string[]): ReadonlySet<string> {
   return types;
 }
 
-/** What says whether a client is shown an action. */
+/** Data that decides whether a client sees an action. */
 export type VersionedAction = { readonly type: string; readonly ancestorTypes: readonly string[] };
 
-/** Whether a client that knows some types sees an action: its type is known, and nothing that it is a part of is. */
+/** True if a client that knows the `supported` types sees an action: its type is known, and none of its ancestors is. */
 export function isVisible({ type, ancestorTypes }: VersionedAction, supported: ReadonlySet<string>): boolean {
   return supported.has(type) && !ancestorTypes.some((ancestor) => supported.has(ancestor));
 }

@@ -49,7 +49,7 @@ export const action = named(
 
 export type ActionView = Infer<typeof action>;
 
-/** What is known of an action, wherever it comes from. Hashes are base64, accounts raw addresses. */
+/** Data of an action from any source. Hashes are base64, accounts raw addresses. */
 export type ShownAction = VersionedAction & {
   /** Null before it is in a block. */
   readonly traceId: string | null;
@@ -94,7 +94,7 @@ export function ofRow(row: ActionRow): ShownAction {
   };
 }
 
-/** What an action that is not indexed is told with: of the trace that it is in. */
+/** Data of the trace for an action outside of the index. */
 export type TraceOfAction = Pick<
   ShownAction,
   'traceEndLt' | 'traceEndUtime' | 'traceMcSeqnoEnd' | 'externalHash' | 'externalHashNorm' | 'finality'
@@ -107,10 +107,10 @@ export function ofAction(one: Action, trace: TraceOfAction, traceId: string | nu
   return { ...own, ...trace, traceId, columns: columnsJson(one) };
 }
 
-/** What a caller wants of an action besides. */
+/** Further data of an action that a caller asks for. */
 export type ActionExtras = {
   readonly withAccounts: boolean;
-  /** Its transactions by hash; undefined when nobody asks for them. */
+  /** Its transactions by hash; undefined without a request for them. */
   readonly transactions: ReadonlyMap<string, Infer<typeof transaction>> | undefined;
 };
 
@@ -150,7 +150,7 @@ function shownType(type: string, { extraCurrencies }: StoredColumns): string {
   return extraCurrencies !== undefined && plain.has(type) ? extraCurrencyTransfer : type;
 }
 
-/** What is stored of an action, by the names of columns that clients of this contract know. */
+/** Stored values of an action, by the column names of this contract. */
 function rawAction({ type, success, columns }: ShownAction): Readonly<Record<string, unknown>> {
   const { data, extraCurrencies, ...own } = columns;
   const values = Object.entries(own).map(([name, value]) => [

@@ -20,7 +20,7 @@ import type { TransactionWriter } from './transaction-writer.ts';
 
 export const actionsResponse = named('ActionsResponse', object({ actions: list(action, limitMax), ...accountNotes }));
 
-/** Transactions of one answer, some 4 KB each: those of a thousand usual actions fit. */
+/** Transactions of an answer, some 4 KB each: the transactions of a thousand usual actions fit. */
 const TRANSACTIONS_MAX = 10_000;
 
 const parameters = {
@@ -39,7 +39,7 @@ const parameters = {
   ...cursorPaging,
 };
 
-/** Most actions are of one transaction to some ten, as swaps are. */
+/** Usual transactions per action: one to some ten, as in swaps. */
 const TRANSACTIONS_OF_ACTION = 5;
 
 type ActionValues = Values<typeof parameters>;
@@ -50,7 +50,7 @@ export type ActionOperationsDependencies = {
   readonly writer: TransactionWriter;
 };
 
-/** What transactions mean (service/v3/README.md#actions). */
+/** Operations on actions (service/v3/README.md#actions). */
 export function actionOperations({ notes, network, writer }: ActionOperationsDependencies): readonly V3Operation[] {
   return [
     defineV3Operation({
@@ -74,7 +74,7 @@ export function actionOperations({ notes, network, writer }: ActionOperationsDep
         );
         const addresses = [...addressesOfActions(shown, actions), ...(transactions?.accounts ?? [])];
         const answer = { actions, ...(await notes.notesOf(addresses, context)) };
-        // What is written already lies deeper than items do.
+        // Rendered transactions are nested deeper than flat items.
         return transactions === undefined ? markFlat(answer) : answer;
       },
     }),

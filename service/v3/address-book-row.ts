@@ -8,20 +8,20 @@ export const addressBookRow = named(
   object({ user_friendly: orNull(anyText), domain: orNull(anyText), interfaces: orNull(list(anyText)) }),
 );
 
-/** What address books tell of one account (service/v3/README.md#address-book). */
+/** Entry of an address book for an account (service/v3/README.md#address-book). */
 export type AddressBookRow = Infer<typeof addressBookRow>;
 
-/** What an account is called by. */
+/** Data of an account for its friendly address and name. */
 export type Named = {
-  /** Null for an account without code, and for one that is not known. */
+  /** Null for an account without code, and for an unknown account. */
   readonly codeHash: Uint8Array | null;
   readonly domain: string | null;
   readonly interfaces: readonly string[];
 };
 
 /**
- * @param address of a workchain of 8 bits
- * @param network whose friendly forms are wanted
+ * @param address in a workchain of 8 bits
+ * @param network network of the friendly forms
  */
 export function viewAddressBookRow(
   address: ParsedAddress,
@@ -29,7 +29,7 @@ export function viewAddressBookRow(
   { testOnly }: { readonly testOnly: boolean },
 ): AddressBookRow {
   const code = viewBytesOrNull(codeHash);
-  // Who sends to an account without code, or to a wallet, does not want the money back when it cannot be taken.
+  // Senders to an account without code, or to a wallet, do not want a bounce when the transfer cannot be processed.
   const bounceable = code !== null && !isWalletCode(code);
   return { user_friendly: formatFriendlyAddress(address, { bounceable, testOnly }), domain, interfaces };
 }

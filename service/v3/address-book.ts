@@ -7,7 +7,7 @@ import { defineV3Operation, type V3Context, type V3Operation } from './operation
 import { texts } from './parameters.ts';
 import { requiredList } from './required-parameters.ts';
 
-/** What is known of some accounts, by address (service/v3/README.md#address-book). */
+/** Entries for the accounts of an answer, by address (service/v3/README.md#address-book). */
 export type AddressBook = Written<Record<string, AddressBookRow>>;
 
 const { schema, definitions } = named('AddressBook', map(addressBookRow));
@@ -17,8 +17,8 @@ export const addressBook: Shape<AddressBook> = { schema, definitions };
 /** Address books for answers. */
 export type AddressBooks = {
   /**
-   * The book of an answer; empty when the caller wants none.
-   * @param addresses raw addresses as the answer shows them, `addr_none` and its like too; null and what is named twice do not matter
+   * Address book of an answer; empty when the caller excludes it.
+   * @param addresses raw addresses of the answer, also `addr_none` and the like; null and duplicates are ignored
    */
   bookOf(addresses: Iterable<string | null>, context: Pick<V3Context, 'store' | 'settings'>): Promise<AddressBook>;
   readonly operations: readonly V3Operation[];
@@ -53,7 +53,7 @@ export const writeBook = (found: FoundAccounts, { signal }: StoreReader): Promis
 
 export const emptyBook: AddressBook = new Written(['{}']);
 
-/** @param none friendly form of what is no address */
+/** @param none friendly form of a text that is no address */
 const write = (found: FoundAccounts, none: string | null, signal: AbortSignal | undefined): Promise<AddressBook> =>
   writeTexts(viewRows(found, none), createPacer(signal));
 

@@ -34,10 +34,10 @@ const balanceChangesResult = named(
   }),
 );
 
-/** Larger traces are not looked into, as they are not shown. */
+/** Larger traces are refused, because they are not rendered either. */
 const TRANSACTIONS_MAX = 4000;
 
-/** What traces and actions changed (service/v3/README.md#balance-changes). */
+/** Operations on balance changes of traces and actions (service/v3/README.md#balance-changes). */
 export function balanceChangeOperations(): readonly V3Operation[] {
   return [
     defineV3Operation({
@@ -59,7 +59,7 @@ export function balanceChangeOperations(): readonly V3Operation[] {
 
 type Changing = {
   readonly rows: readonly FoundTransaction[];
-  /** What led to an action came before, and changed its account's balance by other messages too. */
+  /** Start lt of the action. Causes of an action are earlier, and changed its account's balance by other messages too. */
   readonly startLt: bigint;
 };
 
@@ -92,7 +92,7 @@ async function findAction(
   return action;
 }
 
-/** What came from outside is the action's own. */
+/** A message from outside belongs to the action itself. */
 function isFromOutside({ inMessage }: MovingTransaction['transaction']): boolean {
   return inMessage?.info.kind === 'externalIn';
 }

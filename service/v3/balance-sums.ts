@@ -16,7 +16,7 @@ export type MovingTransaction = {
   readonly workchain: number;
 };
 
-/** Whose jettons a wallet holds; raw addresses. */
+/** Owner and jetton of a wallet; raw addresses. */
 export type WalletOwner = { readonly owner: string; readonly jetton: string };
 
 /** An account that an amount comes to (1) or goes from (-1). */
@@ -24,9 +24,9 @@ type Share = { readonly account: string; readonly sign: 1n | -1n };
 
 /** Sums by raw address: nanotons, and units of jettons by their masters. */
 export type BalanceSums = {
-  /** What accounts have more, or less, after all. */
+  /** Final differences of the accounts' balances. */
   readonly changes: ReadonlyMap<string, bigint>;
-  /** What they paid for it: for what they did, and for messages that they sent. */
+  /** Fees of the accounts: for their own execution, and for the messages they sent. */
   readonly fees: ReadonlyMap<string, bigint>;
   readonly jettons: ReadonlyMap<string, ReadonlyMap<string, bigint>>;
   /** Units of extra currencies by their ids; `changes` in all but the currency. */
@@ -34,11 +34,11 @@ export type BalanceSums = {
 };
 
 /**
- * What transactions changed, each with the message that it took: the message's value went over, its sender paid its way, and its taker what was done.
- * Of a whole trace that is the difference of the accounts' balances; what was sent and not taken yet is not in it.
- * @param sent as `messagesSentBy` names them: who sent others, as the chain itself does, is not part of it
- * @param wallets the jetton wallets among the accounts, by raw address
- * @throws DecodeError `too_big` for more extra currencies than one read may list
+ * Balance changes of transactions with their inbound messages. The message's value moves, the sender pays for forwarding, the receiver for
+ * execution. Over a whole trace the result is the difference of the accounts' balances, without messages under way.
+ * @param sent result of `messagesSentBy`: senders of other messages, such as the chain itself, do not count
+ * @param wallets jetton wallets among the accounts, by raw address
+ * @throws DecodeError `too_big` for more extra currencies than a read may list
  */
 export function sumBalances(
   transactions: Iterable<MovingTransaction>,
@@ -106,13 +106,13 @@ function isDone({ descr }: Transaction): boolean {
   return 'aborted' in descr && !descr.aborted;
 }
 
-/** What a jetton wallet's messages mean for what it holds (TEP-74): `transfer`, `burn`, `internal_transfer`, `burn_notification`. */
+/** Messages that change a jetton wallet's balance (TEP-74): `transfer`, `burn`, `internal_transfer`, `burn_notification`. */
 const transferOpcode = 0x0f8a7ea5;
 const burnOpcode = 0x595f07bc;
 const internalTransferOpcode = 0x178d4519;
 const burnNotificationOpcode = 0x7bdd97de;
 
-/** By a message that a wallet took and carried out; 0 for one that moved nothing. */
+/** Jettons that a received and executed message moved; 0 for other messages. */
 function readMovedJettons(table: CellTable, { body }: Message, { bounced }: InternalInfo): bigint {
   try {
     const returned = bounced ? openBouncedBody(openBody(table, body)) : undefined;

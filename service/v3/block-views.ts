@@ -78,7 +78,7 @@ export function viewBlock(row: BlockRow): Infer<typeof block> {
   };
 }
 
-/** One block before it, two after a merge. */
+/** The previous block; after a merge two blocks. */
 function viewPrevious(row: BlockRow): Infer<typeof blockId>[] {
   const { workchain, prev_shard_2: shard, prev_seqno_2: seqno } = row;
   const first = { workchain, shard: viewShard(row.prev_shard), seqno: row.prev_seqno };

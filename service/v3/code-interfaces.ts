@@ -5,23 +5,23 @@ import type { StoreReader } from '../store/queries/reader.ts';
 import { interfacesOf } from './account-interfaces.ts';
 import { viewBytes } from './scalars.ts';
 
-/** What codes are known to be. What a code has never changes: it is looked up once. */
+/** Cache of interfaces by code. Code never changes, so each code is looked up once. */
 export type CodeInterfaces = {
-  /** By `hashKey` of the code, for all that are given. */
+  /** Interfaces by `hashKey` of the code, for all given hashes. */
   of(codeHashes: readonly Uint8Array[], store: StoreReader): Promise<ReadonlyMap<string, CodeNote>>;
 };
 
 export type CodeNote = {
   /** Names. */
   readonly interfaces: readonly string[];
-  /** Whether the index has it: of one that it does not have yet more may be told later. */
+  /** True if the index has the code. Interfaces of missing code may become known later. */
   readonly isKnown: boolean;
 };
 
 /** Some ten thousand codes: most accounts share a few hundred. */
 const KEPT_BYTES_MAX = 4 * 1024 * 1024;
 
-/** Of one code: its hash and the names, which all codes share. */
+/** Bytes of an entry: its hash and the names, which all entries share. */
 const ENTRY_BYTES = 400;
 
 export function createCodeInterfaces(): CodeInterfaces {

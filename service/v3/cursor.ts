@@ -4,23 +4,24 @@ import { positionOf } from '../store/queries/order.ts';
 import type { V3Request } from './operation.ts';
 
 /*
- * Paging that new rows do not shift: an answer that may go on says in the header X-Next-Cursor where, and `cursor` takes it from there. A cursor is the
- * place of the answer's last row in the order of the list; it holds for the same list in the same order, whatever is written in between.
+ * Paging that new rows do not shift. An answer that may go on has a cursor in the header X-Next-Cursor, and the parameter `cursor`
+ * continues from it. A cursor is the position of the answer's last row in the order of the list. It is valid for the same list in the same
+ * order, independent of later rows.
  */
 
 /** Header of an answer whose list may go on. */
 export const nextCursorHeader = 'X-Next-Cursor';
 
-/** Of the cursor's form: cursors of another are refused. */
+/** Version of the cursor's form: cursors of other versions are refused. */
 const FORM = 1;
 
-/** The order of a list, under the name of what is listed. */
+/** Order of a list, with the name of the list. */
 export type ListOrder = { readonly list: string; readonly order: Order };
 
-/** What a caller said of where a list begins. */
+/** Parameters that define the start of a list. */
 export type CursorValues = { readonly cursor?: string | undefined; readonly offset: number };
 
-/** Where a list begins, for its query; undefined at its first row. @throws ContractError 422 naming `cursor` */
+/** Start of a list, for its query; undefined at its first row. @throws ContractError 422 naming `cursor` */
 export function openCursor({ list, order }: ListOrder, { cursor, offset }: CursorValues): Position | undefined {
   if (cursor === undefined) return undefined;
   if (offset > 0) throw invalid('cursor and offset cannot be given together', 'cursor');
@@ -32,7 +33,7 @@ export function openCursor({ list, order }: ListOrder, { cursor, offset }: Curso
   return position;
 }
 
-/** Tells the caller where the list goes on, when the page is full. @param rows of the page, in the order of the list */
+/** Returns the next cursor to the caller if the page is full. @param rows of the page, in the order of the list */
 export function tellNext(
   { list, order }: ListOrder,
   rows: readonly object[],
@@ -45,7 +46,7 @@ export function tellNext(
   onNextPage(Buffer.from(JSON.stringify([FORM, fingerprint(list, order), values])).toString('base64url'));
 }
 
-/** One page of a list, behind the cursor where there is one; tells the caller where the list goes on. */
+/** Reads a page of a list, after the cursor if present; returns the next cursor to the caller. */
 export async function readPage<R extends object>(
   order: ListOrder,
   values: CursorValues & { readonly limit: number },
@@ -68,11 +69,11 @@ function writeValue(value: PositionValue): string | number | null {
 
 const int64Bound = 2n ** 63n;
 const int32Max = 2 ** 31 - 1;
-/** No column of an order has longer ones. */
+/** Bytes of an order's column: no column has more. */
 const bytesMax = 64;
-/** Indexes of items are the longest numbers: what the stack of a contract holds, 257 bits with the sign. */
+/** Indexes of items are the longest numbers: integers of a contract's stack, 257 bits with the sign. */
 const digitsMax = 79;
-/** Domains are the longest texts of an order: 126 bytes and what stands behind them. */
+/** Domains are the longest texts of an order: 126 bytes and the suffix after them. */
 const textCharsMax = 200;
 
 function readValue({ type, nullable }: OrderKey, value: unknown): PositionValue {
@@ -91,7 +92,7 @@ function readValue({ type, nullable }: OrderKey, value: unknown): PositionValue 
   throw unreadable();
 }
 
-/** Cursors are some hundred characters; longer ones are none. */
+/** Cursors have some hundred characters; longer texts are no cursors. */
 const CURSOR_CHARS_MAX = 1000;
 
 function readParts(cursor: string): readonly unknown[] {

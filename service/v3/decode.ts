@@ -27,7 +27,7 @@ const itemsMax = 1000;
 /** A message has at most 8192 cells and 2^21 bits; a bag may spell them in twice the bytes. */
 const bagLimits = { bytesMax: 1 << 20, cellsMax: 8192, rootsMax: 1 };
 
-/** The operation that tells what operations and bodies are (service/v3/README.md#decoding). */
+/** Operation that decodes opcodes and bodies (service/v3/README.md#decoding). */
 export function decodeOperations(): readonly V3Operation[] {
   return [
     defineV3Operation({
@@ -60,7 +60,7 @@ function itemsOf(name: string): DefaultedParameter<readonly string[]> {
   );
 }
 
-/** A name in a query with nothing behind it gives nothing. */
+/** A name in a query without a value has no items. */
 function readItems(raw: unknown, isQuery: boolean, name: string): readonly string[] {
   if (!Array.isArray(raw)) throw invalid(`failed to decode: ${name} must be a list of strings`, name);
   if (isQuery && raw.length === 1 && raw[0] === '') return [];
@@ -70,7 +70,7 @@ function readItems(raw: unknown, isQuery: boolean, name: string): readonly strin
   });
 }
 
-/** Hex, then decimal, then signed, `0x` taken off before: 32 bits. Longer texts are none. */
+/** Reads hex, then decimal, then signed numbers of 32 bits, after removing `0x`. Longer texts are no opcodes. */
 function readOpcodeText(text: string, index: number): number {
   const digits = text.replace(/^0[xX]/, '');
   const values = [
@@ -82,10 +82,10 @@ function readOpcodeText(text: string, index: number): number {
   return Number(BigInt.asUintN(32, value));
 }
 
-/** JSON of all decoded bodies of one answer. */
+/** JSON characters of all decoded bodies of an answer. */
 const outputMax = 3 * 1024 * 1024;
 
-/** One after the other, with pauses for other requests. The bodies of one answer share its room. */
+/** Decodes bodies one at a time, with pauses for other requests. The bodies of an answer share its budget. */
 async function viewBodies(texts: readonly string[], signal: AbortSignal): Promise<BodyView[]> {
   const pacer = createPacer(signal);
   const shown: BodyView[] = [];
@@ -119,7 +119,7 @@ function viewBody(text: string, budget: BodyBudget): BodyView {
   return { error: `unknown: ${isShort ? `boc is too small, size ${body.remainingBits}` : 'no parser succeeded'}` };
 }
 
-/** Bytes of either alphabet, padded or not; the reason when the text is none. */
+/** Bytes of either alphabet, padded or not; the reason of the failure for other texts. */
 function readBase64(text: string): Buffer | string {
   const digits = text.replace(/={0,2}$/, '');
   const isBase64 = /^[A-Za-z0-9+/_-]*$/.test(digits) && digits.length % 4 !== 1;

@@ -15,7 +15,7 @@ import type {
 import { extraCurrenciesById } from '../decode/tlb/currency-collection.ts';
 import { anyText, extraCurrencies, flag, hash, integer, intString, orNull, rawAddress, viewBytes } from './scalars.ts';
 
-// How a transaction went (service/v3/README.md#description): what its description does not have is left out.
+// Description of a transaction (service/v3/README.md#description): missing parts are omitted.
 
 const messageSize = named('MsgSize', object({ cells: orNull(intString), bits: orNull(intString) }));
 

@@ -25,7 +25,7 @@ const response = named('DNSRecordsResponse', object({ records: list(dnsRecord, l
 
 const listOrder = { list: 'dns/records', order: dnsOrder };
 
-/** Names and what they stand for (service/v3/README.md#dns-records). */
+/** Operations on domains and their records (service/v3/README.md#dns-records). */
 export function dnsOperations(addressBooks: Pick<AddressBooks, 'bookOf'>): readonly V3Operation[] {
   return [
     defineV3Operation({
@@ -71,7 +71,7 @@ function viewKeyOrNull(key: Uint8Array | null): string | null {
   return key === null ? null : viewAccountKey(key);
 }
 
-/** Of the resolver the book says nothing. */
+/** The resolver is not in the address book. */
 function accountsOf(record: Infer<typeof dnsRecord>): (string | null)[] {
   return [record.nft_item_address, record.nft_item_owner, record.dns_wallet];
 }

@@ -15,7 +15,7 @@ const fees = named(
 
 const result = named('V2EstimateFeeResult', object({ source_fees: fees, destination_fees: list(fees) }));
 
-/** Fees are JSON integers; those of the destinations are not known here, and none is listed. */
+/** Fees are JSON integers; fees of the destinations are unknown here, and the list is empty. */
 export function viewFees(source: SourceFees): Infer<typeof result> {
   const source_fees = {
     in_fwd_fee: Number(source.inForwardFee),
@@ -26,7 +26,7 @@ export function viewFees(source: SourceFees): Infer<typeof result> {
   return { source_fees, destination_fees: [] };
 }
 
-/** As v2 takes it when it is left out. */
+/** Same default as in v2. */
 const ignoreSignatureFlag = bool('ignore_chksig', true);
 
 const parameters = {

@@ -2,11 +2,12 @@ import type { FoundTransaction } from '../store/queries/transactions.ts';
 import type { TransactionHead } from './transaction-heads.ts';
 import { viewBytes } from './scalars.ts';
 
-// Transactions and their heads as they cross the border of a thread: bytes in one buffer each, which are handed over and not copied.
+// Transactions and their heads in the form that crosses a thread border: the bytes are in a single buffer, which is transferred and not
+// copied.
 
 const HASH_BYTES = 32;
 
-/** What a head is written of. */
+/** Columns that a head is rendered from. */
 export type HeadRow = Pick<
   FoundTransaction,
   'hash' | 'trace_id' | 'boc' | 'workchain' | 'shard' | 'seqno' | 'mc_seqno' | 'global_version'
@@ -16,7 +17,7 @@ type Block = Pick<HeadRow, 'workchain' | 'shard' | 'seqno' | 'mc_seqno' | 'globa
 
 export type HeadJob = {
   readonly rows: readonly (Block & { readonly bocBytes: number })[];
-  /** Of each its hash, the id of its trace and its bag of cells. */
+  /** Hash, trace id and bag of cells of each transaction. */
   readonly bytes: Uint8Array<ArrayBuffer>;
 };
 
@@ -54,7 +55,7 @@ export function unpackRows({ rows, bytes }: HeadJob): readonly HeadRow[] {
 
 export type HeadResult = {
   readonly heads: readonly { readonly tookOne: boolean; readonly sent: number; readonly textBytes: number }[];
-  /** Of each the hashes of the message that it took and of those that it sent, and its text. */
+  /** Hashes of the inbound and the sent messages of each transaction, and its text. */
   readonly bytes: Uint8Array<ArrayBuffer>;
 };
 
@@ -85,7 +86,7 @@ export function unpackHeads({ heads, bytes }: HeadResult): readonly TransactionH
 
 const messagesOf = ({ tookOne, sent }: HeadResult['heads'][number]): number => (tookOne ? 1 : 0) + sent;
 
-/** Cuts bytes into pieces, one behind the other. */
+/** Cuts bytes into consecutive pieces. */
 function takerOf({ buffer, byteOffset, byteLength }: Uint8Array<ArrayBuffer>): (length: number) => Buffer {
   const bytes = Buffer.from(buffer, byteOffset, byteLength);
   let at = 0;

@@ -12,16 +12,16 @@ export type HeadThreads = {
 };
 
 export type HeadThreadsOptions = {
-  /** At least one. */
+  /** Number of threads, at least 1. */
   readonly threads: number;
   /** The thread's module; another place when the service is bundled. */
   readonly workerUrl?: URL;
 };
 
-/** Some 30 MB each; what one writes a second is more than most pods are asked for. */
+/** Some 30 MB each; a single thread renders more a second than the load of most pods. */
 const THREADS_MAX = 2;
 
-/** @returns undefined on one core, where a thread would take turns with the event loop */
+/** @returns undefined on a single core, where a thread only competes with the event loop */
 export function startHeadThreads(
   cores: number,
   { workerUrl, logger }: Pick<HeadThreadsOptions, 'workerUrl'> & { readonly logger: Logger },
@@ -30,7 +30,7 @@ export function startHeadThreads(
   return threads < 1 ? undefined : createHeadThreads({ threads, ...(workerUrl && { workerUrl }) }, { logger });
 }
 
-/** One runs while the next is on its way. */
+/** A job runs while the next is in transfer. */
 const JOBS_OF_THREAD = 2;
 
 export function createHeadThreads(

@@ -8,7 +8,7 @@ import { writeHead, type TransactionHead } from './transaction-heads.ts';
 
 // A thread that writes transactions.
 
-/** Nobody else waits here. */
+/** No other work waits in this thread. */
 const pacer = { pause: () => undefined };
 
 answerJobs<HeadJob, HeadResult>(async (job) => {

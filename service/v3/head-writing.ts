@@ -11,34 +11,34 @@ import { writeHead, type TransactionHead } from './transaction-heads.ts';
 /** A transaction to be written, and how many messages it sent. */
 export type HeadTask = { readonly row: HeadRow; readonly sent: number };
 
-/** What a task costs, in transactions that sent nothing: each message is as much again. */
+/** Cost of a task in transactions without sent messages: each message adds the same cost. */
 const weightOf = ({ sent }: HeadTask): number => 1 + sent;
 
 /** Below, an answer is written before a thread would have begun: a millisecond or two. */
 const SHARED_WEIGHT_MIN = 64;
 
-/** Given to a thread at once: a millisecond of work, some ten times what handing it over costs. */
+/** Weight of a job for a thread: a millisecond of work, some ten times the cost of its transfer. */
 const JOB_WEIGHT = 32;
 
-/** Without a pause while threads help: their answers wait for one, and they for more work. */
+/** Longest turn while threads help: the event loop must read their results and give them further work. */
 const HELPED_TURN_MS = 1;
 
-/** Jobs of one answer that threads may have at once. */
+/** Jobs of an answer that threads may have at once. */
 const LINES = 4;
 
 export type HeadWriting = {
   readonly slab: TextSlab;
-  /** Ends the writing; absent for writing that nothing ends. */
+  /** Ends the writing; absent for writing without a limit. */
   readonly signal?: AbortSignal | undefined;
   /** Help with the larger answers; absent, the event loop writes all. */
   readonly threads?: Pick<HeadThreads, 'write'> | undefined;
-  /** Is told of transactions that were written. */
+  /** Called with the number of rendered transactions. */
   readonly written?: ((transactions: number, place: WritingPlace) => void) | undefined;
 };
 
 /**
- * Heads of transactions, in their order. Threads that have nothing else to do take them by their weight, and the event loop from the lightest on, so that none
- * waits long for the other where they meet. What fails in a thread is written here.
+ * Renders heads of transactions, in order. Idle threads take jobs of the heaviest tasks, and the event loop starts at the lightest. Neither
+ * waits long for the other when they meet. A task that fails in a thread is rendered here.
  */
 export async function writeHeads(
   tasks: readonly HeadTask[],
@@ -53,7 +53,7 @@ export async function writeHeads(
   let end = places.length;
 
   async function writeAll(pacer: Pacer): Promise<void> {
-    // One after another: each is read in place of the one before.
+    // Sequential: each bag reuses the memory of the previous bag.
     const readBag = createBagReader();
     while (next < end) {
       const place = places[next++]!;

@@ -11,7 +11,7 @@ export const ignoredHeader = 'X-Tonplane-Ignored';
 /** Names of callers that are not parameters of an operation. */
 const besides: ReadonlySet<string> = new Set([...settingNames, 'api_key']);
 
-/** Characters of one name, and names of one answer: a header of some 2 KB. */
+/** Characters of a name, and names in an answer: a header of some 2 KB. */
 const NAME_CHARACTERS_MAX = 64;
 const NAMES_MAX = 32;
 
