@@ -1,23 +1,23 @@
-/** What is kept of accounts, by text; those that were asked for last. */
+/** Cache of data by account text; the least recently used entries are evicted. */
 export type KeptNotes<T> = {
   get(key: string): T | undefined;
-  /** What is heavier than half of all is not kept. */
+  /** Caches an entry. An entry above half of the limit is not cached. */
   keep(key: string, note: T): void;
   drop(key: string): void;
   clear(): void;
-  /** What is held, in bytes as weighed. */
+  /** Bytes in use, as weighed. */
   readonly bytes: () => number;
 };
 
 export type KeptNotesOptions<T> = {
   readonly bytesMax: number;
-  /** What an entry is taken to weigh, in bytes: the same each time. */
+  /** Weight of an entry in bytes: always the same for the same entry. */
   readonly weigh: (key: string, note: T) => number;
 };
 
 /**
- * In two maps: when the younger one has half of what is allowed the older one is left, with all that nobody asked for since. A single map in the order of use would
- * be full of holes, which each look for its oldest entry passes over.
+ * Two maps: when the younger map fills half of the limit, the older map is dropped with all entries unused since. A single map in the order
+ * of use gets holes, which each search for its oldest entry has to pass.
  */
 export function createKeptNotes<T>({ bytesMax, weigh }: KeptNotesOptions<T>): KeptNotes<T> {
   let younger = new Map<string, T>();

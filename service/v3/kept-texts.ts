@@ -1,10 +1,10 @@
 import { createTextRing } from './text-ring.ts';
 
-/** JSON that never changes, and what else is known of it; what was written first goes first. */
+/** Cache of JSON that never changes, with further data; the oldest entries are evicted first. */
 export type KeptTexts<T> = {
   get(key: string): Kept<T> | undefined;
   keep(key: string, kept: { readonly parts: readonly (string | Buffer)[]; readonly names: T }): void;
-  /** What texts and names take, with those that were written anew since and are not written over yet. */
+  /** Bytes in use, including superseded entries not yet overwritten. */
   readonly bytes: () => number;
 };
 
@@ -12,24 +12,24 @@ export type KeptTexts<T> = {
 export type Kept<T> = { readonly text: Buffer; readonly names: T };
 
 export type KeptTextsDependencies = {
-  /** Told of each that is asked for whether it was there. */
+  /** Called for each look-up; true for a hit. */
   readonly counted: (isKept: boolean) => void;
 };
 
-/** One entry may take at most this part of all, so that a single large one does not sweep it. */
+/** Largest part of the limit for an entry, so that a single large entry does not empty the cache. */
 const SHARE_MAX = 1 / 8;
 
-/** Where in the ring an entry is: its names behind its text. */
+/** Position of an entry in the ring: its names follow its text. */
 type Entry = { readonly key: string; readonly at: number; readonly textBytes: number; readonly bytes: number };
 
 /** Entries passed over before the line is cut: with fewer it is cut too often. */
 const PASSED_MIN = 1024;
 
 /**
- * All are in one ring outside of the heap: tens of thousands of objects would be passed over by each collection.
+ * All entries are in a ring outside of the heap: garbage collections otherwise visit tens of thousands of objects.
  *
  * @param options.bytesMax of texts and names in UTF-8
- * @template T is kept as JSON
+ * @template T is stored as JSON
  */
 export function createKeptTexts<T>(
   { bytesMax }: { readonly bytesMax: number },
@@ -37,9 +37,9 @@ export function createKeptTexts<T>(
 ): KeptTexts<T> {
   const ring = createTextRing(bytesMax);
   const entries = new Map<string, Entry>();
-  /** In the order in which they were written, those that were written anew since among them. */
+  /** Entries in the order of writing, superseded entries included. */
   let line: Entry[] = [];
-  /** Place of the first one in line. */
+  /** Position of the first entry in `line`. */
   let first = 0;
 
   function dropOld(): void {

@@ -11,34 +11,34 @@ import { viewAccountKey } from './scalars.ts';
 
 /** Complete traces that are written already. */
 export type KeptTraces = {
-  /** Of the rows those that are. */
+  /** Finds the rows that are cached or stored. */
   find(rows: readonly TraceRow[], reader: StoreReader): Promise<FoundTraces>;
   keep(row: TraceRow, trace: NewTrace): void;
 };
 
 /** Traces that are written already. */
 export type FoundTraces = {
-  /** What is known of each before it is read. */
+  /** Data of each trace before it is read. */
   readonly known: ReadonlyMap<TraceRow, BeforeReading>;
-  /** All but those that cannot be read. */
+  /** Reads all traces except unreadable ones. */
   read(): Promise<ReadonlyMap<TraceRow, Kept<KeptTrace>>>;
 };
 
 export type KeptTracesDependencies = {
-  /** Of those that were asked for last, what the index has not written, and what is asked for most. */
+  /** Recently requested traces that are not stored in Postgres, plus the most popular ones, as JSON. */
   readonly texts: KeptTexts<KeptTrace>;
-  /** Of those what the index has written: packed as it is there, a sixth of its text. */
+  /** Recently requested traces that are stored in Postgres, in packed form: a sixth of their text. */
   readonly packed: KeptTexts<KeptTrace>;
   /** From 0 to below 1. */
   readonly random: () => number;
-  /** Told of each that is looked for. */
+  /** Called for each look-up. */
   readonly counted: (outcome: KeptOutcome, traces: number) => void;
 };
 
-/** A larger trace is asked for seldom; a tree may be as deep as it has transactions, and this is what is written of one at once. */
+/** A larger trace is requested seldom. A tree may be as deep as it has transactions, and this many are written at once. */
 const TRANSACTIONS_MAX = 256;
 
-/** Of the packed traces in memory that are unpacked, the part whose texts are kept as well: of a few asks most of what is asked for again and again, of one a little. */
+/** Part of the unpacked traces whose texts are cached too. This caches most popular traces and few rare ones. */
 const TEXT_KEPT_RATE = 1 / 8;
 
 /** In memory, and behind that in the index. */
@@ -48,7 +48,7 @@ export function createKeptTraces({ texts, packed, random, counted }: KeptTracesD
     else if (random() < TEXT_KEPT_RATE) texts.keep(keyOf(row), { parts: [text], names });
   }
 
-  /** What could be unpacked is kept. */
+  /** Unpacks a batch and caches the unpacked texts. */
   function unpackTogether(batch: readonly PackedTrace[]): readonly ReadTrace[] | undefined {
     const unpacked = unpackTraces(batch.map(({ frame }) => frame));
     return unpacked?.map((trace, at) => {
@@ -105,13 +105,13 @@ type ReadTrace = readonly [row: TraceRow, kept: Kept<KeptTrace>];
 
 type PackedTrace = BeforeReading & {
   readonly row: TraceRow;
-  /** As `packTrace` gives it. */
+  /** Result of `packTrace`. */
   readonly frame: Buffer;
   /** In memory. */
   readonly isKept: boolean;
 };
 
-/** What the index has of traces that memory has not. */
+/** Reads stored traces that memory lacks. */
 async function findStored(rows: readonly TraceRow[], reader: StoreReader): Promise<readonly PackedTrace[]> {
   if (rows.length === 0) return [];
   const ids = rows.map((row) => row.trace_id);
@@ -124,10 +124,10 @@ async function findStored(rows: readonly TraceRow[], reader: StoreReader): Promi
   });
 }
 
-/** Whether a trace is as it will stay, and is not too large. */
+/** True for a complete trace that is not too large. */
 export const mayBeKept = ({ state, nodes }: TraceRow): boolean =>
   state === TRACE_STATE.complete && nodes <= TRANSACTIONS_MAX;
 
-/** A complete trace is as it is told for good; where two of them turn out to be one, their counts are others. */
+/** A complete trace is final. If two complete traces are merged, their counts change and so does the key. */
 const keyOf = ({ trace_id: id, nodes, edges }: Pick<TraceRow, 'trace_id' | 'nodes' | 'edges'>): string =>
   `${hashKey(id)}${nodes},${edges}`;

@@ -11,13 +11,15 @@ import { createCodeInterfaces } from './code-interfaces.ts';
 import type { KeptMetrics } from './metrics.ts';
 import { viewAccountKey } from './scalars.ts';
 
-/** What answers tell of accounts beside their state. */
+/** Data of accounts in answers, besides their state. */
 export type KnownAccounts = {
   /**
-   * As the index has them at a moment of the call; where there are many, at several.
-   * @param texts addresses as callers or answers spell them; null and what is named twice do not matter
-   * @param onKept is told, before anything is read, the raw addresses of those of whom it is kept that they are tokens, in their order; nothing stops being one
-   * @returns by text, in their order; undefined for what is no address, or one of a workchain that friendly addresses have no room for
+   * Accounts at a moment of the call; for many accounts at several moments.
+   * @param texts addresses in any spelling; null and duplicates are ignored
+   * @param onKept called before any query, with raw addresses already cached as tokens, in input order. An account never stops being a
+   * token
+   * @returns accounts by text, in input order. Undefined for a text that is no address, or whose workchain does not fit into friendly
+   * addresses
    */
   find(
     texts: Iterable<string | null>,
@@ -31,12 +33,12 @@ export type FoundAccounts = ReadonlyMap<string, AccountNote | undefined>;
 export type AccountNote = {
   /** Its row in address books, as JSON. */
   readonly row: string;
-  /** Whether it is or was a token or a wallet of one. */
+  /** True if the account is or was a token or a wallet of a token. */
   readonly isToken: boolean;
 };
 
 export type KnownAccountsOptions = {
-  /** Friendly addresses are those of a test network. */
+  /** True for friendly addresses of a test network. */
   readonly testOnly: boolean;
 };
 
@@ -49,21 +51,24 @@ export type KnownAccountsDependencies = {
 /** Accounts looked up at once: a millisecond or two of work, between which other requests run. */
 const ACCOUNTS_AT_ONCE = 500;
 
-/** Connections that look up accounts of one answer. */
+/** Connections that look up accounts of an answer. */
 const LINES = 2;
 
 /** Some 90,000 accounts. */
 const KEPT_BYTES_MAX = 32 * 1024 * 1024;
 
-/** Of one account beside its texts: an entry of a map, and an object with its strings. */
+/** Bytes of an account besides its texts: an entry of a map, and an object with its strings. */
 const ENTRY_BYTES = 150;
 
-/** The index knows for half an hour what changed. Where it was replaced by another meanwhile, nothing old is told for longer than this. */
+/**
+ * Lifetime of entries. The change log of the index covers half an hour. After a replacement of the index, stale entries are served no
+ * longer than this.
+ */
 const KEPT_MS_MAX = 10 * 60_000;
 
 /**
- * Most are kept in memory. The index is asked in each call nonetheless, by one query for those that are not and for what changed: what is kept is told only as far as
- * it would be read again.
+ * Most accounts are cached. Each call still queries the index once, for missing accounts and for changes: a cached entry is returned only
+ * if a new read returns the same.
  */
 export function createKnownAccounts(
   options: KnownAccountsOptions,
@@ -80,7 +85,7 @@ export function createKnownAccounts(
   );
   metrics.holds('accounts', memory.bytes);
 
-  /** Reads accounts; what changed is told by itself. */
+  /** Reads accounts; changed accounts are in the result. */
   async function readPart(part: readonly string[], view: MemoryView<AccountNote>, store: StoreReader, into: Read) {
     const addresses = part.map((raw) => parseAddress(raw)!);
     const { rows, settled, changed } = await readAccountNames(store, addresses.map(accountKey), view.since);
@@ -109,7 +114,7 @@ export function createKnownAccounts(
     });
   }
 
-  /** By one query at least, for what changed. */
+  /** Runs at least one query, for changes. */
   async function readAll(raws: readonly string[], view: MemoryView<AccountNote>, store: StoreReader): Promise<Read> {
     const parts = Array.from({ length: Math.max(1, Math.ceil(raws.length / ACCOUNTS_AT_ONCE)) }, (_, at) =>
       raws.slice(at * ACCOUNTS_AT_ONCE, (at + 1) * ACCOUNTS_AT_ONCE),
@@ -153,15 +158,15 @@ export function createKnownAccounts(
   };
 }
 
-/** What was read of accounts, by their raw forms, and which others changed; not surveyable: any may have. */
+/** Accounts of a read by raw form, and changed accounts; when not surveyable, any account may have changed. */
 type Read = { readonly notes: Map<string, AccountNote>; readonly changed: Set<string>; isSurveyable: boolean };
 
 const nothingRead = (): Read => ({ notes: new Map(), changed: new Set(), isSurveyable: true });
 
-/** An account as it is spelled, its raw form, by which it is kept, and what is. */
+/** Spelling of an account, its raw form (the cache key), and its cached data. */
 type Place = { readonly text: string; readonly raw: string; readonly note: AccountNote | undefined };
 
-/** @returns undefined for what is none */
+/** @returns undefined for a text that is no address */
 function placeOf(text: string, view: MemoryView<AccountNote>): Place | undefined {
   const note = view.get(text);
   if (note !== undefined) return { text, raw: text, note };

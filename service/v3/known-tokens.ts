@@ -10,19 +10,19 @@ import type { KeptMetrics } from './metrics.ts';
 import { viewAccountKey } from './scalars.ts';
 import { describeToken, describeWallet, fetchedInSeconds, type WalletParties } from './token-info.ts';
 
-/** What answers tell of tokens. */
+/** Metadata of tokens in answers. */
 export type KnownTokens = {
   /**
-   * As the index has them at a moment of the call; where there are many, at several.
-   * @param raws raw addresses of accounts that are or were tokens or wallets of them
-   * @returns in their order, with the masters of the wallets behind; without those that are no tokens
+   * Tokens at a moment of the call; for many tokens at several moments.
+   * @param raws raw addresses of accounts that are or were tokens or their wallets
+   * @returns tokens in input order, followed by the masters of the wallets; accounts that are no tokens are omitted
    */
   find(raws: Iterable<string>, store: StoreReader): Promise<ReadonlyMap<string, DescribedAccount>>;
 };
 
 /** All that an account is. */
 export type DescribedAccount = {
-  /** Whether nothing else will be known of it. */
+  /** True if the data is final. */
   readonly isIndexed: boolean;
   /** `TokenInfo` as JSON, with commas in between. */
   readonly infos: string;
@@ -32,32 +32,32 @@ export type KnownTokensDependencies = {
   /** Milliseconds, ascending. */
   readonly clock: () => number;
   readonly metrics: KeptMetrics;
-  /** Is told which tokens' words are outside of the chain and not here, or old; absent where nobody fetches them. Never throws, never waits. */
+  /** Called with tokens whose metadata outside of the chain is missing or stale; absent without a fetcher. Never throws, never waits. */
   readonly wanted?: ((tokens: readonly TokenName[]) => void) | undefined;
 };
 
 /** Accounts looked up at once: some milliseconds of work, between which other requests run. */
 const ACCOUNTS_AT_ONCE = 1000;
 
-/** By weight some 15,000 tokens with words of 300 letters, or 35,000 jetton wallets. */
+/** Some 15,000 tokens with metadata of 300 letters, or 35,000 jetton wallets. */
 const KEPT_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Of one account beside its words: an entry of a map, two objects with their strings. */
+/** Bytes of an account besides its metadata: an entry of a map, two objects with their strings. */
 const ENTRY_BYTES = 400;
 
-/** As of accounts: the index knows for half an hour what changed. */
+/** Same limit as for accounts: the change log of the index covers 30 minutes. */
 const KEPT_MS_MAX = 10 * 60_000;
 
-/** What is kept of an account: all but a balance. Nothing of one that is no token, as masters may be that wallets name. */
+/** Cached data of an account, without balances. Empty for an account that is no token, such as a master that wallets name. */
 type TokenNote = DescribedAccount & {
   readonly wallet: WalletParties | undefined;
-  /** What is to be fetched, and from when on. */
+  /** Tokens to be fetched, each from a time on. */
   readonly toFetch: readonly { readonly token: TokenName; readonly fromMs: number }[];
 };
 
 /**
- * Most are kept in memory. The index is asked in each call nonetheless, by one query for those that are not, for balances, which change with each transfer, and for
- * what else changed: what is kept is told only as far as it would be read again.
+ * Most tokens are cached. Each call still queries the index once: for missing tokens, for balances, which change with each transfer, and
+ * for other changes. A cached entry is returned only if a new read returns the same.
  */
 export function createKnownTokens({ clock, metrics, wanted }: KnownTokensDependencies): KnownTokens {
   const memory = createAccountMemory<TokenNote>(
@@ -100,7 +100,7 @@ export function createKnownTokens({ clock, metrics, wanted }: KnownTokensDepende
     return all;
   }
 
-  /** What is to be fetched now of accounts that an answer tells of. */
+  /** Requests due fetches for the accounts of an answer. */
   function want(notes: Iterable<TokenNote>): void {
     if (wanted === undefined) return;
     const nowMs = clock();
@@ -138,7 +138,7 @@ export function createKnownTokens({ clock, metrics, wanted }: KnownTokensDepende
       for (const [raw, note] of first.notes) notes.set(raw, note);
       const masters = (): string[] => asked.flatMap((raw) => notes.get(raw)?.wallet?.jetton ?? []);
       let made = missing.size;
-      // What is old, and masters of wallets that were read just now.
+      // Stale accounts, and masters of wallets that were just read.
       let rest = new Set([...old, ...masters().filter((raw) => !notes.has(raw))]);
       while (rest.size > 0) {
         made += rest.size;
@@ -169,7 +169,7 @@ export function createKnownTokens({ clock, metrics, wanted }: KnownTokensDepende
 
 type View = MemoryView<TokenNote>;
 
-/** What was read of accounts, by their raw forms, and which others changed; not surveyable: any may have. */
+/** Accounts of a read by raw form, and changed accounts; when not surveyable, any account may have changed. */
 type Read = {
   readonly notes: Map<string, TokenNote>;
   readonly balances: Map<string, bigint>;
@@ -181,7 +181,7 @@ const isWallet = (row: TokenRow | WalletRow): row is WalletRow => row.type === '
 
 const keyOf = (raw: string): Buffer => accountKey(parseAddress(raw)!);
 
-/** @param rows all of one account */
+/** @param rows all rows of an account */
 function noteOf(rows: readonly (TokenRow | WalletRow)[], nowMs: number): TokenNote {
   const tokens = rows.filter((row) => !isWallet(row));
   const described = tokens.map(describeToken);

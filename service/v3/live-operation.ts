@@ -2,7 +2,10 @@ import { defineOperation, type OperationDefinition } from '../contract/operation
 import type { Parameters } from '../contract/parameter.ts';
 import type { V3Context, V3Operation } from './operation.ts';
 
-/** An operation in the manner of v2 that lite servers answer, not the index (service/v3/README.md#operations-at-the-head): its answer says who was asked. */
+/**
+ * An operation in the form of v2 that lite servers answer instead of the index (service/v3/README.md#operations-at-the-head). Its answer
+ * names the source.
+ */
 export function defineLiveOperation<const P extends Parameters, R>(
   definition: Omit<OperationDefinition<P, R, V3Context>, 'tag'>,
 ): V3Operation {

@@ -23,7 +23,7 @@ import {
   viewOpcode,
 } from './scalars.ts';
 
-/** A decoded body; its fields are those of its constructor (service/v3/README.md#decoding). */
+/** A decoded body with the fields of its constructor (service/v3/README.md#decoding). */
 export const decoded = named(
   'Decoded',
   scalar<DecodedBody>({ type: 'object', required: ['@type'], properties: { '@type': { type: 'string' } } }),
@@ -64,12 +64,12 @@ export const message = named(
 
 export type MessageView = Infer<typeof message>;
 
-/** What messages of one transaction are shown by. */
+/** Context for rendering the messages of a transaction. */
 export type MessageSource = {
   readonly table: CellTable;
-  /** Of the rules that its block was made by; null when nothing tells. */
+  /** Version of the rules of its block; null if unknown. */
   readonly globalVersion: number | null;
-  /** Takes cells that have to be made to show them: one for all messages of an answer. */
+  /** Receives cells that rendering has to build: a single store for all messages of an answer. */
   readonly store: CellStore;
   readonly decode: BodyDecoder;
 };
@@ -113,7 +113,7 @@ const noInfo = {
   import_fee: null,
 } satisfies InfoView;
 
-/** Nanotons; a larger one is not told, as it does not fit into the 64 bits that readers have for it (service/indexer/README.md#rows). */
+/** Nanotons. A larger fee is omitted: it does not fit into the 64 bits of readers (service/indexer/README.md#rows). */
 const importFeeMax = 2n ** 63n - 1n;
 
 function viewInfo(table: CellTable, { info }: Message, hasFlags: boolean): InfoView {
@@ -153,13 +153,13 @@ function viewInit({ table, cell }: CellAt): Infer<typeof messageContent> {
   return { hash: viewBytes(table.hash(cell)), body: writeBocText(table, [cell], bocOptions), decoded: null };
 }
 
-/** Null for an exotic cell too: what it names is not here. */
+/** Null for an exotic cell too: its contents are not in the message. */
 function decodedOf(table: CellTable, { body }: Message, decode: BodyDecoder): DecodedBody | null {
   if (table.kind(body.cell) !== 'ordinary') return null;
   return decode(openBody(table, body)) ?? null;
 }
 
-/** Of a message from outside, when it differs from its hash (TEP-467). */
+/** Normalized hash of a message from outside, if it differs from its hash (TEP-467). */
 function viewNormalized(table: CellTable, { cell, info, body }: Message): Pick<MessageView, 'hash_norm'> {
   if (info.kind !== 'externalIn') return {};
   const normalized = normalizedMessageHash(table, cell, digestBody(table, body));

@@ -15,13 +15,13 @@ import type { Kept, KeptTexts } from './kept-texts.ts';
 import { viewMessage, type MessageView } from './message-views.ts';
 import { viewBytes } from './scalars.ts';
 
-/** Shows messages out of the transactions that hold them; those that were asked for last stay written. */
+/** Renders messages from their transactions; recently requested messages are cached. */
 export type MessageWriter = {
-  /** Those that no transaction holds are left out; of those that are written already nothing is read. */
+  /** Messages without a transaction are omitted; cached messages need no read. */
   open(rows: readonly MessageRow[], reader: StoreReader): Promise<OpenedMessages>;
 };
 
-/** Messages, about to be shown in the order given. */
+/** Messages ready for rendering, in the given order. */
 export type OpenedMessages = {
   /** Both ends of each, as its view names them; null outside. */
   readonly ends: Ends;
@@ -30,7 +30,7 @@ export type OpenedMessages = {
 
 type Ends = readonly (string | null)[];
 
-/** What is kept of a written message beside its text: its ends. */
+/** Cached data of a rendered message besides its text: its ends. */
 export type KeptEnds = Ends;
 
 export function createMessageWriter(texts: KeptTexts<KeptEnds>): MessageWriter {
@@ -77,7 +77,7 @@ async function openFresh(
   const pacer = createPacer(reader.signal);
   const shown = new Map<MessageRow, ShownMessage>();
   for (const [boc, places] of Map.groupBy(found.keys(), (place) => found[place]!.producer_boc)) {
-    // What has sent several of them is read once, and let go before the next.
+    // A transaction that sent several of them is read once, and released before the next.
     const holder = boc === null ? undefined : openHolder(boc);
     for (const place of places) {
       await pacer.pause();
@@ -90,10 +90,10 @@ async function openFresh(
 
 type Opened = { readonly row: MessageRow; readonly one: ShownMessage | Kept<KeptEnds> };
 
-/** One from outside may be taken several times, and its row has the lt of the first. */
+/** A message from outside may be received several times; its row has the lt of the first receipt. */
 const keyOf = ({ hash, lt }: MessageRow): string => `${hashKey(hash)}${lt}`;
 
-/** Cells and blocks say all that is shown of a message but who took and sent it: what is not known of those yet may be later. */
+/** The JSON of a message is final except for its consumer and producer: missing ones may become known later. */
 function isSettled({ created_lt: createdLt, destination }: MessageRow, { transactions }: ShownMessage): boolean {
   const isTaken = transactions.in_msg_tx_hash !== undefined || destination === null;
   const isSent = transactions.out_msg_tx_hash !== undefined || createdLt === null;
@@ -108,7 +108,7 @@ type ShownMessage = {
   readonly transactions: Pick<MessageView, 'in_msg_tx_hash' | 'out_msg_tx_hash'>;
 };
 
-/** As the message's view names them; null outside. */
+/** Ends in the form of the message's view; null outside. */
 function endsOf({ info }: Message): readonly (string | null)[] {
   return [
     info.kind === 'externalIn' ? null : addressText(info.source),
@@ -116,7 +116,9 @@ function endsOf({ info }: Message): readonly (string | null)[] {
   ];
 }
 
-/** The transaction before it may be another than its sender's, where that is not indexed: only one that holds the message is told. */
+/**
+ * The previous transaction may be another than the sender, if the sender is not indexed: only a transaction with the message is rendered.
+ */
 function openFound(row: FoundMessage, producer: Holder | undefined): ShownMessage | undefined {
   const sent = producer && findWithin(producer, row);
   const taken = row.consumer_boc === null ? undefined : findWithin(openHolder(row.consumer_boc), row);
@@ -146,7 +148,7 @@ function findWithin(
   { table, messages }: Holder,
   { hash: name, created_lt: createdLt }: FoundMessage,
 ): Pick<ShownMessage, 'table' | 'content'> | undefined {
-  // Of many, the one that was sent then is the only one to be hashed.
+  // Among several, only the message sent at that lt has to be hashed.
   const content = messages.find(
     ({ info, cell }) => (info.kind === 'externalIn' || info.createdLt === createdLt) && table.hashEquals(cell, name),
   );
