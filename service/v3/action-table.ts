@@ -2,16 +2,13 @@ import type { StoredColumns } from '../actions/stored-columns.ts';
 import table from './action-details.json' with { type: 'json' };
 
 /*
- * Fields of `details` by action type (service/v3/README.md#details-of-actions), as data. Each type lists its fields in order, each as
- * `<kind> <source>`.
+ * Fields of `details` by action type (service/v3/README.md#details-of-actions), as data. Each type lists its fields in order, each as `<kind> <source>`.
  *
- * kind a scalar of action-fields.ts, or the name of a shape: an object whose fields are read from the source; with `[]` a list of such
- * objects.
- * `?` omits the field without a value, `!` marks it as never null.
- * source a column of `columnsJson`, a path through its groups, `@` and a name of action-derived.ts, or `-` for a value that is always
- * unknown.
- * `<source> if <path>=<value>|<value>` applies to such actions only; of several, separated by commas, the first that applies is used.
- * type `<type> if <path>=<value>`: additional fields of such actions. A text in place of fields names a type with the same fields.
+ * - kind: a scalar of action-fields.ts, or the name of a shape. A shape is an object whose fields are read from the source.
+ *   `[]` makes a list of such objects, `?` omits the field without a value, `!` marks it as never null.
+ * - source: a column of `columnsJson`, a path through its groups, or `@` and a name of action-derived.ts. `-` is a value that is always unknown.
+ *   `<source> if <path>=<value>|<value>` applies to such actions only. Several sources have commas between; the first that applies is used.
+ * - type: `<type> if <path>=<value>` has the additional fields of such actions. A text in place of fields names a type with the same fields.
  */
 
 /** Condition of a source: the text at a path is one of the values. */

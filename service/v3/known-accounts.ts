@@ -67,7 +67,7 @@ const ENTRY_BYTES = 150;
 const KEPT_MS_MAX = 10 * 60_000;
 
 /**
- * Most accounts are cached. Each call still queries the index once, for missing accounts and for changes: a cached entry is returned only
+ * Most accounts are cached. Each call still queries the index once, for missing accounts and for changes. A cached entry is returned only
  * if a new read returns the same.
  */
 export function createKnownAccounts(

@@ -4,11 +4,11 @@ import { hashKey } from '../store/hash-key.ts';
 import type { Store } from '../store/store.ts';
 import type { TokenName } from '../store/token-content.ts';
 
-/** Asks for words of tokens that answers could not tell, beside the answers. */
+/** Requests metadata of tokens that answers lacked, independent of the answers. */
 export type MetadataQueue = {
-  /** Has tokens fetched by whoever does that. Never throws, never waits: what is too much is asked for with a later answer. */
+  /** Queues tokens for the fetchers. Never throws, never waits. Excess tokens are queued with a later answer. */
   want(tokens: readonly TokenName[]): void;
-  /** Writes what waits, and ends. */
+  /** Writes pending tokens, and ends. */
   close(): Promise<void>;
 };
 
@@ -22,13 +22,13 @@ export type MetadataQueueDependencies = {
 /** Tokens that wait in this process for the next write, some 100 bytes each: a few large answers. */
 const WAITING_MAX = 10_000;
 
-/** Tasks of all: at a thousand fetches a minute more than an hour's work. What comes behind is asked for again. */
+/** Tasks of all processes: more than an hour's work at a thousand fetches a minute. Further tokens are requested again later. */
 export const TASKS_MAX = 100_000;
 
-/** Between two writes, so that they cost the same whatever is asked. */
+/** Milliseconds between two writes, so that the cost does not depend on the load. */
 const PAUSE_MS = 1000;
 
-/** For how long a token is not asked for again, and of how many that is known. */
+/** Milliseconds before a token is queued again, and number of tokens with this limit. */
 const ASKED_MS = 60_000;
 const ASKED_MAX = 50_000;
 

@@ -11,14 +11,14 @@ import { tokenInfo } from './token-info.ts';
 
 const addressMetadata = named('AddressMetadata', object({ is_indexed: flag, token_info: list(tokenInfo) }));
 
-/** What the tokens among some accounts say of themselves, by raw address (service/v3/README.md#metadata). */
+/** Metadata of the tokens among some accounts, by raw address (service/v3/README.md#metadata). */
 export type Metadata = Written<Record<string, Infer<typeof addressMetadata>>>;
 
 const { schema, definitions } = named('Metadata', map(addressMetadata, rawAddress));
 
 export const metadata: Shape<Metadata> = { schema, definitions };
 
-/** What notes for an answer need to know of its request. */
+/** Parts of a request that notes depend on. */
 export type NotesContext = Pick<V3Context, 'store' | 'settings'>;
 
 /** Tokens that are being read. */
@@ -27,11 +27,14 @@ export type BegunTokens = { readonly raws: readonly string[]; readonly found: Re
 /** Metadata for answers. */
 export type TokenMetadata = {
   /**
-   * The metadata of an answer, in the order of its accounts; empty when the caller wants none.
-   * @param begun of tokens that are among them
+   * Metadata of an answer, in the order of its accounts; empty when the caller excludes it.
+   * @param begun reads of tokens that are among them
    */
   metadataOf(found: FoundAccounts, context: NotesContext, begun?: BegunTokens): Promise<Metadata>;
-  /** Reads tokens beside what else is read of the accounts of an answer. @param raws their raw addresses; undefined when the caller wants no metadata */
+  /**
+   * Starts to read tokens in parallel with other reads of the answer. @param raws their raw addresses; undefined when the caller excludes
+   * metadata
+   */
   begin(raws: readonly string[], context: NotesContext): BegunTokens | undefined;
   readonly operations: readonly V3Operation[];
 };
@@ -44,7 +47,7 @@ export type TokenMetadataDependencies = {
 export function createTokenMetadata({ accounts, tokens }: TokenMetadataDependencies): TokenMetadata {
   async function read(among: FoundAccounts, store: V3Context['store'], begun?: BegunTokens): Promise<Metadata> {
     const raws = [...tokensAmong(among)];
-    // Others may be among them that were not known yet.
+    // The accounts may include tokens that were unknown at the start.
     const areAll = begun?.raws.length === raws.length && raws.every((raw, at) => raw === begun.raws[at]);
     const found = areAll ? begun.found : tokens.find(raws, store);
     return writeTexts(viewTokens(await found), createPacer(store.signal));
@@ -56,7 +59,7 @@ export function createTokenMetadata({ accounts, tokens }: TokenMetadataDependenc
     begin(raws, { store, settings }) {
       if (!settings.metadata) return undefined;
       const found = tokens.find(raws, store);
-      // Told to whoever waits for it, if anybody still does.
+      // The caller of `found` receives the error; without a caller it is ignored.
       found.catch(() => {});
       return { raws, found };
     },
@@ -76,7 +79,7 @@ export function createTokenMetadata({ accounts, tokens }: TokenMetadataDependenc
 
 export const emptyMetadata: Metadata = new Written(['{}']);
 
-/** By their raw addresses. */
+/** Raw addresses of the tokens. */
 function* tokensAmong(accounts: Iterable<readonly [text: string, note: AccountNote | undefined]>): Generator<string> {
   for (const [text, note] of accounts) {
     if (note?.isToken === true) yield formatRawAddress(parseAddress(text, { anyTag: true })!, 'upper');

@@ -1,8 +1,8 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** What gauges read when they are collected. */
+/** Values that gauges read at collection. */
 export type V3Readings = {
-  /** Of answers that are made now. */
+  /** Rows of the answers in progress. */
   readonly rows: () => number;
   /** Requests that wait until there is room for theirs. */
   readonly waiting: () => number;
@@ -24,15 +24,15 @@ export function createV3Metrics(register: Registry, readings: V3Readings): void 
   });
 }
 
-/** What answers are made of that is kept. */
+/** Kinds of cached parts of answers. */
 export type KeptKind = 'transactions' | 'messages' | 'traces' | 'accounts' | 'tokens';
 
-/** Where what was asked for came from: an answer before, the index, where it is written, or its rows. */
+/** Source of a requested part: the cache, the index in rendered form, or rows of the index. */
 export type KeptOutcome = 'kept' | 'stored' | 'made';
 
 export type KeptMetrics = {
   readonly counted: (kind: KeptKind, outcome: KeptOutcome, count?: number) => void;
-  /** @param bytes what is held of the kind, in bytes as counted by its bound */
+  /** @param bytes bytes of the kind in use, as counted by its limit */
   readonly holds: (kind: KeptKind, bytes: () => number) => void;
 };
 
@@ -60,7 +60,7 @@ export function createKeptMetrics(register: Registry): KeptMetrics {
   };
 }
 
-/** Where a transaction was written. */
+/** Place where a transaction was rendered. */
 export type WritingPlace = 'event_loop' | 'thread';
 
 export function createWritingMetrics(register: Registry): {

@@ -8,14 +8,14 @@ import { attempt, writeBagText } from '../decode/contract-data.ts';
 import { bocText, takeRef } from '../decode/messages/decoded.ts';
 import { openBody, readMessage } from '../decode/tlb/message.ts';
 
-// Bodies of messages that orders of a multisig send, told by their kind (service/v3/README.md#actions-of-orders).
+// Bodies of messages that orders of a multisig send, decoded by kind (service/v3/README.md#actions-of-orders).
 
-/** What `parsed_body` shows, by name: amounts as decimal text, cells as base64 of a BoC, accounts raw, or null for none. */
+/** Fields of `parsed_body` by name: amounts as decimal text, cells as base64 of a BoC. Accounts are raw, or null for none. */
 export type ParsedFields = Readonly<Record<string, unknown>>;
 
 export type ParsedBody = { readonly type: string; readonly fields: ParsedFields };
 
-/** Reads one field; the slice's budget is that of the whole order. Throws DecodeError. */
+/** Reads a field; the slice's budget is the budget of the whole order. Throws DecodeError. */
 type Field = (slice: ContractSlice) => unknown;
 
 type Layout = { readonly type: string; readonly read: (slice: ContractSlice) => ParsedFields };
@@ -30,7 +30,7 @@ const amount: Field = (slice) => slice.coins().toString();
 /** With its cells in the order in which clients of v3 know them. */
 const bocOptions: BocOptions = { crc32c: true, depthFirst: true };
 
-/** A cell, or the rest of one. */
+/** Base64 of a cell, or of the rest of a cell. */
 function bocOf(slice: ContractSlice): string {
   return writeBagText(slice, slice.budget, bocOptions);
 }
@@ -44,17 +44,17 @@ const forwardPayload: Field = (slice) => {
 
 type Fields = Readonly<Record<string, Field>>;
 
-/** Fields one after another. */
+/** Reads consecutive fields. */
 function readFields(fields: Fields, slice: ContractSlice): ParsedFields {
   return Object.fromEntries(Object.entries(fields).map(([name, read]) => [name, read(slice)]));
 }
 
-/** A body of nothing but fields behind the opcode. */
+/** Layout of a body with fields alone after the opcode. */
 function layout(type: string, fields: Fields): Layout {
   return { type, read: (slice) => readFields(fields, slice) };
 }
 
-/** The text over a chain of cells; empty when it is none. An encrypted text is base64 of its bytes. */
+/** Text in a chain of cells; empty for other contents. An encrypted text is base64 of its bytes. */
 function readComment(slice: ContractSlice, encrypted: boolean): string {
   return attempt(slice.budget, () => readText(slice.clone(), encrypted)) ?? '';
 }
@@ -81,7 +81,7 @@ const jettonTransfer: Layout = {
   },
 };
 
-/** What a forward payload says, as far as it is known. */
+/** Fields of a forward payload of a known kind. */
 function tellForwarded(forwarded: ContractSlice | null): ParsedFields {
   const told = { comment: '', encrypted_comment: false, payload_sum_type: '', stonfi_swap_body: null };
   if (forwarded === null || forwarded.remainingBits === 0) return told;
@@ -102,10 +102,10 @@ function tellForwarded(forwarded: ContractSlice | null): ParsedFields {
   return { ...told, payload_sum_type: 'StonfiSwap', stonfi_swap_body: swap ?? null };
 }
 
-/** What a jetton's master sends on: to whom, and TON with it. */
+/** Fields of a message that a jetton's master passes on: its destination, and its TON. */
 const passedOn: Fields = { query_id: number64, to_address: maybeAddress, ton_amount: amount };
 
-/** With what is minted told by its own name, and by that of the message that it stands in: clients read either. */
+/** The minted amount has two names: its own, and the name in its message. Clients read either. */
 const jettonMint: Layout = {
   type: 'jetton_mint',
   read(slice) {
@@ -118,7 +118,7 @@ const jettonMint: Layout = {
   },
 };
 
-/** Names of what a jetton's master calls a wallet with. */
+/** Names of a jetton master's calls to a wallet. */
 const calledActions: ReadonlyMap<number, string> = new Map([
   [0xeed236d3, 'JettonSetStatus'],
   [0x0f8a7ea5, 'JettonTransfer'],
@@ -156,7 +156,7 @@ const vestingTransfer: Layout = {
   },
 };
 
-/** What stands behind the opcode. */
+/** Slice after the opcode. */
 function behindOpcode(body: ContractSlice): ContractSlice {
   const text = body.clone();
   text.skip(32);
@@ -168,9 +168,9 @@ export type SentMessage = {
   /** Raw; null for a message to outside, which has no value either. */
   readonly destination: string | null;
   readonly value: string | null;
-  /** Undefined for a cell that is no ordinary one. */
+  /** Undefined for an exotic cell. */
   readonly body: ContractSlice | undefined;
-  /** Of the body. */
+  /** Base64 of the body. */
   readonly boc: string;
 };
 
@@ -198,7 +198,7 @@ const layouts: ReadonlyMap<number, Layout> = new Map([
   [0x00000015, withOpcode(0x00000015, jettonMint)],
   [0x642b7d07, withOpcode(0x642b7d07, jettonMint)],
   [0xd372158c, jettonTopUp],
-  // By which clients of v3 know it, and no jetton.
+  // Name that clients of v3 use; no jetton has it.
   [0x00009fd3, jettonTopUp],
   [0xfb88e119, layout('jetton_claim_admin', { query_id: number64 })],
   [0x6501f354, layout('jetton_change_admin', { query_id: number64, new_admin_address: maybeAddress })],
@@ -233,9 +233,9 @@ function withOpcode(opcode: number, { type, read }: Layout): Layout {
 }
 
 /**
- * What a body asks for: by its opcode; a transfer of TON when it has none or a comment. `unknown` for every other opcode, and for a body that is
- * not what its opcode says or beyond the budget.
- * @param sent its body as `readSent` gave it
+ * Decodes a body by its opcode. A body without opcode, or with a comment, is a transfer of TON. `unknown` for every other opcode, for a
+ * body that does not match its opcode, and beyond the budget.
+ * @param sent message from `readSent`
  */
 export function tellBody({ body, boc }: SentMessage): ParsedBody {
   if (body === undefined) return { type: 'unknown', fields: { opcode: null, data: boc } };

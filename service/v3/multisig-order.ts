@@ -7,7 +7,7 @@ import { ReadBudget } from '../decode/read-budget.ts';
 import { readMessageAddress } from '../decode/tlb/message-address.ts';
 import { readSent, tellBody, type ParsedFields } from './multisig-order-bodies.ts';
 
-/** One step of an order, as service/v3/README.md#actions-of-orders shows it. */
+/** A step of an order, as in service/v3/README.md#actions-of-orders. */
 export type OrderAction = {
   readonly destination: string | null;
   /** Nanotons. */
@@ -34,10 +34,11 @@ export const ORDER_STEPS_MAX = 40_000;
 const STEP_BYTES = 320;
 
 /**
- * The steps of an order in the order in which they are done: `(Hashmap 8 ^action)`, where an action is `send_message#f1381e5b mode:uint8
- * message:^Message` or `update_multisig_params#1d0cfbd3 threshold:uint8 signers:^(Hashmap 8 MsgAddress) proposers:(HashmapE 8 MsgAddress)`.
- * What cannot be read is a step that says why, so that it does not look like nothing; so is each step beyond the budget. The caller may
- * pause between two steps.
+ * Steps of an order in the order of execution: `(Hashmap 8 ^action)`.
+ * An action is `send_message#f1381e5b mode:uint8 message:^Message` or `update_multisig_params#1d0cfbd3 threshold:uint8 signers:^(Hashmap 8
+ * MsgAddress) proposers:(HashmapE 8 MsgAddress)`.
+ * An unreadable step states the reason, so that it does not seem empty. Each step beyond the budget does the same. The caller may pause
+ * between two steps.
  */
 export function* readOrderActions(
   orderBoc: Uint8Array,
@@ -107,10 +108,10 @@ function unreadable(error: string): OrderAction {
   return { ...nothing, parsed: false, error, parsed_body: null, parsed_body_type: 'unknown' };
 }
 
-/** Steps of one address: writing it as text costs as much as some references. */
+/** Steps of an address: its rendering as text costs as much as some references. */
 const ADDRESS_STEPS = 4;
 
-/** Addresses of a dictionary `Hashmap 8 MsgAddress`, undefined for an empty one. Throws DecodeError. */
+/** Addresses of a dictionary `Hashmap 8 MsgAddress`, undefined for an empty dictionary. Throws DecodeError. */
 function addressList(root: ContractSlice | undefined): readonly string[] {
   const addresses: string[] = [];
   walkDictionary(root, 8, (_key, value) => {

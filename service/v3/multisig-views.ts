@@ -72,7 +72,7 @@ export const multisig = named(
 
 export type MultisigView = Infer<typeof multisig>;
 
-/** @param actions steps of the order; null when the caller wants none */
+/** @param actions steps of the order; null when the caller excludes them */
 export function viewMultisigOrder(row: MultisigOrderRow, actions: readonly OrderAction[] | null): MultisigOrderView {
   return {
     address: viewAccountKey(row.address),

@@ -21,10 +21,10 @@ import { defineV3Operation, type V3Operation } from './operation.ts';
 import { accounts, bool, cursorPaging, limitMax } from './parameters.ts';
 import { viewAccountKey } from './scalars.ts';
 
-/** Orders that come with multisigs in one answer: 4 MB of the usual ones. */
+/** Orders of multisigs in an answer: 4 MB of usual orders. */
 const ORDERS_MAX = 4000;
 
-/** Bytes of BoCs of orders in one answer, as of states of accounts; what is told of their steps is some three times as much at most. */
+/** Bytes of BoCs of orders in an answer, same as for states of accounts. JSON of their steps is some three times as large at most. */
 const BYTES_MAX = 12 * 1024 * 1024;
 
 const multisigsResponse = named(
@@ -37,7 +37,7 @@ const ordersResponse = named(
   object({ orders: list(multisigOrder, limitMax), address_book: addressBook }),
 );
 
-/** JSON of the steps of all orders in one answer, of which each order may take `READ_LIMITS.output`. */
+/** JSON characters of the steps of all orders in an answer. Each order may use `READ_LIMITS.output` of them. */
 const STEPS_OUTPUT_MAX = 3 * 1024 * 1024;
 
 /** Multisigs of version 2 and their orders (service/v3/README.md#multisigs). */

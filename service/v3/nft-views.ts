@@ -59,7 +59,7 @@ export const nftItem = named(
 
 export type NftItemView = Infer<typeof nftItem>;
 
-/** @param collections by the text of their keys; one that is not known is null in the item */
+/** @param collections by the text of their keys; an unknown collection is null in the item */
 export function viewNftItem(row: FoundNftItem, collections: ReadonlyMap<string, NftCollectionView>): NftItemView {
   return {
     address: viewAccountKey(row.address),
@@ -114,7 +114,7 @@ export function viewNftTransfer(row: FoundTransfer<typeof nftTransfers.columns>)
   };
 }
 
-/** What is left out is not known; which details there are is the type's business. */
+/** Unknown fields are omitted; the type decides on the details. */
 export const nftSale = named(
   'NFTSale',
   object({
@@ -132,7 +132,7 @@ export const nftSale = named(
   }),
 );
 
-/** What a contract sells: an item of Fragment, which is its own auction, sells itself. */
+/** Item that a contract sells: an item of Fragment is its own auction and sells itself. */
 export function soldBy({ type, address, nft }: NftSaleRow): Uint8Array | null {
   return type === 'telemint' ? address : nft;
 }

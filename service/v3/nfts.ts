@@ -114,7 +114,7 @@ function checkItems(values: {
     : undefined;
 }
 
-/** Items with those of their collections that are known, each of which is viewed once. */
+/** Items with their known collections; each collection is viewed once. */
 function viewItems(
   rows: readonly FoundNftItem[],
   known: readonly NftCollectionRow[],
@@ -227,7 +227,7 @@ async function readItems(
   return new Map(rows.map((row, at) => [keyText(row.address), views[at]!]));
 }
 
-/** Of whatever type: which of a sale's details are accounts their names say. */
+/** Accounts in a sale's details of any type: their names mark them as accounts. */
 function addressesOfDetails(details: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(details).flatMap(([name, value]) =>
     /_(address|destination|member)$/.test(name) && typeof value === 'string' ? [value] : [],

@@ -1,7 +1,8 @@
 /*
- * How an operation of v3 is made: as data, in the family's file, from kinds of parameters (parameters.ts), scalars (scalars.ts) and shapes
- * (contract/shape.ts). Its path, document, errors, limits, metrics and tests follow from the definition.
+ * Operations of v3 are data in their family's file: kinds of parameters (parameters.ts), scalars (scalars.ts) and shapes (contract/shape.ts).
+ * The path, document, errors, limits, metrics and tests of an operation follow from its definition.
  *
+ * ```
  *   export function blockOperations(): readonly V3Operation[] {
  *     return [
  *       defineV3Operation({
@@ -9,18 +10,19 @@
  *         tag: 'blockchain',
  *         summary: 'Blocks that all the filters let through.',
  *         parameters: { workchain: int32('workchain'), ...paging },  // absent: undefined, [] for lists, the default for limit, offset, sort
- *         rule: { schema: {}, check: (values) => ... },    // optional: what is wrong between parameters (422)
+ *         rule: { schema: {}, check: (values) => ... },    // optional: conditions between parameters (422)
  *         result: blocksResponse,                          // Shape: `handle` returns Infer of it
- *         rows: ({ limit }) => 5 * limit,                  // optional: how many an answer is made of, where that is not the limit
+ *         rows: ({ limit }) => 5 * limit,                  // optional: rows of an answer, if they differ from the limit
  *         flat: true,                                      // items of its lists and maps are small: some milliseconds of JSON at most
- *         failures: [404],                                 // statuses that not every operation has
+ *         failures: [404],                                 // statuses besides the common statuses
  *         handle: async (values, { store, settings, signal }) => ({ blocks: (await findBlocks(store, values)).map(viewBlock) }),
  *       }),
  *     ];
  *   }
+ * ```
  *
- * `store.read` is bound to the time that the request's queries may take (X-Timeout): a query over it throws and is told as 504.
- * Failures of the contract are thrown as V3Error (errors.ts). Further dependencies of a family are arguments of its function; v3.ts lists families.
+ * `store.read` has the time limit of the request's queries (X-Timeout): a query above it throws and is reported as 504.
+ * Failures of the contract are thrown as V3Error (errors.ts). A family's function has its dependencies as arguments; v3.ts lists families.
  * Methods default to GET (HEAD with it). A POST reads its parameters from the fields of a JSON object.
  */
 import {
@@ -37,14 +39,14 @@ import type { Places } from '../live/places.ts';
 import type { StoreReader } from '../store/queries/reader.ts';
 import type { RequestSettings } from './settings.ts';
 
-/** What an operation knows of the request beside its parameters. */
+/** Data of the request besides its parameters. */
 export type V3Request = ReadContext & {
   readonly settings: RequestSettings;
-  /** Is told where a list goes on (cursor.ts). */
+  /** Called with the cursor of the next page (cursor.ts). */
   readonly onNextPage: (cursor: string) => void;
 };
 
-/** What a handler is given. */
+/** Context of a handler. */
 export type V3Context = V3Request & {
   readonly store: StoreReader;
   /** For the rows of all answers that are made at once. */
@@ -54,7 +56,7 @@ export type V3Context = V3Request & {
 /** An operation of a family, and of the contract once `createV3` gave it the store. */
 export type V3Operation = Operation<V3Context>;
 
-/** As of any contract, with what v3 adds; its name is unique whatever its case. */
+/** Definition of an operation of v3: fields of every contract and of v3. Its name is unique in any case. */
 export type V3OperationDefinition<P extends Parameters, R> = Omit<
   OperationDefinition<P, R, V3Context>,
   'methods' | 'handle'
@@ -63,12 +65,12 @@ export type V3OperationDefinition<P extends Parameters, R> = Omit<
   readonly methods?: readonly OperationMethod[];
   /** The items of its lists and maps are small: some milliseconds of JSON at most (`markFlat`). */
   readonly flat?: boolean;
-  /** Rows, as large as a transaction, that an answer is made of; default: as many as the caller asks for or names. */
+  /** Rows of an answer, each as large as a transaction. Default: the number that the caller asks for or names. */
   readonly rows?: (values: Values<P>) => number;
   readonly handle: (values: Values<P>, context: V3Context) => Promise<R>;
 };
 
-/** Answers of so many rows are small: they are made at once, whatever else is. */
+/** Answers of at most this many rows are small: they start at once under any load. */
 const rowsAlwaysFine = 10;
 
 /** At most as many as the limit, or as the longest list of names. */

@@ -4,18 +4,18 @@ import type { Kept } from './kept-texts.ts';
 import example from './packed-trace-dictionary.json' with { type: 'json' };
 
 /**
- * How traces are stored, which is how they are shown: a change of that makes it one more, and what was stored before is not shown any more. A step of the
- * schema goes with it that empties `written_traces`.
+ * Version of the stored form of traces, which is also their rendered form. Increase it with a change of the form: traces of older versions
+ * are no longer returned. Add a step of the schema that empties `written_traces`.
  */
 export const traceForm = 2;
 
-/** What of a written trace is kept beside its text. */
+/** Cached data of a rendered trace besides its text. */
 export type KeptTrace = {
   readonly warning: string | undefined;
   readonly accounts: readonly string[];
   /** That its transactions took and sent. */
   readonly messages: number;
-  /** Bytes of its tree and of the order of its transactions; the rest are those. */
+  /** Bytes of its tree and of the order of its transactions; the remaining bytes are the transactions. */
   readonly treeBytes: number;
   readonly orderBytes: number;
 };
@@ -23,19 +23,19 @@ export type KeptTrace = {
 /** A trace that was just written; bytes are UTF-8. */
 export type NewTrace = { readonly parts: readonly (string | Buffer)[]; readonly names: KeptTrace };
 
-/** Of a trace's text and names, as for those that stay in memory: packed in some 10 ms, unpacked in fewer. */
+/** Bytes of a trace's text and names, same as in the memory cache: packed in some 10 ms, unpacked in less. */
 const PACKED_FROM_BYTES_MAX = 2 * 1024 * 1024;
 
 const LENGTH_BYTES = 4;
 
-/** What was packed with another dictionary is known by its checksum. */
+/** The checksum detects a frame that was packed with another dictionary. */
 const checked = { [constants.ZSTD_c_checksumFlag]: 1 };
 
-/** A transaction of the recorded network: a trace of a single one takes a third less when its names and numbers are known from here. */
+/** A transaction of the recorded network. A trace of a single transaction takes a third less when its names and numbers come from here. */
 const dictionary = Buffer.from(JSON.stringify(example));
 
 /**
- * One zstd frame with `dictionary`: bytes of the names (32 bits, big-endian), the names as JSON, the text.
+ * Packs a trace into a zstd frame with `dictionary`: bytes of the names (32 bits, big-endian), the names as JSON, the text.
  *
  * @returns undefined for a trace that is too large
  */
@@ -45,14 +45,14 @@ export function packTrace({ parts, names }: NewTrace): Buffer | undefined {
   length.writeUInt32BE(head.length);
   const pieces = [length, head, ...parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part))];
   if (pieces.reduce((sum, piece) => sum + piece.length, 0) > PACKED_FROM_BYTES_MAX) return undefined;
-  // Not in a thread of libuv: handing over the 26 KB of most takes seven times as long as packing them.
+  // Not in a thread of libuv: the transfer of a usual 26 KB takes seven times as long as packing.
   return zstdCompressSync(Buffer.concat(pieces), { dictionary, params: checked });
 }
 
-/** Of the traces of one call of zstd, as long as there are several: a millisecond. */
+/** Uncompressed bytes per zstd call (about 1 ms). A larger trace gets a call of its own. */
 const UNPACKED_AT_ONCE_BYTES = 768 * 1024;
 
-/** What zstd gives at once: of larger pieces more is left unused, which counts as garbage all the same. */
+/** Output buffer of zstd. Larger buffers leave more memory unused, which still counts as garbage. */
 const UNPACKED_CHUNK_BYTES = 64 * 1024;
 
 /** Packed traces as they are unpacked at once. @param packedOf a trace */
@@ -72,9 +72,9 @@ export function* batchesOf<T>(traces: Iterable<T>, packedOf: (trace: T) => Buffe
 }
 
 /**
- * Several, or one, by one call: to begin it takes as long as to unpack the trace itself.
+ * Unpacks a batch by a single call: the start of a call takes as long as unpacking a trace.
  *
- * @returns in their order; undefined when one of them is no packed trace, or together they are more than one may be
+ * @returns traces in input order; undefined for a malformed frame, or above the limit of a call
  */
 export function unpackTraces(batch: readonly Buffer[]): readonly Kept<KeptTrace>[] | undefined {
   try {
@@ -89,7 +89,7 @@ export function unpackTraces(batch: readonly Buffer[]): readonly Kept<KeptTrace>
   }
 }
 
-/** @throws Error they are not what was unpacked */
+/** @throws Error the bytes are not the unpacked batch */
 function cut(bytes: Buffer, batch: readonly Buffer[]): Buffer[] {
   let end = 0;
   const parts = batch.map((packed) => bytes.subarray(end, (end += unpackedBytes(packed) ?? 0)));
@@ -99,17 +99,20 @@ function cut(bytes: Buffer, batch: readonly Buffer[]): Buffer[] {
 
 const FRAME_MAGIC = 0xfd2fb528;
 
-/** Bits of a descriptor: a single segment, so that no size of a window stands before that of the content, and no id of a dictionary. */
+/** Bits of a descriptor: a single segment, so that no window size precedes the content size, and no dictionary id. */
 const DESCRIPTOR = { mask: 0b10_1011, wanted: 0b10_0000 };
 
-/** Bytes of the content's size by its flag, and what is less in them. */
+/** Bytes of the content size by its flag, and its offset. */
 const SIZE_FORMS = [
   { bytes: 1, less: 0 },
   { bytes: 2, less: 256 },
   { bytes: 4, less: 0 },
 ] as const;
 
-/** What a zstd frame says of its size: magic, descriptor, size, all little-endian (RFC 8878, 3.1.1). @returns undefined where it is not as `packTrace` makes them */
+/**
+ * Uncompressed bytes in a frame's header: magic, descriptor, size, all little-endian (RFC 8878, 3.1.1). @returns undefined for a frame that
+ * `packTrace` did not make
+ */
 function unpackedBytes(packed: Buffer): number | undefined {
   if (packed.length < 9 || packed.readUInt32LE() !== FRAME_MAGIC) return undefined;
   const descriptor = packed.readUInt8(4);

@@ -1,6 +1,6 @@
 import { parseAddress } from '../decode/address.ts';
 
-// What texts of parameters mean (service/v3/README.md#parameters). Each gives undefined for a text that is none of its kind.
+// Values of parameters' texts (service/v3/README.md#parameters). Each reader returns undefined for a text of another kind.
 
 /** An account that a caller named. */
 export type Account = {
@@ -28,7 +28,7 @@ export function readAccount(text: string): Account | undefined {
   return address && { workchain: address.workchain, id: address.id };
 }
 
-/** As `readAccount`, or the side of a message that is outside. */
+/** Same as `readAccount`, or the outer side of a message. */
 export function readNullableAccount(text: string): Account | 'null' | undefined {
   return text === 'null' ? text : readAccount(text);
 }
@@ -49,7 +49,7 @@ export function readOpcode(text: string): number | undefined {
   return decimal !== undefined && isSigned(decimal, 32) ? Number(decimal) : undefined;
 }
 
-/** Unix seconds; what comes behind the point is cut. Beyond 2^53 all times are the same. */
+/** Unix seconds; the fraction is cut. Times beyond 2^53 are equal. */
 export function readUtime(text: string): number | undefined {
   if (text.length > digitsMax || !/^\d+(?:\.\d*)?(?:[eE][+-]?\d{1,3})?$/.test(text)) return undefined;
   return Math.min(Math.trunc(Number(text)), Number.MAX_SAFE_INTEGER);

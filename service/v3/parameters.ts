@@ -19,7 +19,10 @@ import {
 
 const text: JsonSchema = { type: 'string' };
 
-/** What is taken, as documents say it; of friendly addresses the checksum is not in it, and of numbers those with zeros in front and the last ones before a bound are not. */
+/**
+ * Accepted texts, as documents describe them. The patterns do not check checksums of friendly addresses, leading zeros and the last numbers
+ * before a bound.
+ */
 const forms = {
   hash: '(0x)?[0-9a-fA-F]{64}|[A-Za-z0-9+/_-]{43}=',
   account: '-?[0-9]{1,9}:[0-9a-fA-F]{64}|[A-Za-z0-9+/_-]{48}',
@@ -28,13 +31,13 @@ const forms = {
   cursor: '[A-Za-z0-9_-]+',
 } as const;
 
-/** A text of this form, or none. */
+/** An optional text of this form. */
 const textOf = (form: string): JsonSchema => ({ ...text, pattern: `^(${form})?$` });
 
 /** Such texts, separated by commas. */
 const textsOf = (form: string): JsonSchema => ({ ...text, pattern: `^,*((${form})(,+(${form}))*,*)?$` });
 
-/** Most rows of one answer (service/v3/README.md#pages-and-cursors). */
+/** Most rows of an answer (service/v3/README.md#pages-and-cursors). */
 export const limitMax = 1000;
 
 export type Sort = 'asc' | 'desc';
@@ -75,7 +78,7 @@ export const int32 = (name: string): OptionalParameter<number> =>
 export const bool = (name: string, fallback = false): DefaultedParameter<boolean> =>
   withDefault(scalar(name, readBool, { type: 'boolean' }), fallback);
 
-/** Texts as they stand, repeatable and not split; what they mean is the operation's business. */
+/** Texts unchanged, repeatable and not split; the operation interprets them. */
 export const texts = (name: string): DefaultedParameter<readonly string[]> => ({
   ...list(name, (value) => value, text),
   parse: (raw) => given(raw).filter((value) => value !== ''),
@@ -83,12 +86,12 @@ export const texts = (name: string): DefaultedParameter<readonly string[]> => ({
 
 export const plainText = (name: string): OptionalParameter<string> => scalar(name, (value) => value, text);
 
-/** One of the words; anything else is told with `message`. */
+/** A word of a list; any other text fails with `message`. */
 export function word<const T extends string>(name: string, words: readonly T[], message: string): OptionalParameter<T> {
   return scalar(name, (value) => words.find((one) => one === value), { type: 'string', enum: words }, message);
 }
 
-/** Of lists that have an order of their own when none is given. */
+/** Order for lists that have a default order of their own. */
 export const sortIfGiven: OptionalParameter<Sort> = scalar(
   'sort',
   (value) => sorts.get(value.toLowerCase()),
@@ -120,18 +123,18 @@ const offset: DefaultedParameter<number> = withDefault(
   0,
 );
 
-/** Which part of a list is shown (service/v3/README.md#pages-and-cursors). */
+/** Part of a list to return (service/v3/README.md#pages-and-cursors). */
 export const page = { limit, offset };
 
-/** As `page`, of a list whose order can be turned round. */
+/** Same as `page`, for a list with a choice of direction. */
 export const paging = { ...page, sort };
 
 const cursor = scalar('cursor', (value) => value, textOf(forms.cursor));
 
-/** As `page`, of a list that goes on where an answer of it ended (cursor.ts). */
+/** Same as `page`, for a list with cursors (cursor.ts). */
 export const cursorPage = { ...page, cursor };
 
-/** As `paging`, of such a list. */
+/** Same as `paging`, for a list with cursors. */
 export const cursorPaging = { ...paging, cursor };
 
 /** Bounds in time, both inclusive. */
@@ -161,7 +164,7 @@ function scalar<T>(
   };
 }
 
-/** A value that does not parse is looked at again as several, separated by commas; an empty one is none. */
+/** A value that does not parse is split at commas and parsed again; an empty value has no items. */
 function list<T>(
   name: string,
   read: (value: string) => T | undefined,

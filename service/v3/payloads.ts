@@ -3,12 +3,15 @@ import { CellSlice } from '../decode/cell-slice.ts';
 import type { DecodedBody } from '../decode/messages/decoded.ts';
 import { decodeBody } from '../decode/messages/messages.ts';
 
-/** What a payload inside a message says; null when there is none, or nobody knows (service/v3/README.md#decoding). @param boc of one cell, as it is stored */
+/**
+ * Decoded payload of a message; null without payload, or for an unknown payload (service/v3/README.md#decoding). @param boc of a single
+ * cell, as stored
+ */
 export function viewPayload(boc: Uint8Array | null): DecodedBody | null {
   if (boc === null) return null;
   const bag = parseBoc(boc);
   const [root] = bag.roots as [number];
-  // What an exotic cell names is not here.
+  // Contents of an exotic cell are not in the bag.
   if (bag.kind(root) !== 'ordinary') return null;
   return decodeBody(new CellSlice(bag, root)) ?? null;
 }

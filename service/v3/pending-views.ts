@@ -84,7 +84,7 @@ function statesByHash(states: readonly PendingState[]): StatesByHash {
   );
 }
 
-/** What a pending trace means, as far as its caller sees it. */
+/** Actions of a pending trace that its caller sees. */
 export function actionsOfPending(one: PendingTrace, supported: ReadonlySet<string>): readonly ShownAction[] {
   const last = one.transactions.at(-1);
   if (last === undefined) return [];
@@ -134,7 +134,7 @@ export function viewPendingTrace(
   };
 }
 
-/** Messages that arrive, as a trace of the index counts them (service/indexer/README.md#traces): one to each transaction, and logs. */
+/** Messages that arrive, counted as in a trace of the index (service/indexer/README.md#traces): a message per transaction, and logs. */
 function countArrived(transactions: readonly TransactionView[]): number {
   const sent = transactions.flatMap(({ out_msgs }) => out_msgs);
   return transactions.length + sent.filter(({ destination }) => destination === null).length;

@@ -29,7 +29,7 @@ export type PendingOperationsDependencies = {
   readonly network: ActionNetwork;
 };
 
-/** Who is asked about: an account, or messages from outside by their hashes; an account goes first (service/v3/README.md#pending). */
+/** Subject of a request: an account, or messages from outside by hash; an account has precedence (service/v3/README.md#pending). */
 const asked = {
   parameters: { account: account('account'), messageHashes: hashes('ext_msg_hash'), supportedActionTypes },
   rule: {
@@ -41,7 +41,7 @@ const asked = {
 
 type Asked = { readonly account?: Account | undefined; readonly messageHashes: readonly Buffer[] };
 
-/** What sent messages are foreseen to lead to (service/v3/README.md#pending). */
+/** Operations on the simulated results of sent messages (service/v3/README.md#pending). */
 export function pendingOperations(dependencies: PendingOperationsDependencies): readonly V3Operation[] {
   return [pendingTransactions(dependencies), pendingTraces(dependencies), pendingActions(dependencies)];
 }

@@ -1,8 +1,8 @@
 import type { ParameterSource } from '../contract/parameter.ts';
 
 /**
- * Values of a query by their names as v3 takes them: in any case, and with `[]` behind them or not, as many clients write lists. Of a scalar that is
- * given twice the last wins (service/v3/README.md#parameters).
+ * Values of a query by the names of v3: in any case, with or without `[]`, which many clients add to lists. The last value of a repeated
+ * scalar wins (service/v3/README.md#parameters).
  */
 export function v3QuerySource(query: URLSearchParams): ParameterSource {
   const byName = new Map<string, string[]>();

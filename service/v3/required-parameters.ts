@@ -1,11 +1,11 @@
 import type { DefaultedParameter, OptionalParameter, Parameter, RequiredParameter } from '../contract/parameter.ts';
 
-/** A parameter that must be given. @param missing what to tell the caller otherwise */
+/** A required parameter. @param missing error text without it */
 export function required<T>(parameter: OptionalParameter<T>, missing: string): RequiredParameter<T> {
   return { ...parameter, missing, input: notEmpty(parameter.input) };
 }
 
-/** A list that must have something in it; values that are empty are nothing. @param missing as of `required` */
+/** A required list with at least one item; empty values do not count. @param missing same as of `required` */
 export function requiredList<T>(
   parameter: DefaultedParameter<readonly T[]>,
   missing: string,
@@ -15,7 +15,7 @@ export function requiredList<T>(
   return { ...list, input, missing, check: (values) => (values.length === none.length ? missing : list.check(values)) };
 }
 
-/** What is empty is not given. */
+/** An empty value counts as absent. */
 function notEmpty<I extends Parameter<unknown>['input']>(input: I): I {
   return { ...input, schema: { ...input.schema, minLength: 1 } };
 }

@@ -35,7 +35,7 @@ export function runMethodOperations(getMethods: LiveGetMethods): readonly V3Oper
         stack: withDefault(stackArguments, []),
         seqno: masterchainSeqno,
       },
-      // A stack that is nested too deep to be shown.
+      // A stack that is nested too deep to be rendered.
       failures: [533],
       result,
       handle: async ({ seqno, ...call }, context) =>

@@ -27,7 +27,7 @@ export const accountStatus = scalar<string>({ type: 'string', enum: ['uninit', '
 
 export const integer = scalar<number>({ type: 'integer' });
 
-/** An integer that may be beyond 2^53; shown by `viewInteger`. */
+/** An integer that may exceed 2^53; `viewInteger` renders it. */
 export const longInteger = scalar<JsonInteger>({ type: 'integer' });
 
 export const flag = scalar<boolean>({ type: 'boolean' });
@@ -44,10 +44,10 @@ export const extraCurrencies = named(
   }),
 );
 
-/** The same value, or null where there is none. */
+/** The same value, or null without a value. */
 export function orNull<T>(shape: Shape<T>): Shape<T | null> {
   const { schema, definitions } = shape;
-  // Keywords of one type say nothing of another.
+  // Keywords of a type do not restrict other types.
   if (typeof schema['type'] === 'string' && schema['enum'] === undefined) {
     return { schema: { ...schema, type: [schema['type'], 'null'] }, definitions };
   }

@@ -11,7 +11,7 @@ const result = named(
   object({ message_hash: optional(hash), message_hash_norm: optional(hash) }),
 );
 
-/** Sends messages from outside, and tells their hashes (service/v3/README.md#operations-at-the-head). */
+/** Sends messages from outside, and returns their hashes (service/v3/README.md#operations-at-the-head). */
 export function sendOperations(send: LiveSend): readonly V3Operation[] {
   return [
     defineLiveOperation({

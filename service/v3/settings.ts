@@ -1,4 +1,4 @@
-/** What a caller may say of how a request is answered, in a header or in its query twin (service/v3/README.md#transport). */
+/** Settings of a caller for an answer, in a header or its query twin (service/v3/README.md#transport). */
 export type RequestSettings = {
   /** Time that the request's queries may take together. */
   readonly timeoutMs: number;
@@ -24,7 +24,7 @@ export const settingNames: ReadonlySet<string> = new Set(settingHeaders.map((nam
 
 const yes: ReadonlySet<string> = new Set(['1', 't', 'true']);
 
-/** A header goes before its twin; what cannot be read says nothing. Never throws. */
+/** A header overrides its twin; an unreadable value is ignored. Never throws. */
 export function readSettings(header: HeaderLookup, query: URLSearchParams): RequestSettings {
   const textOf = (name: string): string => header(name.toLowerCase()) || query.getAll(twinOf(name)).at(-1) || '';
   const flag = (name: string): boolean => yes.has(textOf(name).toLowerCase());

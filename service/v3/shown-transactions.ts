@@ -17,16 +17,16 @@ import {
   type TransactionView,
 } from './transaction-views.ts';
 
-/** A transaction as answers show it, and what of it says where it hangs in its trace. */
+/** A rendered transaction, and its links in the trace. */
 export type WrittenTransaction = TreeTransaction & {
   readonly traceId: string | undefined;
   readonly json: Written<TransactionView>;
 };
 
-/** Settled: all is known that it shows. */
+/** Settled: all rendered data is final. */
 export type NewlyWritten = WrittenTransaction & { readonly isSettled: boolean };
 
-/** A transaction up to what the states of its account say, and what tells the rest. */
+/** A rendered transaction without its account's states, and the data to complete it. */
 export type BegunTransaction = Pick<WrittenTransaction, 'hash' | 'traceId'> &
   TransactionHead & { readonly tail: TransactionTail };
 
@@ -56,7 +56,7 @@ export function openTransaction(row: HeadRow, readBag: BagReader = parseBoc): Sh
   };
 }
 
-/** What is said of every transaction of the index. */
+/** Marks of every indexed transaction. */
 export const indexedMarks = { emulated: false, finality: 'finalized' } as const;
 
 /** States of accounts by their hashes. */

@@ -42,7 +42,7 @@ export const stackArguments: OptionalParameter<readonly StackEntry[]> = {
   },
 };
 
-/** Longest part of an unknown type that is shown. */
+/** Most characters of an unknown type in an answer. */
 const typeCharactersMax = 64;
 
 const typed = createTypedReader(unsupported);
@@ -127,7 +127,7 @@ function viewEntry(room: BagRoom, value: StackEntry, depth: number): EntryView {
   }
 }
 
-/** The form has no entry for a cell that cannot be shown. @throws ContractError `result_pruned`, `result_too_big` */
+/** The form has no entry for a cell that cannot be rendered. @throws ContractError `result_pruned`, `result_too_big` */
 function viewCell(room: BagRoom, cell: StackCell): string {
   if (isPruned(cell)) throw resultPruned();
   return viewBag(room, cell);

@@ -9,10 +9,11 @@ import { viewBytes } from './scalars.ts';
 import { isNoAccount, type StatesByHash, type TransactionTail } from './transaction-views.ts';
 
 /**
- * The states of one transaction, with balance and status of its account before it where the index has only the state after it: its first one in an index that
- * begins later than the account, or whose past is not there yet. Blocks seldom show the state that they begin with; the transaction tells what became of it.
+ * States of a transaction, with balance and status of its account before it if the index has only the state after it. This is the account's
+ * first transaction in an index that begins later, or whose past is missing. Blocks seldom show the state before; it follows from the
+ * transaction and the state after.
  *
- * @returns the given states when there is nothing to add
+ * @returns the given states without changes to add
  */
 export function withStateBefore(
   row: Pick<FoundTransaction, 'boc' | 'workchain' | 'global_version'>,
@@ -22,11 +23,11 @@ export function withStateBefore(
   const [before, then] = [viewBytes(stateUpdate.oldHash), viewBytes(stateUpdate.newHash)];
   if (states.has(before) || isNoAccount(before)) return states;
   const after = states.get(then);
-  // In the masterchain what an account takes may be burnt, which no transaction tells.
+  // In the masterchain a received amount may be burnt, which no transaction shows.
   if (after === undefined || row.workchain === MASTERCHAIN) return states;
   const balance = after.balance - gained(row);
   if (balance < 0n) return states;
-  // Other currencies that were burnt are told nowhere: none of them is known.
+  // No transaction shows burnt extra currencies: all of them are unknown.
   const unknown = { extra_currencies: {}, frozen_hash: null, data_hash: null, code_hash: null };
   return new Map([
     [before, { balance, status: ACCOUNT_STATUS_TAGS[originalStatus], ...unknown }],
@@ -34,12 +35,12 @@ export function withStateBefore(
   ]);
 }
 
-/** By what a transaction makes its account's balance larger: what came in, less what went out and what was paid. */
+/** Change of the account's balance by a transaction: received amounts less sent amounts and fees. */
 function gained({ boc, global_version: version }: Pick<FoundTransaction, 'boc' | 'global_version'>): bigint {
   const table = parseBoc(boc);
   const { inMessage, outMessages, totalFees } = readTransaction(table, table.roots[0]!);
   const hasFees = (version ?? 0) < FLAGS_VERSION_MIN;
-  // Delivery over hypercube routing, paid by the sender, comes back to whoever is reached without.
+  // The sender pays for delivery over hypercube routing; a receiver that is reached without it gets the payment back.
   const carried = ({ info }: Message): bigint =>
     info.kind === 'internal' ? info.value.grams + (hasFees ? info.extraFlags : 0n) : 0n;
   const spent = outMessages.map((one) => carried(one) + (one.info.kind === 'internal' ? one.info.forwardFee : 0n));

@@ -1,18 +1,18 @@
-/** Bytes one behind the other, of which the last ones stay: each is known by how many were ever written before it. */
+/** Ring of consecutive bytes, of which the last ones stay. A position is the number of bytes written before it. */
 export type TextRing = {
   readonly append: (bytes: Buffer) => void;
-  /** Of what is between `begin` and `end`; it stays as it is. */
+  /** Bytes between `begin` and `end`; the result stays unchanged. */
   readonly read: (at: number, bytes: number) => Buffer;
   /** The first byte that is still there. */
   readonly begin: () => number;
-  /** Where the next one will be. */
+  /** Position of the next entry. */
   readonly end: () => number;
 };
 
 /** The ring grows by so many bytes as it fills: V8 plans its collections by allocated bytes, used or not. */
 const CHUNK_BYTES = 1024 * 1024;
 
-/** Takes memory as it is filled. @param bytesMax what stays */
+/** Allocates memory as it fills. @param bytesMax bytes that stay */
 export function createTextRing(bytesMax: number): TextRing {
   const chunks: Buffer[] = [];
   let end = 0;
@@ -34,7 +34,7 @@ export function createTextRing(bytesMax: number): TextRing {
       }
     },
     read(at, bytes) {
-      // Copied: what is written next may come over it.
+      // Copied: the next write may overwrite the bytes.
       const copy = Buffer.allocUnsafe(bytes);
       for (let copied = 0; copied < bytes;) copied += from((at + copied) % bytesMax).copy(copy, copied, 0);
       return copy;

@@ -3,7 +3,7 @@ import type { TokenRow } from '../store/queries/metadata.ts';
 import { outsideOf, sayEnough, wordsOf, type TokenWords } from '../store/token-content.ts';
 import { anyText, flag, intString } from './scalars.ts';
 
-/** What one token says of itself (service/v3/README.md#metadata). */
+/** Metadata of a token (service/v3/README.md#metadata). */
 export const tokenInfo = named(
   'TokenInfo',
   object({
@@ -22,18 +22,21 @@ export const tokenInfo = named(
 
 export type TokenInfo = Infer<typeof tokenInfo>;
 
-/** What is told of a token, and whether that is all that will be known of it. */
+/** Metadata of a token, and whether it is final. */
 export type DescribedToken = { readonly info: TokenInfo; readonly isIndexed: boolean };
 
-/** Seconds until what is outside of the chain is to be fetched: 0 where nobody has asked for it, below 0 where that was long ago, undefined where nothing is there. */
+/**
+ * Seconds until content outside of the chain is to be fetched. 0 if it was never fetched, below 0 if it is stale, undefined without such
+ * content.
+ */
 export function fetchedInSeconds({ metadata: row, content, fresh_seconds: fresh }: TokenRow): number | undefined {
   if (row !== null) return fresh ?? undefined;
   return outsideOf(content ?? {}) === undefined ? undefined : 0;
 }
 
 /**
- * A token without a row whose words are all on the chain is as good as one with it: nothing else will ever be known of it. Of one that keeps some
- * outside, those on the chain are told meanwhile: they win over what comes from there.
+ * A token without a row and with all metadata on the chain is final, same as a token with a row. A token with content outside has its
+ * metadata from the chain at first, which takes precedence over content from outside.
  */
 export function describeToken({ type, index, metadata: row, content }: TokenRow): DescribedToken {
   const words = row === null ? wordsOf(content ?? {}) : { ...row, extra: row.extra ?? {} };
@@ -47,14 +50,14 @@ export function describeToken({ type, index, metadata: row, content }: TokenRow)
       type,
       ...(isShown && viewWords(words)),
       ...(index !== null && { nft_index: index.toString() }),
-      // Nobody marks tokens here.
+      // This service does not mark tokens.
       ...(valid === true && { is_nsfw: false, is_scam: false }),
       ...(isShown && { extra: words.extra }),
     },
   };
 }
 
-/** Says nothing but where to look. */
+/** True for metadata with a link and nothing else. */
 function isOnlyLink({ extra, ...words }: TokenWords): boolean {
   const isNothing = Object.values(words).every((word) => word === null);
   return isNothing && Object.keys(extra).every((name) => name === 'uri' || name === 'url');
@@ -74,5 +77,5 @@ export function describeWallet({ owner, jetton }: WalletParties, balance: bigint
   return { valid: true, type: 'jetton_wallets', extra: { owner, jetton, balance: balance.toString() } };
 }
 
-/** Whose jetton wallet it is, and of which master: raw addresses. */
+/** Owner and master of a jetton wallet: raw addresses. */
 export type WalletParties = { readonly owner: string; readonly jetton: string };

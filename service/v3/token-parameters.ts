@@ -4,10 +4,10 @@ import { accounts, cursorPaging, windows, word } from './parameters.ts';
 
 // Parameters that lists of jettons and NFTs share (service/v3/README.md#token-lists).
 
-/** What owners did in transfers. */
+/** Direction of a transfer from the owner's side. */
 const direction = word('direction', ['in', 'out', 'both'], 'direction should be one of: in, out');
 
-/** Of lists of what was done with tokens; the owner has an older name too. */
+/** Parameters of lists of transfers and burns; the owner has an older name too. */
 export const transferParameters = {
   owners: accounts('owner_address'),
   legacyOwners: accounts('address'),
@@ -17,7 +17,7 @@ export const transferParameters = {
 
 export const directed = { ...transferParameters, direction };
 
-/** Without the words that ask for nothing. */
+/** Undefined for `both`, which is no condition. */
 export function sideOf(given: 'in' | 'out' | 'both' | undefined): 'in' | 'out' | undefined {
   return given === 'both' ? undefined : given;
 }

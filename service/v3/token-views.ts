@@ -14,21 +14,21 @@ import {
   viewBytesOrNull,
 } from './scalars.ts';
 
-// What rows of jettons and NFTs have in common (service/v3/README.md#token-lists).
+// Common parts of jettons and NFTs (service/v3/README.md#token-lists).
 
 type Fields<S> = { readonly [name in keyof S]: S[name] extends Shape<infer T> ? T : never };
 
 /** TEP-64 keys, or `uri`. */
 export const content = scalar<Readonly<Record<string, unknown>>>({ type: 'object' });
 
-/** Of every contract's row: the state that it was read from. */
+/** Fields of every contract's row: the state that it comes from. */
 export const contractState = {
   last_transaction_lt: intString,
   code_hash: hash,
   data_hash: hash,
 };
 
-/** Contracts whose methods were run have both: none is told of as where hashes of the chain are left out. */
+/** Contracts whose methods were run have both hashes, so this value never appears in answers. */
 const noCell = Buffer.alloc(32);
 
 export function viewContractState(row: {
@@ -43,7 +43,7 @@ export function viewContractState(row: {
   };
 }
 
-/** Of every row that a transaction of a token's contract made. */
+/** Fields of every row from a transaction of a token's contract. */
 export const tokenTransaction = {
   query_id: intString,
   transaction_hash: hash,
@@ -72,7 +72,7 @@ export function viewTokenTransaction(row: {
     transaction_hash: viewBytes(row.tx_hash),
     transaction_lt: row.tx_lt.toString(),
     transaction_now: row.tx_utime >>> 0,
-    // Who books a transfer looks at this field.
+    // Clients that book a transfer read this field.
     transaction_aborted: row.tx_aborted || row.returned === true,
     response_destination: row.response_destination,
     custom_payload: viewBytesOrNull(row.custom_payload),
@@ -81,7 +81,7 @@ export function viewTokenTransaction(row: {
   };
 }
 
-/** Of transfers: what went on to the new owner. */
+/** Fields of transfers: the payload for the new owner. */
 export const forwarded = { forward_payload: orNull(anyText), decoded_forward_payload: orNull(decoded) };
 
 export function viewForwarded(payload: Uint8Array | null): Fields<typeof forwarded> {
@@ -92,7 +92,7 @@ export function viewKeyOrNull(key: Uint8Array | null): string | null {
   return key === null ? null : viewAccountKey(key);
 }
 
-/** The account, or what bodies have in the place of none. */
+/** The account, or the text of bodies for no account. */
 export function viewKeyOrNone(key: Uint8Array | null): string {
   return viewKeyOrNull(key) ?? 'addr_none';
 }

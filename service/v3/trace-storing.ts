@@ -16,31 +16,31 @@ import { createTransactionWriter } from './transaction-writer.ts';
 /** Stores complete traces as answers show them. */
 export type TraceStoring = {
   /**
-   * Of those that are not too large and of which all is known.
+   * Stores complete traces that are final and not too large.
    *
-   * @returns how many. Rejects with StoreError, and with the signal's reason
+   * @returns number of stored traces. Rejects with StoreError, and with the signal's reason
    */
   readonly store: (rows: readonly TraceRow[], signal: AbortSignal) => Promise<number>;
 };
 
 export type TraceStoringDependencies = Pick<HeadWriting, 'threads'> & { readonly store: Pick<Store, 'transaction'> };
 
-/** Read and written at once: with as many messages as transactions may have they are still no more than an answer may have. */
+/** Transactions that are read and rendered at once. With the most messages that they may have, they still fit into an answer. */
 const TRANSACTIONS_AT_ONCE = 100;
 
-/** Nothing is written yet, and nothing of it is asked for again here. */
+/** No text is stored yet, and no text is requested again here. */
 const noTexts = { get: () => undefined, keep: () => {}, bytes: () => 0 };
 
 const noTraces: FoundTraces = { known: new Map(), read: () => Promise.resolve(new Map()) };
 
 export function createTraceStoring({ store, threads }: TraceStoringDependencies): TraceStoring {
-  // A replica may not have what was just indexed.
+  // A replica may not have the newest blocks.
   const reader = {
     read: (sql, values, mode) => store.transaction(({ query }) => query(sql, values, mode), { durable: false }),
   } satisfies StoreReader;
   const transactions = createTransactionWriter({ texts: noTexts, threads });
 
-  /** What cannot be shown is left out: whoever asks for it is told why. */
+  /** Traces that cannot be rendered are omitted: a request for them returns the reason. */
   async function write(rows: readonly TraceRow[], signal: AbortSignal): Promise<readonly WrittenTraceRow[]> {
     const made = new Map<TraceRow, NewTrace>();
     const writer = createTraceWriter({
@@ -83,7 +83,7 @@ function pack([row, trace]: readonly [TraceRow, NewTrace]): WrittenTraceRow | un
   return { trace_id, nodes, edges, form: traceForm, messages, accounts, packed };
 }
 
-/** As many as make up the bound, one at least. */
+/** Cuts rows into parts up to the bound, with at least one row. */
 function partsOf(rows: readonly TraceRow[]): readonly (readonly TraceRow[])[] {
   const parts: TraceRow[][] = [];
   let left = 0;

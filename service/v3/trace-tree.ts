@@ -1,11 +1,11 @@
-/** What of a transaction's view says where it hangs in its trace. */
+/** Links of a transaction in its trace. */
 export type TreeTransaction = {
   readonly hash: string;
   readonly in_msg: { readonly hash: string } | null;
   readonly out_msgs: readonly { readonly hash: string }[];
 };
 
-/** One transaction of a trace and those that its messages led to, in lt order (service/v3/README.md#traces). */
+/** A transaction of a trace, with the transactions that its messages caused, in lt order (service/v3/README.md#traces). */
 export type TraceNode = {
   readonly tx_hash: string;
   /** Absent when the transaction took no message. */
@@ -15,18 +15,17 @@ export type TraceNode = {
 
 export type TraceTree = {
   readonly root: TraceNode;
-  /** False when a transaction hangs on a message that no other one of the trace has sent. */
+  /** False when a transaction's message has no sender in the trace. */
   readonly whole: boolean;
 };
 
 type GrowingNode = TraceNode & { readonly children: GrowingNode[] };
 
 /**
- * Hangs every transaction of a trace on the one that sent its message. One that hangs on none is in no tree but its own: the tree given is that of
- * the root.
- * @param transactions by lt, then account: a message is sent before it is taken
- * @param rootHash of the root transaction; the first one is taken where it is not among them
- * @returns undefined when there is no transaction
+ * Builds the trace tree: a transaction is a child of the one that sent its message. Returns the root's tree; orphans are left out.
+ * @param transactions by lt, then account: a message is sent before it is received
+ * @param rootHash hash of the root transaction; the first transaction is the root if this hash is missing
+ * @returns undefined without transactions
  */
 export function growTree(transactions: readonly TreeTransaction[], rootHash: string): TraceTree | undefined {
   const senders = new Map<string, GrowingNode>();

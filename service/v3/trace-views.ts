@@ -32,7 +32,7 @@ const transactionsByHash: Shape<TransactionsByHash | Written<Record<string, Tran
 
 const states = ['complete', 'pending', 'broken'] as const;
 
-/** What became of a trace when it was classified: by the number that is stored, none where it was not. */
+/** Results of classification by stored number; `unclassified` without a number. */
 const classifications = ['unclassified', 'failed', 'ok', 'broken'] as const;
 
 /** A trace (service/v3/README.md#traces). */
@@ -68,13 +68,13 @@ export const trace = named(
 
 export type TraceView = Infer<typeof trace>;
 
-/** Why a trace is shown without its transactions. */
+/** Reasons for a trace without its transactions. */
 export type Withheld = 'trace is too large' | 'too many transactions in one answer';
 
 /**
- * One trace.
- * @param content what it holds, or why that is not shown
- * @param actions undefined when nobody asks for them
+ * Renders a trace.
+ * @param content contents of the trace, or the reason for their absence
+ * @param actions undefined without a request for them
  */
 export function viewTrace(
   row: FoundTrace,
@@ -105,7 +105,7 @@ export function viewTrace(
   };
 }
 
-/** What a trace holds; nothing of one without transactions. */
+/** Contents of a trace; empty for a trace without transactions. */
 export type TraceContent = Pick<TraceView, 'warning' | 'trace' | 'transactions_order' | 'transactions'>;
 
 /** @param transactions by lt and account */

@@ -13,17 +13,17 @@ import type { NewlyWritten } from './shown-transactions.ts';
 import { viewContent, type TraceContent } from './trace-views.ts';
 import type { TransactionWriter } from './transaction-writer.ts';
 
-/** Shows what traces hold; of those that are written already nothing is read. */
+/** Renders the contents of traces; cached and stored traces need no rows. */
 export type TraceWriter = {
   /** @throws V3Error 413 they have too many messages */
   open(rows: readonly TraceRow[], reader: StoreReader): Promise<OpenedTraces>;
 };
 
-/** Traces, about to be shown. */
+/** Traces ready for rendering. */
 export type OpenedTraces = {
-  /** Of their transactions, raw. */
+  /** Raw addresses of their transactions. */
   readonly accounts: readonly string[];
-  /** What each of the rows holds. */
+  /** Contents of each row. */
   write(): Promise<ReadonlyMap<TraceRow, TraceContent>>;
 };
 
@@ -79,7 +79,7 @@ export function createTraceWriter({ kept: keptTraces, transactions }: TraceWrite
 
   function writeFresh(row: TraceRow, all: readonly NewlyWritten[], accounts: readonly string[]): TraceContent {
     const made = viewContent(viewBytes(row.trace_id), all);
-    // What one of them does not know yet may be indexed later.
+    // Missing parts may be indexed later.
     const isSettled = all.length === row.nodes && all.every((one) => one.isSettled);
     const messages = all.reduce((sum, { out_msgs }) => sum + 1 + out_msgs.length, 0);
     if (isSettled) keep(row, made, { accounts, messages });
@@ -99,13 +99,13 @@ export function createTraceWriter({ kept: keptTraces, transactions }: TraceWrite
 }
 
 type FreshTraces = {
-  /** Of a trace's transactions, raw. */
+  /** Raw addresses of a trace's transactions. */
   readonly accountsOf: (row: TraceRow) => readonly string[];
   readonly write: () => Promise<ReadonlyMap<TraceRow, TraceContent>>;
 };
 
 async function readFound(found: FoundTraces): Promise<ReadonlyMap<TraceRow, TraceContent>> {
-  // The names of their accounts are asked for first: Postgres looks those up meanwhile.
+  // The names of their accounts are queried first: Postgres then works in parallel.
   await setImmediate();
   return new Map(Array.from(await found.read(), ([row, kept]) => [row, contentOf(kept)]));
 }

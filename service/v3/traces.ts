@@ -18,10 +18,10 @@ import { viewBytes } from './scalars.ts';
 import { trace, viewTrace, type TraceView, type Withheld } from './trace-views.ts';
 import type { TraceWriter } from './trace-writer.ts';
 
-/** Transactions of a trace that is still shown whole (service/v3/README.md#traces). */
+/** Largest trace that is rendered whole, in transactions (service/v3/README.md#traces). */
 const TRANSACTIONS_OF_TRACE_MAX = 4000;
 
-/** Transactions of one answer, some 4 KB each: a page of a thousand usual traces fits. */
+/** Transactions of an answer, some 4 KB each: a page of a thousand usual traces fits. */
 const TRANSACTIONS_MAX = 10_000;
 
 const tracesResponse = named('TracesResponse', object({ traces: list(trace, limitMax), ...accountNotes }));
@@ -41,7 +41,7 @@ const parameters = {
 
 type TraceValues = Values<typeof parameters>;
 
-/** What names traces. */
+/** Names of traces in a filter. */
 type Named = {
   readonly account: unknown;
   readonly traceIds: readonly unknown[];
@@ -49,7 +49,7 @@ type Named = {
   readonly msgHashes: readonly unknown[];
 };
 
-/** Most traces are of one transaction to some ten. */
+/** Usual transactions per trace: one to some ten. */
 const TRANSACTIONS_OF_TRACE = 5;
 
 const transactionsOf = ({ limit }: { readonly limit: number }): number => limit * TRANSACTIONS_OF_TRACE;
@@ -80,7 +80,7 @@ export function traceOperations({ notes, network, writer }: TraceOperationsDepen
       : Promise.resolve(noActions);
     const write = async () => {
       const opened = await writer.open(whole, store);
-      // What traces hold is written while Postgres still looks for their actions.
+      // Traces are rendered while Postgres queries their actions.
       return Promise.all([
         opened.write(),
         reading.then(({ meant, shown }) =>
@@ -137,7 +137,7 @@ async function readList(values: TraceValues, context: V3Context): Promise<readon
   return readPage(order, values, context, (after) => findTraces(store, filter, { ...values, after }));
 }
 
-/** As the index has them, and as they are shown. */
+/** Actions in the form of the index, and rendered actions. */
 type TraceActions = { readonly meant: readonly ShownAction[]; readonly shown: readonly ActionView[] };
 
 const noActions: TraceActions = { meant: [], shown: [] };
@@ -156,7 +156,7 @@ async function readActions(
   };
 }
 
-/** Traces whose transactions are not shown: those that are too large, and those that no longer fit the answer. */
+/** Traces without their transactions: traces that are too large, and traces that no longer fit into the answer. */
 export function withholdLarge(rows: readonly TraceRow[]): ReadonlyMap<TraceRow, Withheld> {
   const withheld = new Map<TraceRow, Withheld>();
   let left = TRANSACTIONS_MAX;

@@ -4,13 +4,13 @@ import type { CellStore } from '../decode/cell-store.ts';
 import type { TreeTransaction } from './trace-tree.ts';
 import { openMessages, viewHead, type ShownTransaction } from './transaction-views.ts';
 
-/** All of a transaction but what the states of its account say: its cells are not needed any more. */
+/** A rendered transaction without its account's states: its cells are no longer needed. */
 export type TransactionHead = Pick<TreeTransaction, 'in_msg' | 'out_msgs'> & {
   /** JSON of an object, without its closing brace, in UTF-8. */
   readonly pieces: readonly Buffer[];
 };
 
-/** What the transactions of one answer are written with. */
+/** Resources for rendering the transactions of an answer. */
 export type Desk = {
   /** Asked between messages. */
   readonly pacer: Pacer;
@@ -19,7 +19,7 @@ export type Desk = {
   readonly slab: TextSlab;
 };
 
-/** A message is text as soon as it is viewed: of hundreds that a transaction may have, none outlives the next. */
+/** A message becomes text as soon as it is viewed: a transaction may have hundreds, and only one view is in memory. */
 export async function writeHead(shown: ShownTransaction, { pacer, store, slab }: Desk): Promise<TransactionHead> {
   const { taken, sent } = openMessages(shown, store);
   const out_msgs: TransactionHead['out_msgs'][number][] = [];

@@ -78,7 +78,7 @@ export type TransactionView = Infer<typeof transactionItself>;
 /** A transaction, written already or not. */
 export const transaction: Shape<TransactionView | Written<TransactionView>> = transactionItself;
 
-/** A transaction and all that is told of it beside its own cell. */
+/** A transaction and its rendered data besides its own cell. */
 export type ShownTransaction = {
   readonly table: CellTable;
   readonly transaction: Transaction;
@@ -86,13 +86,13 @@ export type ShownTransaction = {
   readonly workchain: number;
   /** 64 bits, signed or not. */
   readonly shard: bigint;
-  /** Of the block that holds it. */
+  /** Seqno of its block. */
   readonly seqno: number;
   readonly mcSeqno: number;
   readonly traceId: Uint8Array | null;
-  /** Of messages that are not in a block yet: the normalized hash of the one from outside that began it all. */
+  /** For messages outside of blocks: the normalized hash of the external message at the start of the trace. */
   readonly traceExternalHash?: Uint8Array;
-  /** Of the rules that its block was made by; null when nothing tells. */
+  /** Version of the rules of its block; null if unknown. */
   readonly globalVersion: number | null;
   readonly finality: TransactionView['finality'];
   readonly emulated: boolean;
@@ -128,7 +128,7 @@ export function viewHead(shown: ShownTransaction): Omit<TransactionView, keyof M
   };
 }
 
-/** What the fields behind the messages are told by. */
+/** Data for the fields after the messages. */
 export type TransactionTail = Pick<Transaction, 'stateUpdate' | 'originalStatus' | 'endStatus'> &
   Pick<ShownTransaction, 'emulated' | 'finality'>;
 
@@ -147,16 +147,16 @@ export function viewTail(tail: TransactionTail, states: StatesByHash): TailView 
 /** Messages of a transaction. */
 export type OpenedMessages = {
   readonly taken: MessageView | null;
-  /** In the order of their lt, viewed one by one: each may take some milliseconds. */
+  /** Sent messages in lt order, viewed lazily: each may take some milliseconds. */
   readonly sent: Iterable<MessageView>;
 };
 
-/** @param store takes cells that have to be made to show them: one for all of an answer */
+/** @param store receives cells that rendering has to build: a single store for an answer */
 export function openMessages(
   { table, transaction: { inMessage, outMessages }, globalVersion }: ShownTransaction,
   store: CellStore,
 ): OpenedMessages {
-  // An order that was taken may hold what was sent: that is decoded once.
+  // A received order may contain the sent messages: their bodies are decoded once.
   const source = { table, globalVersion, store, decode: createBodyDecoder() };
   const view = (one: Message): MessageView => viewMessage(one, source);
   return {
@@ -165,7 +165,7 @@ export function openMessages(
   };
 }
 
-/** Whether all is known that an answer tells of an account's states before and after. */
+/** True if all rendered data of an account's states before and after is known. */
 export function knowsStates({ stateUpdate }: TransactionTail, states: StatesByHash): boolean {
   return [stateUpdate.oldHash, stateUpdate.newHash].map(viewBytes).every((one) => isNoAccount(one) || states.has(one));
 }
@@ -175,7 +175,7 @@ export function isNoAccount(stateHash: string): boolean {
   return stateHash === noAccountHash;
 }
 
-/** A state that the index has; of another the transaction itself tells its hash and its status. */
+/** An indexed state; otherwise its hash and status from the transaction. */
 function viewState(bytes: Buffer, status: AccountStatus, states: StatesByHash): Infer<typeof accountState> {
   const text = viewBytes(bytes);
   const state = states.get(text);

@@ -21,32 +21,32 @@ import {
 import { withStateBefore } from './state-before.ts';
 import type { TransactionTail } from './transaction-views.ts';
 
-/** Shows indexed transactions; those that were asked for last stay written. */
+/** Renders indexed transactions; recently requested transactions are cached. */
 export type TransactionWriter = {
   /**
-   * @param messagesBeside that the answer has of others; default none
-   * @throws V3Error 413 they have too many messages
+   * @param messagesBeside messages of other transactions in the answer; default none
+   * @throws V3Error 413 for too many messages
    */
   open(
     rows: readonly FoundTransaction[],
     reader: Pick<StoreReader, 'signal'>,
     messagesBeside?: number,
   ): Promise<OpenedTransactions>;
-  /** As `open`: of those that are written already nothing is read. */
+  /** Same as `open`: cached transactions need no read. */
   openAt(places: readonly TransactionPlace[], reader: StoreReader): Promise<OpenedTransactions>;
 };
 
-/** Indexed transactions, about to be shown in the order given. */
+/** Indexed transactions ready for rendering, in the given order. */
 export type OpenedTransactions = {
-  /** Of the transactions and both ends of their messages, as `addressesOf` names them of what is shown. */
+  /** Accounts of the transactions and both ends of their messages, same as `addressesOf` of rendered transactions. */
   readonly accounts: readonly string[];
   write(reader: StoreReader): Promise<readonly NewlyWritten[]>;
 };
 
-/** What of a written transaction is kept beside its text. */
+/** Cached data of a rendered transaction besides its text. */
 export type KeptNames = Omit<WrittenTransaction, 'json'> & { readonly accounts: readonly string[] };
 
-/** Messages in one answer, some 45 MB of JSON: a page of 100 transactions with as many as a transaction may have. */
+/** Messages in an answer, some 45 MB of JSON: a page of 100 transactions with the most messages. */
 const messagesMax = 30_000;
 
 export type TransactionWriterDependencies = Pick<HeadWriting, 'threads' | 'written'> & {
@@ -136,7 +136,7 @@ export function createTransactionWriter({ texts, ...writing }: TransactionWriter
   }
 }
 
-/** What has to be known of a transaction before any is written. */
+/** Data of a transaction that is needed before any rendering. */
 type Outline = {
   readonly accounts: readonly string[];
   readonly tail: TransactionTail;
@@ -162,5 +162,5 @@ type Fresh = Outline & Unwritten<FoundTransaction>;
 
 type Opened = Fresh | Kept<KeptNames>;
 
-/** Its cells and its block say all that is shown of a transaction but the trace that it is in: that may turn out to be part of another. */
+/** The JSON depends on the cells, the block and the trace id. The trace id is in the key because traces can be merged later. */
 const keyOf = ({ hash, trace_id: traceId }: TransactionPlace): string => hashKey(hash) + hashKey(traceId);

@@ -44,7 +44,7 @@ const transactionsResponse = named(
 
 type TransactionsResponse = Infer<typeof transactionsResponse>;
 
-/** Which end of messages is meant. */
+/** End of messages: received or sent. */
 export const direction = word('direction', ['in', 'out'], 'direction should be one of: in, out');
 
 export type TransactionOperationsDependencies = {
@@ -138,7 +138,7 @@ function byMessage(writer: TransactionWriter, answer: Answer): V3Operation {
     result: transactionsResponse,
     flat: true,
     handle: async ({ direction: end, ...values }, context) => {
-      // Who asks for an operation asks for those who carried it out.
+      // With an opcode, default to the transactions that executed the message.
       const ends = end ?? (values.opcode === undefined ? 'both' : 'in');
       const order = { list: 'transactionsByMessage', order: transactionOrder({}, values) };
       const places = await readPage(order, values, context, (after) =>
@@ -184,7 +184,7 @@ async function findAdjacent(
   return [...causes, ...effects];
 }
 
-/** The transaction that sent a message; none when it came from outside, or is not indexed. */
+/** The transaction that sent a message; empty for a message from outside, and for a sender outside of the index. */
 async function findSenders(
   store: StoreReader,
   messageHash: Buffer,

@@ -26,10 +26,10 @@ export type V3Dependencies = {
   readonly register: Registry;
 };
 
-/** Some 30 KB each while an answer is made: 120 MB in a process, which makes no more answers a second when it begins more of them at once. */
+/** Some 30 KB each during an answer: 120 MB in a process. More rows at once do not increase the answers per second. */
 const rowsAtOnce = 4000;
 
-/** Time of a query is set in such steps: Postgres must be told each change, and most answers take none of it. */
+/** Step of a query's time limit: each change costs a command to Postgres, and most answers need no change. */
 const timeoutStepMs = 250;
 
 /** Builds the table. */
@@ -43,7 +43,7 @@ export function createV3(families: readonly V3Operation[], { store, nowMs, regis
   return { version: contractVersion, operations };
 }
 
-/** A reader whose queries together take no longer than the caller gives them; what is done between them counts for the request's deadline only. */
+/** Reader with a time limit for all queries together; work between queries counts for the request's deadline alone. */
 function readerOf(
   store: Pick<Store, 'read'>,
   { settings, deadlineMs, signal }: V3Request,

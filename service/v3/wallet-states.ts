@@ -55,7 +55,7 @@ const walletState = named(
 
 const response = named('WalletStatesResponse', object({ wallets: list(walletState, limitMax), ...accountNotes }));
 
-/** What a wallet's data say; `wallet_id` is unsigned (service/v3/README.md#wallet-states). */
+/** Data of a wallet; `wallet_id` is unsigned (service/v3/README.md#wallet-states). */
 export function viewWallet(wallet: Wallet) {
   return {
     wallet_type: wallet.type,
@@ -65,12 +65,12 @@ export function viewWallet(wallet: Wallet) {
   };
 }
 
-/** One account of service/v3/README.md#wallet-states, a wallet or not. */
+/** An account of service/v3/README.md#wallet-states, a wallet or not. */
 export function viewWalletState(row: AccountRow): Infer<typeof walletState> {
   const codeHash = row.code_hash === null ? undefined : viewBytes(row.code_hash);
   const data = row.data_boc === null ? null : Buffer.from(row.data_boc);
   const wallet = codeHash === undefined ? undefined : readWalletByHash(codeHash, { data });
-  // What the data say is not known where nobody has them any more; the code tells what it is.
+  // Data that no lite server has any more is unknown; the code alone gives the type.
   const isUnread = codeHash !== undefined && row.data_hash !== null && data === null;
   const type = isUnread ? walletType(codeHash) : wallet?.type;
   const { is_signature_allowed, ...told } = wallet === undefined ? {} : viewWallet(wallet);
@@ -104,7 +104,7 @@ export function walletStateOperations({ contents, notes }: AccountStateDependenc
       flat: true,
       handle: async ({ addresses }, context) => {
         const found = await readRequested(context.store, addresses, { codeHashes: [], bocs: 'data' });
-        // What other contracts hold is not looked at, and does not count for what an answer may hold.
+        // Data of other contracts is not read, and does not count for the limit of an answer.
         const rows = found.map((row) => (isWallet(row) ? row : { ...row, data_boc: null }));
         const completed = await contents.complete(rows, { bocs: 'data', of: isWallet }, context);
         const wallets = await mapPaced(completed, viewWalletState, createPacer(context.signal));

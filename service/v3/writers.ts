@@ -13,7 +13,7 @@ import {
   type TransactionWriterDependencies,
 } from './transaction-writer.ts';
 
-/** What writes the transactions, messages and traces of answers. */
+/** Writers that render the transactions, messages and traces of answers. */
 export type Writers = {
   readonly transactions: TransactionWriter;
   readonly messages: MessageWriter;
@@ -24,16 +24,16 @@ const MIB = 1024 * 1024;
 
 // Bounds of an API with many callers; `cachePart` scales all of them.
 
-/** What is asked for again and again, newest pages and the accounts that wallets and explorers look at: some 25,000 transactions of mainnet. */
+/** Popular content: newest pages and the accounts of wallets and explorers. Some 25,000 transactions of mainnet. */
 const transactionBytesMax = 160 * MIB;
 
 /** Some 20,000 messages of mainnet. */
 const messageBytesMax = 48 * MIB;
 
-/** Some 450 traces of mainnet: what of the newest and of the busiest accounts is asked for again and again. */
+/** Some 450 traces of mainnet: the popular ones among the newest and the busiest accounts. */
 const traceBytesMax = 16 * MIB;
 
-/** Some 20,000 traces that the index has written, as it has those that ended while it followed its network. */
+/** Some 20,000 traces that are stored in Postgres, which stores traces that end while it follows the head. */
 const packedTraceBytesMax = 128 * MIB;
 
 export type WritersDependencies = Pick<TransactionWriterDependencies, 'threads'> & {
@@ -58,7 +58,7 @@ export function createWriters(
   });
   const transactions = createKeptTexts<KeptNames>(room(transactionBytesMax), counting('transactions'));
   const messages = createKeptTexts<KeptEnds>(room(messageBytesMax), counting('messages'));
-  // Counted where it is known whether the index has those that are not kept.
+  // Traces are counted elsewhere: there the stored traces are known.
   const uncounted: KeptTextsDependencies = { counted: () => {} };
   const traces = createKeptTexts<KeptTrace>(room(traceBytesMax), uncounted);
   const packedTraces = createKeptTexts<KeptTrace>(room(packedTraceBytesMax), uncounted);
