@@ -7,7 +7,7 @@ import { NO_CURRENCIES } from '../decode/tlb/currency-collection.ts';
 import type { AccountEdit } from './collator/edits.ts';
 import { CONFIG_ID, storeParams } from './zerostate/genesis-config.ts';
 
-/** What of an account is changed; the rest stays as it is. */
+/** Changed fields of an account; absent fields stay the same. */
 export type AccountChange = {
   /** Nanotons. */
   readonly balance?: bigint;
@@ -16,7 +16,7 @@ export type AccountChange = {
   readonly data?: number;
 };
 
-/** Changes an account by hand, or makes one. */
+/** Changes an account by hand, or creates it. */
 export function editAccount(
   place: { readonly workchain: number; readonly id: Buffer },
   change: (states: CellStore) => AccountChange,
@@ -56,7 +56,7 @@ function active(old: AccountState | undefined, code: number | undefined, data: n
   };
 }
 
-/** Changes parameters of the configuration in the contract that holds it: the next masterchain block is a key block. */
+/** Changes configuration parameters in the config contract. The next masterchain block is a key block. */
 export function editConfig(params: (states: CellStore) => ReadonlyMap<number, number | undefined>): AccountEdit {
   const place = { workchain: -1, id: CONFIG_ID };
   return {

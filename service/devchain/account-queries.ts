@@ -27,7 +27,7 @@ export function answerAccountState(view: View, { id, account }: Args): Answer {
   return readAccount(view, id, account, (cell) => answerBoc({ table: view.chain.states, cell }));
 }
 
-/** As `answerAccountState`; the state is a proof of the account without its code, data and libraries. */
+/** Answers like `answerAccountState`, but the state is a proof of the account without its code, data and libraries. */
 export function answerAccountStatePruned(view: View, { id, account }: ArgsOf<typeof getAccountStatePrunned>): Answer {
   return readAccount(view, id, account, (cell) => {
     const tree = new VisitedCells(view.chain.states, cell);
@@ -37,12 +37,12 @@ export function answerAccountStatePruned(view: View, { id, account }: ArgsOf<typ
   });
 }
 
-/** Where an account is and what proves it, with the account's own cell in the chain's states. */
+/** Position of an account with its proofs, and the account's own cell in the chain's states. */
 export type LocatedAccount = Omit<Answer, 'state'> & { readonly cell: number | undefined };
 
 /**
- * Finds an account for another query than those of states.
- * @param name of the query, in the words of its refusals
+ * Finds an account for a query other than the queries of states.
+ * @param name name of the query, for its refusals
  */
 export function locateAccount(view: View, id: BlockId, account: Args['account'], name: string): LocatedAccount {
   let found: number | undefined;

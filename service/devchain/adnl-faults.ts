@@ -1,19 +1,19 @@
 /** Bytes at a time, and the pause between them. */
 export type Trickle = { readonly bytes: number; readonly everyMs: number };
 
-/** Half of the delays are below the median; a `sigma` of 1 makes one in six 2.7 times as long, one in forty 7 times. */
+/** Half of the delays are below the median. A `sigma` of 1 makes every sixth delay 2.7 times as long, every fortieth 7 times. */
 export type LognormalDelay = { readonly medianMs: number; readonly sigma: number };
 
 /**
- * What the transport does wrong on purpose; absent = nothing. Read at the moment it matters, so a change acts on open
- * connections too. Faults of what is answered (wrong proofs, errors, stale heads) belong to the query layer.
+ * Injected faults of the transport; absent = none. They are read at the moment of use, so a change affects open connections too. Faults of
+ * answers (wrong proofs, errors, stale heads) belong to the query layer.
  */
 export type AdnlFaults = {
-  /** Stops listening: new clients get ECONNREFUSED. Open connections stay; see `AdnlServer.resetConnections`. */
+  /** Stops listening: new clients get ECONNREFUSED. Open connections stay, see `AdnlServer.resetConnections`. */
   readonly refuse?: boolean;
   /** Accepts, takes everything, sends nothing: `handshake` not even the first frame, `answers` no answers and no pongs. */
   readonly silent?: 'handshake' | 'answers';
-  /** Answers come this much later, in milliseconds: always the same, or as a busy machine does, most of them early and some very late. */
+  /** Delay of answers in milliseconds. Either constant, or as on a busy machine: mostly short and sometimes very long. */
   readonly delayMs?: number | LognormalDelay;
   /** Every frame after the first carries a wrong hash. */
   readonly badFrameHash?: boolean;
@@ -25,7 +25,7 @@ export type AdnlFaults = {
   readonly garbage?: boolean;
   /** Closes a connection after so many milliseconds without a received byte (instead of 60 s). */
   readonly closeAfterIdleMs?: number;
-  /** Closes a connection after so many frames were sent on it, the first empty one included. */
+  /** Number of sent frames after which a connection is closed; the first empty frame counts. */
   readonly closeAfterFrames?: number;
   /** Reads from clients no faster than this. */
   readonly slowRead?: Trickle;

@@ -24,7 +24,7 @@ const clientNonceBytesMax = 512;
 export type ServerConnection = AdnlServerConnection & {
   /** True once the handshake is done. */
   ready(): boolean;
-  /** The faults changed: timers start anew. */
+  /** The faults changed: timers restart. */
   faultsChanged(): void;
 };
 
@@ -74,7 +74,7 @@ export function createServerConnection(
   };
 
   socket.setNoDelay(true);
-  // What follows an error is 'close', which is where everything ends.
+  // The event 'close' follows an error, and all cleanup happens there.
   socket.on('error', (error) => logger.debug({ err: error, connection: id }, 'adnl connection failed'));
   socket.on('data', onData);
   socket.on('drain', flow);
@@ -110,7 +110,7 @@ export function createServerConnection(
     flow();
   }
 
-  /** Collects the handshake; what follows it are frames already. */
+  /** Collects the handshake. The bytes after it are frames already. */
   function greet(chunk: Buffer): void {
     greeting = Buffer.concat([greeting, chunk]);
     if (greeting.length < handshakeBytes) return;

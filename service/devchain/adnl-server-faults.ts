@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { plainFrame } from '../liteserver/adnl/frame.ts';
 import type { AdnlFaults } from './adnl-faults.ts';
 
-/** How much later the answer to a query comes. Chance is that of the query's id, which its client drew. */
+/** Returns the delay of a query's answer. The query's id, which its client drew, is the source of randomness. */
 export function delayMsOf({ delayMs = 0 }: AdnlFaults, queryId: Buffer): number {
   if (typeof delayMs === 'number') return delayMs;
   const part = (at: number): number => (queryId.readUInt32LE(at) + 1) / (2 ** 32 + 1);
@@ -11,7 +11,7 @@ export function delayMsOf({ delayMs = 0 }: AdnlFaults, queryId: Buffer): number 
   return delayMs.medianMs * Math.exp(delayMs.sigma * normal);
 }
 
-/** The frame of `payload` as the faults spoil it, encrypted; the send stream goes on. */
+/** Returns the encrypted frame of `payload` with the faults applied. The send stream continues. */
 export function faultyFrame(payload: Buffer, cipher: Cipheriv, faults: AdnlFaults): Buffer {
   const frame = plainFrame(payload, randomBytes(32));
   if (faults.garbage) randomBytes(frame.length).copy(frame);

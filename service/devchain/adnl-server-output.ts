@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { batchedWrites } from '../liteserver/adnl/batched-writes.ts';
 import type { Trickle } from './adnl-faults.ts';
 
-/** What goes out on one connection: at once, or in trickles while that fault is on. */
+/** Output of one connection: written at once, or in trickles while that fault is on. */
 export type Output = {
   write(bytes: Buffer): void;
   /** Runs once everything written so far has left the process. */

@@ -12,25 +12,25 @@ export type AdnlServerOptions = {
   readonly host: string;
   /** 0 takes a free port. */
   readonly port: number;
-  /** Ed25519 seeds, 32 bytes each; a client may address any of these keys. */
+  /** Ed25519 seeds, 32 bytes each. A client may address any of these keys. */
   readonly seeds: readonly Buffer[];
-  /** A connection from which nothing came for so long is closed; 60 s as the reference node does. */
+  /** Idle time in milliseconds after which a connection is closed. Default 60 s, as in the reference node. */
   readonly idleMs?: number;
-  /** Connections at once; more are closed at once. 1,024. */
+  /** Most connections at a time; further connections are closed at once. Default 1,024. */
   readonly connectionsMax?: number;
-  /** Queries of one connection in work at once; more are not read from the socket until some are answered. 256. */
+  /** Most queries of one connection in progress. Further queries stay unread in the socket until some are answered. Default 256. */
   readonly inFlightMax?: number;
   /** Faults to start with. */
   readonly faults?: AdnlFaults;
 };
 
-/** One client's connection, from its handshake to its end. */
+/** Connection of one client, from its handshake to its end. */
 export type AdnlServerConnection = {
   /** Counts from 1. */
   readonly id: number;
   /** The own key that the client addressed: index in `seeds`. */
   readonly keyIndex: number;
-  /** Aborted when the connection is gone: nobody waits for answers any more. */
+  /** Aborted when the connection is closed: answers have no receiver any more. */
   readonly signal: AbortSignal;
   /** Ends the connection in order. */
   close(): void;
@@ -40,9 +40,9 @@ export type AdnlServerConnection = {
 
 export type AdnlServerHandlers = {
   /**
-   * Answers one query. `payload` is what `adnl.message.query` carries: the `liteServer.query` envelope (tl/envelope.ts
-   * reads it); a view, valid as long as it is kept. null: no answer is sent. Calls overlap; answers go out as they
-   * come. A rejection is logged, and nothing is answered.
+   * Answers one query. `payload` is the content of `adnl.message.query`: the `liteServer.query` envelope (tl/envelope.ts reads it). It is a
+   * view that stays valid. null: no answer is sent. Calls overlap, and answers are sent as they are ready. A rejection is logged, and no
+   * answer is sent.
    */
   readonly handleQuery: (payload: Buffer, connection: AdnlServerConnection) => Promise<Buffer | null>;
   readonly onConnection?: (connection: AdnlServerConnection) => void;
@@ -52,27 +52,27 @@ export type AdnlServerDependencies = AdnlServerHandlers & { readonly logger: Log
 
 export type AdnlServer = {
   readonly host: string;
-  /** The port listened on; stays the same through `refuse`. */
+  /** The port listened on. It stays the same through `refuse`. */
   readonly port: number;
   /** Ed25519 public keys in the order of `seeds`. */
   readonly publicKeys: readonly Buffer[];
   faults(): AdnlFaults;
-  /** Replaces all faults; resolves when a change of `refuse` has taken effect. */
+  /** Replaces all faults. Resolves when a change of `refuse` has taken effect. */
   setFaults(faults: AdnlFaults): Promise<void>;
   /** Connections past their handshake. */
   connections(): number;
   /** Resets every open connection. */
   resetConnections(): void;
-  /** Stops listening, ends every connection; resolves when all is gone. */
+  /** Stops listening and ends every connection. Resolves when everything is closed. */
   close(): Promise<void>;
 };
 
 const defaults = { idleMs: 60_000, connectionsMax: 1024, inFlightMax: 256 } as const;
 
 /**
- * Listens for ADNL clients over TCP and hands their queries to `handleQuery` (service/liteserver/README.md#transport, service/liteserver/README.md#duties-of-a-server): several
- * keys, concurrent queries answered as they are done, ping, dummy authentication, bounds; and the transport's faults.
- * Rejects when the port cannot be had.
+ * Listens for ADNL clients over TCP and passes their queries to `handleQuery` (service/liteserver/README.md#transport,
+ * service/liteserver/README.md#duties-of-a-server). It supports several keys, concurrent queries, ping, dummy authentication, bounds, and
+ * faults of the transport. Rejects when the port is unavailable.
  */
 export async function createAdnlServer(
   options: AdnlServerOptions,

@@ -2,7 +2,7 @@ import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Bytes of blocks on disk. The process holds the only way to them: the system frees the files however the process ends. */
+/** Bytes of blocks on disk. Only the process has access to the files. The system frees them however the process ends. */
 export type BlockFiles = {
   /** Throws the system's error, such as a full disk. */
   put(bytes: Buffer): StoredBlock;
@@ -10,13 +10,13 @@ export type BlockFiles = {
   close(): void;
 };
 
-/** One block in the files. */
+/** Position of one block in the files. */
 export type StoredBlock = {
   /** In bytes. */
   readonly length: number;
   /** The bytes. Throws the system's error. */
   read(): Buffer;
-  /** Gives up the block; a file goes with its last one. */
+  /** Releases the block. A file is removed with its last block. */
   drop(): void;
 };
 
@@ -25,7 +25,7 @@ const FILE_BYTES_MAX = 8 * 1_048_576;
 
 type File = { readonly descriptor: number; bytes: number; blocks: number };
 
-/** Blocks that stay in memory: those of a recording, which does not grow. */
+/** Stores blocks in memory: the blocks of a recording, which does not grow. */
 export const inMemory: Pick<BlockFiles, 'put'> = {
   put: (bytes) => ({ length: bytes.length, read: () => bytes, drop() {} }),
 };

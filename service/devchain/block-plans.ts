@@ -6,17 +6,19 @@ import type { ShardIdent } from '../decode/tlb/shard-ident.ts';
 /** A shard block to be made next. */
 export type BlockPlan = {
   readonly shard: ShardIdent;
-  /** What it follows: one block, or after a merge the left and the right one. */
+  /** Previous blocks: a single block, or after a merge the left and the right block. */
   readonly previous: readonly BlockId[];
   readonly beforeSplit: boolean;
   readonly wantSplit: boolean;
   readonly wantMerge: boolean;
 };
 
-/** A split begins no later than this many seconds before its time is over: as in the node. */
+/** A split begins no later than this many seconds before the end of its interval, as in the node. */
 const SPLIT_MARGIN_SECONDS = 13;
 
-/** The next block of every shard that a masterchain block lists: of both halves after a split, of the whole after a merge. */
+/**
+ * Plans the next block of every shard that a masterchain block lists. A split shard has two next blocks, merged shards have a common one.
+ */
 export function planBlocks(shards: readonly ShardDescr[], utime: number, shardDepth: number): BlockPlan[] {
   const plan = (shard: ShardIdent, previous: readonly BlockId[], beforeSplit = false): BlockPlan => {
     const depth = shardPrefixBits(shard.shard);

@@ -16,7 +16,7 @@ import { findBlock, idText, isValidId, tipBlock, visitBlock, visitState } from '
 import { VisitedCells } from './visited-cells.ts';
 import { openMasterchainBlock, openMasterchainState } from './walk.ts';
 
-/** Links of one answer; the client asks on from where they end. */
+/** Links of one answer. The client continues from their end. */
 const linksMax = 16;
 
 type Args = ArgsOf<typeof getBlockProof>;
@@ -24,8 +24,9 @@ type Answer = PartialBlockProof;
 type Link = Answer['steps'][number];
 
 /**
- * Links from the known block to the target: back to an earlier block by a state's list of them, from a block that is no key
- * block first back to its key block, then forward over key blocks by signatures (service/proof/README.md#key-block-chain).
+ * Returns the links from the known block to the target. A link to an earlier block uses a state's list of blocks. Forward links start at a
+ * key block; from another block the first link goes back to its key block. Forward links lead over key blocks by signatures
+ * (service/proof/README.md#key-block-chain).
  */
 export function answerBlockProof(view: View, { mode, knownBlock, targetBlock }: Args): Answer {
   const target = targetBlock ?? tipBlock(view).id;
@@ -78,7 +79,7 @@ function makeLink(view: View, from: BlockId, target: BlockId, baseSeqno: number)
   if (target.seqno < from.seqno) return linkBack(view, from, target);
   const keySeqno = previousKeyBlock(view.chain, from.seqno);
   if (keySeqno !== from.seqno) return linkBack(view, from, idOf(view, keySeqno));
-  // As the node does: the next key block that the base knows, even when the target is before it.
+  // The node also takes the base's next key block, even when the target is before it.
   const next = nextKeyBlock(view.chain, from.seqno, baseSeqno);
   return linkForward(view, from, next === undefined ? target : idOf(view, next));
 }
@@ -120,7 +121,7 @@ function linkForward(view: View, from: BlockId, to: BlockId): Link {
   };
 }
 
-/** The configuration of a key block or of the zerostate as far as it names who signs the masterchain: 34 or 35, and 28. */
+/** Visits the signers of the masterchain in the configuration of a key block or the zerostate. They are parameters 34 or 35, and 28. */
 function visitSigners(view: View, seqno: number): VisitedCells {
   const block = view.chain.masterchain(seqno);
   const tree =

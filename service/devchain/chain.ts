@@ -19,16 +19,16 @@ import type { SignatureSet, Tape, TapeBlock, ZeroState } from './tape.ts';
 import { openMasterchainState } from './walk.ts';
 import { createWays, shardKey } from './ways.ts';
 
-/** Parsed blocks kept: a page of transactions and the links of one proof touch some twenty. */
+/** Cached parsed blocks. A page of transactions and the links of one proof touch some twenty. */
 const parsedBlocksMax = 64;
 
-/** Masterchain blocks that are there whatever their size: more than one answer looks back. */
+/** Masterchain blocks that stay whatever their size, because several answers look back. */
 const STEPS_MIN = 64;
 
-/** Masterchain blocks before the oldest one whose ids are known: contracts see sixteen of every hundredth. */
+/** Masterchain blocks before the oldest stored block whose ids stay available. Contracts see sixteen of every hundredth block. */
 const SEEN_BLOCKS = 1700;
 
-/** What the chain keeps of a block beside its bytes: header, ids, shards, signatures, entries of lists. */
+/** Memory of a block besides its bytes: header, ids, shards, signatures, entries of lists. */
 const BLOCK_OVERHEAD_BYTES = 3072;
 
 function sizeOf({ length }: StoredBlock): number {
@@ -38,9 +38,9 @@ function sizeOf({ length }: StoredBlock): number {
 /** A block of the chain with what the servers look it up by. */
 export type ChainBlock = {
   readonly id: BlockId;
-  /** The file; each access may read it from disk. */
+  /** Bytes of the block's file. Each access may read the disk. */
   readonly bytes: Buffer;
-  /** First masterchain block that has this one in its history; a masterchain block's own seqno. */
+  /** First masterchain block with this block in its history; for a masterchain block its own seqno. */
   readonly masterchainSeqno: number;
   readonly header: BlockInfo;
   /** The block it follows, two after a merge. */
@@ -53,31 +53,31 @@ export type ChainBlock = {
 
 /** A recorded chain with every state rebuilt. */
 export type Chain = {
-  /** All states that are held; cells that states share stand once. Another store, with other indexes, after `holdStates`. */
+  /** Store of all available states, with shared cells stored once. `holdStates` replaces it by a store with other indexes. */
   readonly states: CellStore;
   readonly zeroStates: readonly (ZeroState & { readonly state: number })[];
   readonly lastSeqno: number;
-  /** Masterchain block from which on all blocks are there; of those before it only the key blocks, when it is above 1. */
+  /** First masterchain block from which all blocks are available. Of earlier blocks only key blocks are available. */
   readonly firstSeqno: number;
-  /** By full id; zerostates are no blocks. */
+  /** Finds a block by its full id. Zerostates are no blocks. */
   find(id: BlockId): ChainBlock | undefined;
   /** A masterchain block, 1 to `lastSeqno`. */
   masterchain(seqno: number): ChainBlock | undefined;
   /**
-   * Id of a masterchain block or of the zerostate; known for as long as contracts can see it.
+   * Returns the id of a masterchain block or of the zerostate, as long as contracts can see it.
    * Throws the node's refusal when the chain has forgotten it.
    */
   masterchainId(seqno: number): BlockId;
-  /** Blocks of a workchain whose shards hold the prefix, oldest first. */
+  /** Returns the blocks of a workchain whose shards contain the prefix, oldest first. */
   along(workchain: number, prefix: bigint): readonly ChainBlock[];
   /** Seqnos of the key blocks, ascending. */
   readonly keyBlocks: readonly number[];
   signatures(seqno: number): SignatureSet | undefined;
-  /** The block's cells; kept while recent. */
+  /** Returns the block's cells; recent blocks are cached. */
   parse(block: ChainBlock): Boc;
 };
 
-/** A chain to which blocks are added, each after those that it is built on. */
+/** Growing chain. A block is added after its previous blocks. */
 export type GrowingChain = Chain & {
   /**
    * Takes a block that follows the last ones, with the state after it.
@@ -85,21 +85,24 @@ export type GrowingChain = Chain & {
    */
   add(block: TapeBlock, state: number, signatures?: SignatureSet): ChainBlock;
   holdsState(block: ChainBlock): boolean;
-  /** Holds these states in place of all others but those of the zerostates; no index into the store before is valid any more. */
+  /** Replaces all states except the zerostates. Indexes into the earlier store become invalid. */
   holdStates(states: CellStore, roots: ReadonlyMap<ChainBlock, number>): void;
-  /** Cells of the states right after the last `holdStates`; 0 before the first. */
+  /** Cells of the states after the last `holdStates`; 0 before the first. */
   readonly cellsAtLastCollection: number;
-  /** Bytes of the blocks that are there, with what the chain keeps beside each. */
+  /** Bytes of the available blocks, including the chain's overhead for each. */
   readonly blockBytes: number;
-  /** Forgets the oldest masterchain blocks, and those that came with them, until the others have so many bytes; never the newest 64. Key blocks stay. */
+  /**
+   * Forgets the oldest masterchain blocks with their shard blocks until the rest has at most so many bytes. The newest 64 and key blocks
+   * stay.
+   */
   forgetBlocks(bytesMax: number): void;
 };
 
 type OpenZeroState = ZeroState & { readonly state: number };
 
 /**
- * Puts the zerostates into a store: a chain that has no block yet.
- * @param files where the bytes of blocks go; memory by default
+ * Puts the zerostates into a store, and returns a chain without blocks.
+ * @param files storage of the blocks' bytes; memory by default
  */
 export function createChain(zeros: readonly ZeroState[], files: Pick<BlockFiles, 'put'> = inMemory): GrowingChain {
   let states = createCellStore();
@@ -161,7 +164,7 @@ export function createChain(zeros: readonly ZeroState[], files: Pick<BlockFiles,
       const known = (one: BlockId): BlockId =>
         (byId.get(keyOf(one)) ?? zeroStates.find((zero) => sameBlock(zero.id, one)))?.id ?? ownId(one);
       const shards = listTops(states, id, state).map((shard) => ({ ...shard, block: known(shard.block) }));
-      // Key blocks stay for as long as the chain: one would hold a whole file of blocks.
+      // Key blocks stay in memory as long as the chain. On disk a single key block would retain a whole file of blocks.
       const file = (header.keyBlock ? inMemory : files).put(made.bytes);
       const block: ChainBlock = {
         id,
@@ -248,8 +251,8 @@ function ownSignatures(set: SignatureSet): SignatureSet {
 }
 
 /**
- * Rebuilds a recorded chain: checks that every block is what its id says and follows what it says, and applies its update
- * to the state before (after a merge: to both halves' states under `split_state`).
+ * Rebuilds a recorded chain. Checks the id and the previous blocks of every block, and applies its update to the state before. After a
+ * merge that state is both halves under `split_state`.
  * @throws DevchainError `recording_invalid`
  */
 export async function buildChain(tape: Tape, slices: Slices): Promise<Chain> {

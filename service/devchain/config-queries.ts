@@ -15,7 +15,7 @@ import { idText, isValidId, needMasterchainBlock, tipBlock, visitBlock, visitSta
 import type { VisitedCells } from './visited-cells.ts';
 import { openMasterchainBlock, openMasterchainState } from './walk.ts';
 
-/** What a mode's low bits ask to be shown besides the parameters (`ConfigInfo::need...`). */
+/** Extra content that a mode's low bits request besides the parameters (`ConfigInfo::need...`). */
 const needs = {
   validatorSet: 16,
   specialContracts: 32,
@@ -28,7 +28,7 @@ const needs = {
 
 type Answer = ConfigInfo;
 
-/** What of the configuration is wanted: everything, or single parameters. */
+/** Requested parameters of the configuration. */
 type Wanted = 'all' | readonly number[];
 
 export function answerConfigAll(view: View, { mode, id }: ArgsOf<typeof getConfigAll>): Answer {
@@ -94,7 +94,7 @@ function visitConfig(tree: VisitedCells, config: number, mode: number, wanted: W
   else for (const parameter of wanted) openWhole(tree, config, parameter);
 }
 
-/** Opens the current validator set: of parameter 35 if there is one, else 34. */
+/** Opens the current validator set: parameter 35 if present, else 34. */
 export function visitValidators(tree: VisitedCells, config: number): void {
   const cell = findConfigParam(tree, config, 35) ?? findConfigParam(tree, config, 34);
   if (cell !== undefined) tree.openAll(cell);
@@ -112,8 +112,8 @@ function openWhole(tree: VisitedCells, config: number, parameter: number): void 
 }
 
 /**
- * Blocks that a contract may ask for: the last 16, and 16 whose seqno is a multiple of 100 (of interest from global version
- * 9 on). The node looks the zerostate up as well, whenever it looks into the list of earlier blocks.
+ * Visits the blocks that a contract may read: the last 16, and 16 whose seqno is a multiple of 100. The hundreds are visible from global
+ * version 9 on. The node also looks up the zerostate whenever it opens the list of earlier blocks.
  */
 function visitRecentBlocks(tree: VisitedCells, prevBlocks: number | undefined, seqno: number): void {
   const hundred = seqno - (seqno % 100);

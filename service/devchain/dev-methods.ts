@@ -25,10 +25,10 @@ import type { PrivateNetwork } from './private-network.ts';
 import { accountAt, editsBackTo, hasMessagesOnTheWay } from './snapshots.ts';
 import { storeParams } from './zerostate/genesis-config.ts';
 
-/** What a developer may do with a network besides sending messages: each takes its fields by name and answers with plain values. */
+/** Actions of a developer on a network, besides sending messages. Each takes its fields by name and returns plain values. */
 export type DevMethods = Readonly<Record<MethodName, (fields: Fields) => Promise<unknown>>>;
 
-/** Blocks made until no message is on its way: a message needs two or three from chain to chain, and may send others. */
+/** Most blocks made until no message is in transit. A message needs two or three blocks from chain to chain, and may cause others. */
 const SETTLE_BLOCKS_MAX = 32;
 
 export function createDevMethods({
@@ -132,7 +132,10 @@ function createControl(network: PrivateNetwork) {
     throw unsettled();
   }
 
-  /** Changes accounts in the first block before which nothing is on its way, and nothing has come over that is not known here. */
+  /**
+   * Changes accounts in the first block without messages in transit. Starts again when an account of the forked network was fetched during
+   * the preparation.
+   */
   async function makeAll(edits: () => Promise<() => Parameters<PrivateNetwork['step']>[0] & object>): Promise<number> {
     for (let block = 0; block < SETTLE_BLOCKS_MAX; block++) {
       let made = false;
@@ -148,7 +151,7 @@ function createControl(network: PrivateNetwork) {
     throw unsettled();
   }
 
-  /** @param wanted what is to change; cells are imported when the block is made */
+  /** @param wanted the change; its cells are imported when the block is made */
   async function change(
     fields: Fields,
     kind: keyof AccountChange,
@@ -178,7 +181,7 @@ function snapshotMethods(
   const { chain } = network;
   const snapshots = createSnapshotList();
 
-  /** The block of a snapshot, whose states must be there. */
+  /** Returns the block of a snapshot; its states must be available. */
   function blockOf(given: unknown): ChainBlock {
     const { snapshot, seqno } = snapshots.find(given);
     const block = chain.masterchain(seqno);
@@ -289,7 +292,7 @@ function refuseBadConfig(network: PrivateNetwork, parameter: number, bag: Boc | 
   }
 }
 
-/** Sends TON of the faucet: `address` in any form, `amount` in TON; what the faucet's page and `dev_fund` do. */
+/** Sends TON from the faucet, for the faucet's page and `dev_fund`. `address` may have any form; `amount` is in TON. */
 export async function fund(faucet: Faucet, fields: Fields): Promise<unknown> {
   const destination = readPlace(fields);
   const amount = readAmount(fields['amount']);

@@ -2,7 +2,7 @@ import { TonplaneError } from '../error.ts';
 import { isMethodName, methodRows } from './dev/method-table.ts';
 import type { DevMethods } from './dev-methods.ts';
 
-/** Answers one JSON-RPC 2.0 call of a `dev_*` method; never throws for what the caller did. */
+/** Answers one JSON-RPC 2.0 call of a `dev_*` method. Never throws for an error of the caller. */
 export type DevRpc = (body: Buffer) => Promise<string>;
 
 const PARSE_ERROR = -32700;
@@ -13,7 +13,7 @@ const REFUSED = -32000;
 
 type Failure = { readonly code: number; readonly message: string };
 
-/** Calls are run one after the other: each sees the network as the last one left it. */
+/** Calls run one after the other. Each call sees the result of the call before. */
 export function createDevRpc(methods: DevMethods): DevRpc {
   let last: Promise<unknown> = Promise.resolve();
 
@@ -58,7 +58,7 @@ function parse(body: Buffer): unknown {
   }
 }
 
-/** Parameters by name, or in their order; a name that the method does not have is a slip of the finger. */
+/** Names the parameters, given by name or in order. An unknown name is an error, because it is probably a typing error. */
 function nameFields(
   names: readonly string[],
   params: unknown = {},

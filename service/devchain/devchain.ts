@@ -14,14 +14,14 @@ import { createQueryServerMetrics } from './metrics.ts';
 import { createSlices } from './slices.ts';
 import { readTape } from './tape.ts';
 
-/** A private TON network in process: one recorded chain that plays on, and lite servers over it on real ADNL. */
+/** Private TON network in this process: a recorded chain that plays, and lite servers over it on real ADNL. */
 export type Devchain = {
   /** In the order of the options. */
   readonly liteServers: readonly DevchainLiteServer[];
   readonly chain: Chain;
-  /** Newest masterchain block of the chain; a lite server with faults may say otherwise. */
+  /** Newest masterchain block of the chain. A lite server with faults may report another block. */
   head(): ChainBlock;
-  /** Runs on every move of the head, after it; returns what ends that. */
+  /** Calls the listener after every move of the head. The returned function ends that. */
   onHead(listener: (head: ChainBlock) => void): () => void;
   /** Moves the head at once, forward only: a test's way to make blocks. */
   moveHead(seqno: number): void;
@@ -34,13 +34,13 @@ export type Devchain = {
 export type DevchainOptions = {
   /** Folder with `zerostate-*.boc`, `blocks.jsonl[.gz]`, `signatures.jsonl[.gz]`. */
   readonly recordingDir: string;
-  /** Time of one masterchain block; 0 plays all at once. Default 1, the rate of the real network. */
+  /** Seconds of one masterchain block; 0 plays all at once. Default 1, the rate of the real network. */
   readonly paceSeconds?: number;
   /** Blocks between the first head and the end of the recording. Default 300: five minutes of moving heads. */
   readonly startBehindBlocks?: number;
   /** Address of the lite servers; default 127.0.0.1. */
   readonly host?: string;
-  /** One for each lite server; default one on a free port. */
+  /** Options of each lite server; default a single server on a free port. */
   readonly servers?: readonly DevchainServerOptions[];
 };
 
@@ -51,12 +51,12 @@ export type DevchainDependencies = {
   readonly now?: () => number;
   /** Timers of the play, of waits and of faults. */
   readonly startTimer?: StartTimer;
-  /** A chain that was loaded before, to share it between networks; else the recording is read. */
+  /** Loaded chain, to share it between networks; else the recording is read. */
   readonly chain?: Chain;
 };
 
 /**
- * Reads a recording and rebuilds its states; gives way to other work every few milliseconds.
+ * Reads a recording and rebuilds its states. Yields to other work every few milliseconds.
  * @throws DevchainError `recording_invalid`
  */
 export async function loadChain(recordingDir: string): Promise<Chain> {
@@ -65,7 +65,7 @@ export async function loadChain(recordingDir: string): Promise<Chain> {
 }
 
 /**
- * Loads the recording, starts the play and the lite servers; resolves when they listen.
+ * Loads the recording, starts the play and the lite servers. Resolves when they listen.
  * @throws DevchainError `recording_invalid`, `listen_failed`
  */
 export async function createDevchain(options: DevchainOptions, dependencies: DevchainDependencies): Promise<Devchain> {

@@ -1,20 +1,20 @@
 import { TonplaneError } from '../error.ts';
 
-/** What the codes of the development chain carry. */
+/** Data of the development chain's error codes. */
 export type DevchainErrorData = {
   /** The recording's folder or file is absent, cut, or contradicts itself. */
   recording_invalid: { readonly path: string };
-  /** A lite server's refusal: what `liteServer.error` says to the client (service/liteserver/README.md#errors). */
+  /** Refusal of a lite server, sent to the client as `liteServer.error` (service/liteserver/README.md#errors). */
   query_refused: { readonly serverCode: number };
-  /** The server cannot listen where it was told to. */
+  /** The server cannot listen at its configured address. */
   listen_failed: { readonly host: string; readonly port: number };
-  /** The kept network's file does not hold together; it is left as it is. */
+  /** The stored network's file is inconsistent; it is left unchanged. */
   kept_network_invalid: { readonly path: string };
   /** Another process runs the network of the folder. */
   network_in_use: { readonly folder: string };
-  /** The network that this one is a copy of does not answer, and an account or library of it is needed. */
+  /** The origin network does not answer, and an account or library of it is needed. */
   fork_unreachable: { readonly needed: string };
-  /** What a developer asks of the network cannot be: the field says what to change. */
+  /** A request of a developer is impossible. The field names the part to change. */
   bad_argument: { readonly field: string };
   /** The faucet has more to do than it may have. */
   faucet_busy: { readonly retryAfterSeconds: number };
@@ -35,7 +35,7 @@ export function recordingInvalid(path: string, message: string, cause?: unknown)
   return new DevchainError({ code: 'recording_invalid', message, data: { path }, retryable: false, cause });
 }
 
-/** The network kept at `path` cannot go on. */
+/** Creates the error for a stored network at `path` that cannot continue. */
 export function keptNetworkInvalid(
   path: string,
   problem: string,
@@ -81,7 +81,7 @@ export const serverCode = {
   unknownQuery: 621,
 } as const;
 
-/** A refusal as the node words it; the server answers it as `liteServer.error`. */
+/** Creates a refusal with the node's text. The server answers it as `liteServer.error`. */
 export function refusal(code: number, text: string): DevchainError<'query_refused'> {
   return new DevchainError({
     code: 'query_refused',

@@ -17,8 +17,8 @@ import { WALLET_ID } from './zerostate/wallet.ts';
 /** Sends money of the network's own wallet to whoever asks. */
 export type Faucet = {
   /**
-   * Resolves when the wallet's transaction is in a block: the receiver's is in the same one, or, in another chain, in the next
-   * ones. An account that does not exist yet keeps what it gets.
+   * Resolves when the wallet's transaction is in a block. The receiver's transaction is in the same block, or in a following block of
+   * another chain. An account that does not exist yet still receives the money.
    * @throws DevchainError `faucet_busy`, `transfer_refused`
    */
   fund(destination: FundedAccount, nanotons: bigint): Promise<Funded>;
@@ -35,11 +35,11 @@ export type Funded = {
 
 export type FaucetDependencies = {
   readonly chain: Chain;
-  /** As `PrivateNetwork.send`. */
+  /** Function `PrivateNetwork.send`. */
   readonly send: (boc: Buffer) => void;
-  /** As `PrivateNetwork.onOutcome`. */
+  /** Function `PrivateNetwork.onOutcome`. */
   readonly onOutcome: (listener: (message: ExternalMessage, outcome: ExternalOutcome) => void) => () => void;
-  /** As `PrivateNetwork.head`. */
+  /** Function `PrivateNetwork.head`. */
   readonly head: () => ChainBlock;
   /** Unix time in milliseconds. */
   readonly now: () => number;
@@ -48,13 +48,13 @@ export type FaucetDependencies = {
 /** Transfers that wait for their turn: a minute's worth at a block a second. */
 const WAITING_MAX = 240;
 
-/** Transfers within a minute; a script that asks faster has a loop it does not know of. */
+/** Most transfers within a minute. A faster script probably has an unintended loop. */
 const PER_MINUTE_MAX = 600;
 
 /** Messages that a wallet v4 sends at once. */
 const BATCH_MAX = 4;
 
-/** Pay the way besides the amount; a message that cannot be sent does not stop the others. */
+/** Fees are paid separately from the amount. A message that cannot be sent does not stop the others. */
 const SEND_MODE = 3;
 
 /** The wallet's messages never expire. */
@@ -94,7 +94,7 @@ export function createFaucet(
     });
   }
 
-  /** Sends one message for up to four who wait, and when it is in a block the next. */
+  /** Sends a message for up to four waiting transfers. When the message is in a block, sends the next. */
   function sendNext(): void {
     if (busy || waiting.length === 0) return;
     busy = true;
@@ -156,13 +156,13 @@ function writeTransfers(
   const signed = body.finish(store);
   const signature = sign(undefined, store.hash(signed), validatorKey(seed).privateKey);
   const whole = new BitWriter().bytes(signature).rest(new CellSlice(store, signed)).finish(store);
-  // `ext_in_msg_info$10` from nobody, no import fee, no state, the body in a cell of its own.
+  // `ext_in_msg_info$10` without a source, import fee or state, with the body in its own cell.
   const message = writeStandardAddress(new BitWriter().uint(0b1000, 4), { workchain: 0, id });
   const root = message.coins(0n).bit(false).bit(true).ref(whole).finish(store);
   return { boc: writeBoc(store, [root]), hash: store.hash(root) };
 }
 
-/** `int_msg_info$0`, not to be bounced, no body; the wallet's address, fees and times are filled in on the way. */
+/** `int_msg_info$0` without bounce and body. The network fills in the wallet's address, fees and times. */
 function storeTransfer(store: CellStore, { destination, nanotons }: Job): number {
   const message = writeStandardAddress(new BitWriter().uint(0b0100, 4).uint(0, 2), destination);
   return message.coins(nanotons).bit(false).coins(0n).coins(0n).int(0n, 64).uint(0, 32).uint(0, 2).finish(store);

@@ -9,7 +9,7 @@ import { forgeBalance } from './forged-balance.ts';
 import type { View } from './view.ts';
 import { tipBlock } from './view.ts';
 
-/** What a lite server says of the newest block. */
+/** Fault of a lite server's report of the newest block. */
 export type TipFault =
   /** Stands still at a block. */
   | { readonly kind: 'stale'; readonly seqno: number }
@@ -21,32 +21,31 @@ export type TipFault =
   | { readonly kind: 'future'; readonly blocks: number };
 
 /**
- * What a lite server answers wrong on purpose; absent = nothing. Read anew for every query. Faults of the transport are
- * those of adnl-faults.ts.
+ * Injected faults of a lite server's answers; absent = none. They are read for every query. adnl-faults.ts has the faults of the transport.
  */
 export type QueryFaults = {
   /** Functions that the faults act on (`getAccountState`), all when absent. */
   readonly only?: readonly string[];
   /** Never answers: a node that is not synchronized. */
   readonly silent?: boolean;
-  /** Error -503 after this time; a node's own deadline is 4,500 ms. */
+  /** Error -503 after this time in milliseconds. A node's own deadline is 4,500 ms. */
   readonly overloadedAfterMs?: number;
-  /** This error at once: a gateway's 429 or 228, or any other. */
+  /** Error that is returned at once: a gateway's 429 or 228, or any other. */
   readonly refuse?: { readonly code: number; readonly text: string };
   /** Error 651 as when the block is not there yet (with a suffix), or not any more (without). */
   readonly notReady?: 'lagging' | 'pruned';
   /** Says `duplicate message` to every sendMessage. */
   readonly duplicate?: boolean;
-  /** Answers are about another block than the one asked for. */
+  /** Answers are about another block than requested. */
   readonly wrongId?: boolean;
   /** The first Merkle proof of every answer is wrong in this way. */
   readonly proof?: ProofFault;
-  /** Every account has this balance, in nanotons: proved by forged states of forged blocks, which no validator signed. */
+  /** Every account has this balance, in nanotons. Forged states of forged blocks prove it, but no validator signed those blocks. */
   readonly forgedBalance?: bigint;
   readonly tip?: TipFault;
   /** Announces another network's zerostate. */
   readonly otherZeroState?: boolean;
-  /** One bit of every answer is flipped: that at this part of it, 0..1. */
+  /** Relative position, 0..1, of the bit that is flipped in every answer. */
   readonly alteredAt?: number;
   /** Its clock is ahead by so many seconds, or behind by a negative number. */
   readonly clockSkewSeconds?: number;
@@ -54,7 +53,7 @@ export type QueryFaults = {
   readonly blockBytes?: number;
 };
 
-/** The tip that queries see; `queries` counts them. */
+/** Returns the tip that queries see. `queries` counts them. */
 export function faultyTip({ tip }: QueryFaults, seqno: number, queries: number): number {
   switch (tip?.kind) {
     case 'stale':
@@ -98,7 +97,7 @@ export function faultyAnswer(faults: QueryFaults, view: View, request: Buffer, a
   return alter(fn.encodeAnswer(value), faults.alteredAt);
 }
 
-/** The answer's own id stays: without it the answer would be of another kind, which nobody would take for a forgery. */
+/** The answer's own id stays. Without it the answer would have another kind, and no client would take it for a forgery. */
 function alter(answer: Buffer, alteredAt: number | undefined): Buffer {
   if (alteredAt === undefined) return answer;
   const bit = 32 + Math.floor(alteredAt * (answer.length - 4) * 8);

@@ -7,14 +7,14 @@ import { merkleProofRoot } from '../decode/merkle.ts';
 import { VisitedCells } from './visited-cells.ts';
 
 /**
- * How a Merkle proof is wrong.
+ * Fault of a Merkle proof.
  * - `wrongHash`: it proves something else, consistently.
- * - `storedHash`: it proves something else, but the hash it stores is still the right one (service/proof/README.md#cells).
+ * - `storedHash`: it proves something else, but its stored hash is still the right hash (service/proof/README.md#cells).
  * - `missingCell`: a cell on the way is pruned.
  */
 export type ProofFault = 'wrongHash' | 'storedHash' | 'missingCell';
 
-/** The value with the first Merkle proof found in it spoiled; unchanged when it has none. */
+/** Returns the value with its first Merkle proof spoiled; unchanged without a proof. */
 export function spoilProof(value: unknown, fault: ProofFault): unknown {
   let done = false;
   const visit = (part: unknown): unknown => {
@@ -44,7 +44,7 @@ function parseProof(bytes: Buffer): Boc | undefined {
   }
 }
 
-/** Changes the last bit of a leaf under the first root; with `wrongHash` the proof's stored hash is made to fit. */
+/** Changes the last bit of a leaf under the first root. With `wrongHash` the proof's stored hash is adjusted. */
 function alter(boc: Boc, fault: 'wrongHash' | 'storedHash'): Buffer {
   const proof = boc.roots[0]!;
   const leaf = below(boc, proof).findLast((cell) => boc.kind(cell) === 'ordinary' && boc.bitLength(cell) > 0)!;
@@ -72,7 +72,7 @@ function pruneDeepest(boc: Boc): Buffer {
   );
 }
 
-/** The branch that an honest proof would have there: what is pruned below the cell does not show in it. */
+/** Adds the branch that an honest proof would have there. Cells pruned below the cell do not show in it. */
 function addMissing(store: CellStore, boc: Boc, cell: number): number {
   const data = Buffer.alloc(36);
   data.set([1, 1]);

@@ -3,12 +3,11 @@ import { DatabaseSync } from 'node:sqlite';
 
 import { DevchainError } from './errors.ts';
 
-/** Holds a folder for one process until `release`, or until the process ends in whatever way. */
+/** Lock of a folder for one process until `release`, or until the process ends in any way. */
 export type FolderLock = { release(): void };
 
 /**
- * Takes a folder. The lock is that of an SQLite file: the one lock of the system that Node reaches, and that is gone with its
- * process.
+ * Locks a folder with an SQLite file. Node has no other lock of the system that ends with its process.
  * @throws DevchainError `network_in_use`
  */
 export function lockFolder(folder: string): FolderLock {

@@ -18,8 +18,8 @@ import { tipBlock, visitBlock, visitState } from './view.ts';
 import { openMasterchainState, openState } from './walk.ts';
 
 /**
- * An account's answer with another balance. All of it fits together, from the account over the state and the block up to the
- * masterchain block: hash by hash, only that no block of the chain has those hashes. Unchanged for an absent account.
+ * Returns an account's answer with another balance. All hashes are consistent, from the account over the state and the block up to the
+ * masterchain block. But no block of the chain has those hashes. An absent account is unchanged.
  */
 export function forgeBalance(view: View, answer: AccountState, account: Buffer, nanotons: bigint): AccountState {
   const block = view.chain.find(answer.shardBlock);
@@ -71,7 +71,7 @@ function addUpdatedState(store: CellStore, state: number): number {
   return store.add({ kind: 'pruned', data, bitLength: 288, refs: [] });
 }
 
-/** Bits of a shard's listing before its block's root hash: the tree's 0, tag, seqno, register seqno, start and end lt. */
+/** Bits before a block's root hash in a shard's listing. They are the tree's 0, tag, seqno, register seqno, start and end lt. */
 const rootHashAt = 1 + 4 + 32 + 32 + 64 + 64;
 
 function forgeShardProof(store: CellStore, view: View, reference: ChainBlock, shardBlock: BlockId): Buffer {
@@ -84,7 +84,7 @@ function forgeShardProof(store: CellStore, view: View, reference: ChainBlock, sh
   return writeBoc(store, [forgeHeader(store, view, reference, stateProof), stateProof]);
 }
 
-/** An account's cell with another balance; what is below it stays. */
+/** Returns an account's cell with another balance. The cells below it stay. */
 function withBalance(store: CellStore, table: CellTable, account: number, nanotons: bigint): number {
   const slice = new CellSlice(table, account);
   slice.skip(1);

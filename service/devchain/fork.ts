@@ -11,16 +11,21 @@ import { forkUnreachable } from './errors.ts';
 import { readMessageDestination } from './message-queries.ts';
 import { accountAt } from './snapshots.ts';
 
-/** What a private network is a copy of: another network, and one of its masterchain blocks. */
+/** Origin of a private network: another network, and a masterchain block of it. */
 export type ForkPoint = { readonly zeroState: BlockId; readonly block: BlockId };
 
-/** Another network at one of its blocks: what a private network goes on from. */
+/** Another network at a block from which a private network continues. */
 export type ForkSource = ForkPoint & {
-  /** What a new network begins with. */
+  /** Reads the initial content of a new network. */
   readonly readBeginning: () => Promise<ForkBeginning>;
-  /** An account as `ShardAccount`, a bag of cells; with `account_none` when there is none. Rejects when the other network does not answer. */
+  /**
+   * Reads an account as `ShardAccount`, a bag of cells; `account_none` when there is none. Rejects when the other network does not answer.
+   */
   readonly readAccount: (place: AccountPlace) => Promise<Buffer>;
-  /** A public library's cell, as a bag of cells; undefined when there is none with this hash. Rejects when the other network does not answer. */
+  /**
+   * Reads a public library's cell, as a bag of cells. Undefined when no library has this hash. Rejects when the other network does not
+   * answer.
+   */
   readonly readLibrary: (hash: Buffer) => Promise<Buffer | undefined>;
 };
 
@@ -38,19 +43,20 @@ export type AskedAccount = AccountPlace & {
   readonly isThere: boolean;
 };
 
-/** What a kept fork asked the other network for. */
+/** Requests of a stored fork to the other network. */
 export type AskedOfOrigin = {
   readonly accounts: readonly AskedAccount[];
   /** Hashes of libraries that the other network does not have. */
   readonly absentLibraries: readonly Buffer[];
 };
 
-/** Accounts of a forked network, brought over when somebody first asks for them. */
+/** Accounts of a forked network, fetched on first use. */
 export type ForkedAccounts = {
   /** True for an account that, when the own chain has none, is still to be asked for or brought over. */
   isMissing(place: AccountPlace): boolean;
   /**
-   * Reads an account and the libraries that it names; it is among the `edits` of the next block. Resolves to true when there is one to be brought over.
+   * Reads an account and the libraries that it names, and adds it to the `edits` of the next block. Resolves to true when an account was
+   * found.
    * @throws DevchainError `fork_unreachable`
    */
   fetch(place: AccountPlace): Promise<boolean>;
@@ -58,13 +64,13 @@ export type ForkedAccounts = {
   ensure(place: AccountPlace, step: () => Promise<unknown>): Promise<void>;
   /** Accounts that no block has yet. */
   edits(): readonly AccountEdit[];
-  /** Those of a block's edits that bring accounts over. */
+  /** Returns the places of a block's edits that add fetched accounts. */
   broughtBy(edits: readonly AccountEdit[]): readonly AccountPlace[];
   /** The masterchain block `seqno`, or a shard's that it takes in, has these. */
   settle(edits: readonly AccountEdit[], seqno: number): void;
   /**
-   * Accounts that came over with masterchain blocks behind `seqno`, as the other network has them.
-   * @throws DevchainError `fork_unreachable` when there was no room to hold one of them, and it cannot be read again
+   * Returns accounts fetched in masterchain blocks after `seqno`, as the other network has them.
+   * @throws DevchainError `fork_unreachable` when an account's copy was evicted and it cannot be read again
    */
   originals(seqno: number): Promise<readonly OriginalAccount[]>;
   /** Accounts that were brought over. */
@@ -80,11 +86,11 @@ const KNOWN_MAX = 1_000_000;
 export type ForkedAccountsDependencies = {
   readonly chain: Chain;
   readonly head: () => ChainBlock;
-  /** Accounts that the blocks of the chain have, and those that are known to be missing. */
+  /** Accounts that the blocks of the chain have, and accounts found missing. */
   readonly asked: readonly AskedAccount[];
-  /** Keeps that the other network has no such account. */
+  /** Records that the other network has no such account. */
   readonly keepAbsent: (place: AccountPlace) => void;
-  /** Bytes of accounts that are held as they came over. */
+  /** Most bytes of cached original accounts. */
   readonly originalBytesMax: number;
   /** Brings over what library cells of a bag name (`ForkedLibraries.fetch`). */
   readonly fetchLibraries: (bag: Boc) => Promise<void>;
@@ -98,7 +104,7 @@ export function createForkedAccounts(
   const fetching = new Map<string, Promise<boolean>>();
   const landing = new Map<string, Promise<unknown>>();
   const ready = new Map<string, { readonly edit: OriginalAccount; readonly bag: Buffer }>();
-  /** By the block that brought them, in the order of these; the oldest without their bags. */
+  /** Fetched accounts in the order of their blocks. The oldest have no bag. */
   const brought: { readonly place: AccountPlace; readonly seqno: number; bag: Buffer | undefined }[] = [];
   let [heldBytes, firstHeld] = [0, 0];
   let count = asked.filter(({ isThere }) => isThere).length;
@@ -161,7 +167,7 @@ export function createForkedAccounts(
         const one = ready.get(key);
         if (one?.edit !== edit) continue;
         ready.delete(key);
-        // Not before: a block that was begun without the account would take it for one that is not there.
+        // Not earlier: a block that was begun without the account would treat it as missing.
         known.add(key);
         count++;
         hold({ workchain: edit.workchain, id: edit.id }, one.bag, seqno);
@@ -190,7 +196,7 @@ function openOriginal(place: AccountPlace, bag: Buffer): OriginalAccount | undef
   return { ...place, last, edit: (states) => states.import(boc, account) };
 }
 
-/** The account that a lite-server query asks about; undefined when it asks about none. */
+/** Returns the account of a lite-server query; undefined when there is none. */
 export function accountAskedFor(request: Buffer): AccountPlace | undefined {
   const fn = functions.functionOf(request);
   switch (fn?.name) {
@@ -207,7 +213,7 @@ export function accountAskedFor(request: Buffer): AccountPlace | undefined {
   }
 }
 
-/** What a lite-server query brings from outside: the bag of a message. */
+/** Returns external content of a lite-server query: the bag of a message. */
 export function bagSentBy(request: Buffer): Boc | undefined {
   if (functions.functionOf(request)?.name !== 'sendMessage') return undefined;
   try {
@@ -221,7 +227,7 @@ function keyOf({ workchain, id }: AccountPlace): string {
   return `${workchain}:${id.toString('latin1')}`;
 }
 
-/** What of a source is kept with the network. */
+/** Returns the part of a source that is stored with the network. */
 export function pointOf({ zeroState, block }: ForkSource): ForkPoint {
   return { zeroState, block };
 }

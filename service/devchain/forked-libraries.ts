@@ -14,9 +14,9 @@ import { openState } from './walk.ts';
 /** Public libraries of a forked network, brought over with the first account or message that names them. */
 export type ForkedLibraries = {
   /**
-   * Reads the libraries that a bag's library cells name, and those that they name, unless that was done. Resolves when all that
-   * there are stand in a block or in `waiting`.
-   * @throws DevchainError `fork_unreachable`; then none of them came over
+   * Reads the libraries that a bag's library cells name, and the libraries that they name in turn. Already read libraries are skipped.
+   * Resolves when all existing libraries are in a block or in `waiting`.
+   * @throws DevchainError `fork_unreachable`; then no library was added
    */
   fetch(bag: Boc): Promise<void>;
   /** Libraries that no block has yet. */
@@ -25,24 +25,24 @@ export type ForkedLibraries = {
   settle(libraries: readonly CellAt[]): void;
 };
 
-/** Libraries that one account or message brings over, those named by others with them: contracts have one or two. */
+/** Libraries that one account or message may add, including indirect ones. Contracts have one or two. */
 const PER_BAG_MAX = 64;
 
-/** Steps from an account over libraries that name others; what only stands behind more of them is not looked for. */
+/** Steps from an account over libraries that name others. Libraries behind more steps are not searched. */
 const STEPS_MAX = 4;
 
-/** Bytes of all public libraries: each transaction gives the emulator all of them, which takes some 15 ms for so many. */
+/** Bytes of all public libraries. Each transaction passes all of them to the emulator, which takes some 15 ms at this size. */
 const BYTES_MAX = 1_048_576;
 
-/** Hashes known to be of no library, some 150 bytes each; beyond that they are asked for each time. */
+/** Cached hashes without a library, some 150 bytes each. Further hashes are requested each time. */
 const ABSENT_MAX = 100_000;
 
 export type ForkedLibrariesDependencies = {
   readonly chain: Chain;
   readonly head: () => ChainBlock;
-  /** Hashes of which it is known that the other network has no library. */
+  /** Hashes that have no library in the other network. */
   readonly absent: readonly Buffer[];
-  /** Keeps that there is no such library. */
+  /** Records that the other network has no such library. */
   readonly keepAbsent: (hash: Buffer) => void;
   readonly logger: Logger;
 };
@@ -57,7 +57,7 @@ export function createForkedLibraries(
   const absent = new Set(known.absent.map((hash) => hash.toString('hex')));
   const waiting = new Map<string, CellAt>();
   const reading = new Map<string, Promise<Read | undefined>>();
-  /** Of all that are public here; reckoned with the first that comes over. */
+  /** Bytes of all public libraries here, computed when the first is added. */
   let bytes: number | undefined;
 
   async function readOne(hash: string): Promise<Read | undefined> {
@@ -108,7 +108,7 @@ export function createForkedLibraries(
         answers.forEach((one, index) => found.set(wanted[index]!, one));
         named = answers.flatMap((one) => (one === undefined ? [] : listLibraryHashes(one.boc, PER_BAG_MAX)));
       }
-      // All at once: a library in a block says that those that it names were looked for.
+      // All at once, because a library in a block implies that the libraries it names were searched.
       for (const one of found.values()) if (one !== undefined) add(one);
     },
     waiting: () => [...waiting.values()],

@@ -1,9 +1,9 @@
 import type { BlockId } from '../decode/block-id.ts';
 
-/** What `JSON.stringify` writes as it is: a number of JavaScript would lose digits, and some clients take no text for it. */
+/** Number that `JSON.stringify` writes verbatim. A JavaScript number would lose digits, and some clients accept no string for it. */
 type ExactNumber = { readonly rawJSON: string };
 
-/** Of ECMAScript 2026, which the compiler's library does not describe yet. */
+/** ECMAScript 2026 has `rawJSON`; the compiler's library does not describe it yet. */
 const { rawJSON } = JSON as unknown as { rawJSON: (this: void, text: string) => ExactNumber };
 
 type BlockJson = {
@@ -38,8 +38,9 @@ export type GlobalConfig = {
 type Address = { readonly host: string; readonly port: number; readonly publicKey: Buffer };
 
 /**
- * A network's configuration.
- * @param initBlock the block that clients trust and prove all else from: a key block, or the zerostate, from which few clients know the way
+ * Builds a network's configuration.
+ * @param initBlock the block that clients trust and prove all else from: a key block or the zerostate. Few clients support links from a
+ * zerostate.
  */
 export function buildGlobalConfig(
   { zeroState, initBlock }: { readonly zeroState: BlockId; readonly initBlock: BlockId },
@@ -79,7 +80,7 @@ function blockJson({ workchain, shard, seqno, rootHash, fileHash }: BlockId): Bl
   };
 }
 
-/** Servers that listen everywhere are reached on loopback; names are not part of the format. */
+/** Servers that listen everywhere are reached on loopback. The format does not support names. */
 function signedAddress(host: string): number {
   const address = host === '0.0.0.0' || !/^\d+\.\d+\.\d+\.\d+$/.test(host) ? '127.0.0.1' : host;
   return address.split('.').reduce((sum, part) => (sum << 8) | Number(part), 0);

@@ -5,7 +5,7 @@ import { refusal, serverCode } from './errors.ts';
 import type { View } from './view.ts';
 import { tipBlock } from './view.ts';
 
-/** What a node of this protocol version reports: 1.1. */
+/** Reported version of this protocol: 1.1. */
 const version = 0x101;
 
 /** Proof chains (1), masterchainInfoExt (2), get-methods (4), shard-client state (8). */
@@ -25,7 +25,9 @@ export function answerMasterchainInfo(view: View): MasterchainInfo {
   return { last: id, stateRootHash: view.chain.states.hash(state), init: { workchain, rootHash, fileHash } };
 }
 
-/** Modes 0 and 1 (the block whose shard blocks are applied) are the same here: the tape's shards are always there. */
+/**
+ * Modes 0 and 1 are the same here, because the tape's shards are always available. Mode 1 names the block whose shard blocks are applied.
+ */
 export function answerMasterchainInfoExt(
   view: View,
   { mode }: ArgsOf<typeof getMasterchainInfoExt>,

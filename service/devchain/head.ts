@@ -11,7 +11,7 @@ export const startTimer: StartTimer = (run, delayMs) => {
 export type Head = {
   /** Newest masterchain seqno. */
   seqno(): number;
-  /** Runs on every move, after it; returns what ends that. */
+  /** Calls the listener after every move. The returned function ends that. */
   onMove(listener: (seqno: number) => void): () => void;
   /** Moves at once: a test's way to make blocks. Forward only, at most to the last recorded block. */
   moveTo(seqno: number): void;
@@ -21,7 +21,7 @@ export type Head = {
 export type HeadOptions = {
   readonly firstSeqno: number;
   readonly lastSeqno: number;
-  /** Time of one block; 0 plays all blocks at once. */
+  /** Seconds of one block; 0 plays all blocks at once. */
   readonly paceSeconds: number;
 };
 

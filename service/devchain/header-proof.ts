@@ -22,7 +22,7 @@ export function visitHeaderAndState(view: View, block: ChainBlock): VisitedCells
   return tree;
 }
 
-/** Root and info: what names a block and says whether it is a key block. */
+/** Visits root and info, which name a block and say whether it is a key block. */
 export function visitInfo(view: View, block: ChainBlock): VisitedCells {
   const tree = visitBlock(view, block);
   readBlockInfo(tree, readBlock(tree, tree.root).info);

@@ -18,17 +18,17 @@ import type { StateWindow } from './state-window.ts';
 import { forgetOldBlocks, forgetOldStates } from './state-window.ts';
 import type { SignatureSet, TapeBlock, ZeroState } from './tape.ts';
 
-/** What a network was made with. */
+/** Content that a network was created with. */
 export type NetworkOrigin = {
   readonly validators: number;
   readonly consensus: Consensus;
-  /** Of the masterchain and the basechain. */
+  /** Zerostates of the masterchain and the basechain. */
   readonly zeroStates: readonly ZeroState[];
-  /** What it is a copy of; undefined for a network that began by itself. */
+  /** Origin of a copy; undefined for a network without an origin. */
   readonly fork?: ForkPoint | undefined;
 };
 
-/** The blocks of one step: the shards', in an order in which each follows what it is built on, then the masterchain's. */
+/** Blocks of one step: the shards' blocks, each after its previous blocks, then the masterchain's block. */
 export type KeptStep = {
   readonly blocks: readonly TapeBlock[];
   readonly signatures: SignatureSet;
@@ -36,16 +36,16 @@ export type KeptStep = {
   readonly brought?: readonly AccountPlace[];
 };
 
-/** A network in a folder: what it began with, and every block, in a file that only grows. */
+/** A network in a folder: its initial content, and every block, in a file that only grows. */
 export type KeptNetwork = {
   /** Undefined in a folder that is new. */
   readonly origin: NetworkOrigin | undefined;
   /** Writes the beginning of a new network. */
   begin(origin: NetworkOrigin): void;
   /**
-   * Puts all kept blocks into a chain that has none, and rebuilds the states.
-   * @param onProgress the part that is done, 0 to 1
-   * @returns what the forked network was asked for
+   * Adds all stored blocks to a chain without blocks, and rebuilds the states.
+   * @param onProgress receives the finished part, 0 to 1
+   * @returns the requests to the forked network
    * @throws DevchainError `kept_network_invalid`
    */
   replay(
@@ -54,11 +54,11 @@ export type KeptNetwork = {
     slices: Slices,
     onProgress: (done: number) => void,
   ): Promise<AskedOfOrigin>;
-  /** Keeps a step; it is on its way to the disk when this returns, and outlives the process. */
+  /** Stores a step. On return the system has the bytes, so they outlive the process. */
   append(step: KeptStep): void;
-  /** Keeps that the forked network has no such account. */
+  /** Records that the forked network has no such account. */
   appendAbsent(place: AccountPlace): void;
-  /** Keeps that the forked network has no library with this hash. */
+  /** Records that the forked network has no library with this hash. */
   appendAbsentLibrary(hash: Buffer): void;
   close(): void;
 };
@@ -67,7 +67,7 @@ export type KeptNetwork = {
 const FORMAT = 1;
 
 /**
- * Opens the network of a folder, or makes the folder; only one process may.
+ * Opens the network of a folder, or creates the folder. Only one process may open it.
  * @throws DevchainError `network_in_use`, `kept_network_invalid`, or the system's error
  */
 export function openKeptNetwork(folder: string, { logger }: { readonly logger: Logger }): KeptNetwork {
@@ -131,7 +131,7 @@ function addStep(path: string, chain: GrowingChain, { blocks, signatures }: Kept
   }
 }
 
-// A record is the length of a JSON text, the text, and the bytes that it tells the lengths of. Buffers in it stand as hex.
+// Writes a record: the length of a JSON text, the text, and the bytes whose lengths the text has. Buffers in the text are hex.
 
 function writeRecord(facts: object, parts: readonly Buffer[]): Buffer {
   const text = Buffer.from(
@@ -153,7 +153,7 @@ function readRecord(payload: Buffer): { readonly facts: unknown; readonly take: 
   const facts: unknown = JSON.parse(payload.toString('utf8', 4, at));
   return {
     facts,
-    // A copy: the chain keeps blocks, and would keep the whole record with each.
+    // A copy, because the chain retains blocks. A view would retain the whole record with each.
     take: (bytes) => Buffer.from(payload.subarray(at, (at += bytes))),
   };
 }

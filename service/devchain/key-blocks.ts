@@ -1,6 +1,6 @@
 import type { Chain } from './chain.ts';
 
-/** Seqno of the last key block that is not above `seqno`; 0 (the zerostate) when there is none. */
+/** Returns the seqno of the last key block up to `seqno`; 0 (the zerostate) when there is none. */
 export function previousKeyBlock(chain: Chain, seqno: number): number {
   return chain.keyBlocks.findLast((key) => key <= seqno) ?? 0;
 }

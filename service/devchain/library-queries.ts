@@ -10,7 +10,7 @@ import { needMasterchainBlock, tipBlock, visitState } from './view.ts';
 import type { VisitedCells } from './visited-cells.ts';
 import { openState } from './walk.ts';
 
-/** Hashes of one request that are looked at. */
+/** Hashes of one request that are read; further hashes are ignored. */
 const librariesMax = 16;
 
 /** Publishers of a library that a proof shows at most. */

@@ -16,7 +16,7 @@ import type { View } from './view.ts';
 import { isValidId, needBlock, visitBlock } from './view.ts';
 import type { VisitedCells } from './visited-cells.ts';
 
-/** Transactions of one listing. */
+/** Most transactions of one listing. */
 const listedMax = 256;
 
 const modeBit = { proof: 32, reverse: 64, after: 128, metadata: 256 } as const;
@@ -64,7 +64,7 @@ export function answerListingExt(view: View, args: ArgsOf<typeof listBlockTransa
   };
 }
 
-/** Steps from transaction to transaction: by account, then by lt, from `after` on or from the end that the order starts at. */
+/** Steps from transaction to transaction, by account, then by lt. Starts after `after`, or at the end that the order begins with. */
 function list(view: View, { id, mode, count, after }: Args): Listing {
   if (!isValidId(id)) throw refusal(serverCode.fatal, 'invalid block id requested');
   const tree = visitBlock(view, needBlock(view, id));
@@ -93,13 +93,13 @@ function list(view: View, { id, mode, count, after }: Args): Listing {
   return { tree, inMessages: inMsgDescr, listed, incomplete: !complete };
 }
 
-/** Kinds of `InMsg` whose envelope tells who began the chain of messages: `imm$011`, `fin$100` and `deferred_fin$00100`. */
+/** Kinds of `InMsg` whose envelope names the initiator of the chain of messages: `imm$011`, `fin$100` and `deferred_fin$00100`. */
 function isEnveloped(inMessage: CellSlice): boolean {
   const tag = inMessage.peekUint(3);
   return tag === 0b011 || tag === 0b100 || (tag === 0b001 && inMessage.peekUint(5) === 0b00100);
 }
 
-/** The envelope's cell of the message that a transaction received, if it has one; opens the way to it. */
+/** Returns the cell of the envelope of a transaction's received message, if any, and opens the way to it. */
 function findEnvelope(tree: VisitedCells, inMessages: number, transaction: number): number | undefined {
   const slice = new CellSlice(tree, transaction);
   // The incoming message stands in the transaction's first reference: a Maybe, then the outgoing ones.

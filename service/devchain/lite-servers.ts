@@ -8,33 +8,33 @@ import type { QueryFaults } from './faults.ts';
 import type { QueryServerDependencies } from './query-server.ts';
 import { createQueryServer } from './query-server.ts';
 
-/** One lite server of the network. */
+/** Lite server of the network. */
 export type DevchainLiteServer = {
   readonly host: string;
   readonly port: number;
   /** Ed25519, 32 bytes. */
   readonly publicKey: Buffer;
   faults(): QueryFaults & { readonly transport?: AdnlFaults };
-  /** Replaces all faults, of answers and of the transport; `{}` makes the server honest. */
+  /** Replaces all faults, of answers and of the transport. `{}` makes the server honest. */
   setFaults(faults: QueryFaults & { readonly transport?: AdnlFaults }): Promise<void>;
   /** Resets every open connection to this server. */
   resetConnections(): void;
 };
 
 export type DevchainServerOptions = {
-  /** 0 or absent: a free one. */
+  /** 0 or absent: a free port. */
   readonly port?: number;
   /** Ed25519 seed, 32 bytes; random when absent. */
   readonly seed?: Buffer;
   readonly faults?: QueryFaults & { readonly transport?: AdnlFaults };
 };
 
-/** A lite server whose key is the same at every start, and known to all. @param port 0 takes a free one */
+/** Returns options of a lite server with the same, public key at every start. @param port 0 takes a free port */
 export function ownLiteServer(port: number): DevchainServerOptions {
   return { port, seed: createHash('sha256').update('tonplane lite server').digest() };
 }
 
-/** Lite servers over one chain. */
+/** Lite servers over the same chain. */
 export type LiteServers = {
   /** In the order of the options. */
   readonly liteServers: readonly DevchainLiteServer[];
@@ -43,7 +43,7 @@ export type LiteServers = {
 };
 
 /**
- * Starts lite servers that answer over ADNL; resolves when they listen.
+ * Starts lite servers that answer over ADNL. Resolves when they listen.
  * @throws DevchainError `listen_failed`
  */
 export async function startLiteServers(

@@ -28,23 +28,23 @@ export type LiveChain = {
   readonly chain: GrowingChain;
   /** Makes the next block of every shard and the masterchain block that takes them in. Steps wait for each other. */
   step(request: StepRequest): Promise<Step>;
-  /** What contracts see of the blocks up to the newest (`BlockWorld.previousBlocks`). */
+  /** Returns the contracts' view of the blocks up to the newest (`BlockWorld.previousBlocks`). */
   previousBlocks(): string;
   /** Resolves when no step is under way. */
   idle(): Promise<void>;
 };
 
 export type StepRequest = {
-  /** Unix seconds; a step is never before the last one. */
+  /** Unix seconds. A step is never before the last step. */
   readonly utime: number;
-  /** Messages from outside that may be taken, in their order; asked for when the step begins. */
+  /** Returns candidate external messages in their order. Called when the step begins. */
   readonly externals: () => readonly ExternalMessage[];
   readonly transactionsMax: number;
-  /** How deep the basechain should be split: shards want to split or merge until it is. */
+  /** Target depth of the basechain's splits. Shards want to split or merge until they reach it. */
   readonly shardDepth: number;
-  /** Accounts that are changed by hand first; asked for when the step begins. */
+  /** Returns manual changes of accounts, applied first. Called when the step begins. */
   readonly edits?: () => readonly AccountEdit[];
-  /** Libraries that become public by hand; asked for together with the edits. */
+  /** Returns libraries to publish by hand. Called together with `edits`. */
   readonly libraries?: () => readonly CellAt[];
 };
 
@@ -58,14 +58,14 @@ export type Step = {
 export type LiveChainDependencies = {
   readonly executor: Executor;
   readonly signer: Signer;
-  /** Bytes that nobody can foresee, or seeded ones in tests. */
+  /** Random bytes, or seeded bytes in tests. */
   readonly random: (bytes: number) => Buffer;
   readonly slices: Slices;
   /** Default `DEFAULT_WINDOW`. */
   readonly window?: StateWindow;
-  /** As in `CollateWorld`. */
+  /** Function `CollateWorld.isMissing`. */
   readonly isMissing?: CollateWorld['isMissing'];
-  /** Keeps the blocks of a step, and what was changed by hand in them, before anybody sees them; what it throws undoes the step. */
+  /** Stores the blocks of a step and their manual changes before they become visible. An error undoes the step. */
   readonly keep?: (step: KeptStep, edits: readonly AccountEdit[]) => void;
 };
 
@@ -138,7 +138,7 @@ export function createLiveChain(chain: GrowingChain, dependencies: LiveChainDepe
     const place = { workchain: MASTERCHAIN, shard: 1n << 63n };
     const messages = externals.filter(({ destination }) => destination.workchain === MASTERCHAIN);
     const request = { ...shared, shard: place, previous: [masterchain], tops, utime: now, randSeed: random(32) };
-    // Clients begin at a key block: few know the link from a zerostate.
+    // Clients begin at a key block, because few clients support the link from a zerostate.
     const keyBlock = seqno === 1;
     const own = edits.filter(({ workchain }) => workchain === MASTERCHAIN);
     const top = await collate({ ...request, externals: messages, edits: own, keyBlock }, world);

@@ -2,7 +2,7 @@ import type { Head } from './head.ts';
 
 /** The head of a chain that makes its own blocks. */
 export type LiveHead = Head & {
-  /** Tells all who listen that the chain has grown. */
+  /** Notifies all listeners that the chain has grown. */
   moved(): void;
 };
 

@@ -69,7 +69,7 @@ function proveBefore(view: View, block: ChainBlock, prefix: bigint): Buffer {
   return answerBoc(visitInfo(view, findBlock(view, id)));
 }
 
-/** Proves by the state of the client's masterchain block that an earlier one precedes it; nothing when it is the same. */
+/** Proves with the state of the client's masterchain block that an earlier block precedes it. Empty when the blocks are equal. */
 function proveAncestor(
   view: View,
   client: BlockId,

@@ -16,31 +16,31 @@ import { readShardState } from '../decode/tlb/shard-state.ts';
 /** Messages from outside that wait for a block. */
 export type Mempool = {
   /**
-   * Tries a message on the newest state and keeps it.
-   * @throws DevchainError `query_refused` in the node's words
+   * Tries a message on the newest state and stores it.
+   * @throws DevchainError `query_refused` with the node's text
    */
   take(message: CheckedMessage): void;
   /** All that wait, in the order in which they came. */
   list(): readonly ExternalMessage[];
-  /** Forgets those that a block took or refused; tells how many of each. */
+  /** Removes the messages that a block took or refused. Returns the number of each. */
   settle(outcomes: ReadonlyMap<ExternalMessage, ExternalOutcome>): void;
   readonly size: number;
 };
 
-/** Messages that wait, at most; the node keeps 8192 before its queue counts as full. */
+/** Most waiting messages. The node has 8192 before its queue counts as full. */
 const WAITING_MAX = 16_384;
 
-/** Messages to one account that wait, at most: as in the node. */
+/** Most waiting messages to one account, as in the node. */
 const PER_ACCOUNT_MAX = 256;
 
-/** Nothing of a block is known yet when a message is tried: any seed does. */
+/** The block does not exist yet when a message is tried, so any seed works. */
 const CHECK_SEED = createHash('sha256').update('check').digest();
 
 export type MempoolDependencies = {
   readonly chain: Chain;
-  /** Not the one that makes blocks: a block may be under way. */
+  /** Separate from the executor that makes blocks, because a block may be in progress. */
   readonly executor: Executor;
-  /** What contracts see of earlier blocks (`BlockWorld.previousBlocks`). */
+  /** Returns the contracts' view of earlier blocks (`BlockWorld.previousBlocks`). */
   readonly previousBlocks: () => string;
   /** Seconds that the clock of the network is ahead of that of this machine. */
   readonly aheadSeconds?: () => number;
@@ -127,7 +127,7 @@ function hex(id: Buffer): string {
   return id.toString('hex').toUpperCase();
 }
 
-/** As the node tells that a contract did not accept a message. */
+/** Renders the node's text for a message that a contract did not accept. */
 function refusalText(id: Buffer, { exitCode, log }: Extract<ExternalOutcome, { kind: 'rejected' }>): string {
   const head = 'External message was not accepted\nCannot run message on account: inbound external message rejected by';
   if (exitCode === undefined) return `${head} account ${hex(id)} before smart-contract execution`;
@@ -147,11 +147,11 @@ function clockText(aheadSeconds: number): string {
   return `\nThe clock of the network is ${aheadSeconds} s ahead of the clock of this machine: a message must be valid until a later time than now() of the network.`;
 }
 
-/** What the log says after each instruction. */
+/** Prefix in the log after each instruction. */
 const GAS_LEFT = 'gas remaining: ';
 
 /** Gas that a message from outside may use before a contract accepts it (parameters 20 and 21). */
 const GAS_CREDIT = 10_000;
 
-/** The end of the log is what the node tells. */
+/** The node reports the end of the log. */
 const LOG_CHARACTERS_MAX = 256;

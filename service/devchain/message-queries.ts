@@ -25,7 +25,7 @@ const messageDepthMax = 512;
 /** The node forgets which messages it had once a minute. */
 const forgetAfterMs = 60_000;
 
-/** Messages remembered between two forgettings; a client that sends more finds that old ones pass again. */
+/** Messages remembered within a minute. A client that sends more can send old messages again. */
 const rememberedMax = 10_000;
 
 /** Takes messages as a node does before it tries them. */
@@ -43,14 +43,14 @@ export type CheckedMessage = {
 export type MessageInboxDependencies = {
   readonly nowMs: () => number;
   /**
-   * Tries a message and, if its contract accepts it, keeps it for the next block. Without it nothing is tried: a recording goes
-   * on as it was recorded, and an accepted message never shows in it.
+   * Tries a message and, if its contract accepts it, stores it for the next block. Without this function no message is tried. A recording
+   * continues as recorded, and an accepted message never appears in it.
    * @throws DevchainError `query_refused`
    */
   readonly take?: (view: View, message: CheckedMessage) => void;
 };
 
-/** Checks the form of a message, that its account exists, that the same bytes did not come within the minute; then tries it. */
+/** Checks the form of a message, the existence of its account, and repetitions within a minute. Then tries the message. */
 export function createMessageInbox(dependencies: MessageInboxDependencies): MessageInbox {
   const seen = new Set<string>();
   let forgottenAtMs = dependencies.nowMs();
@@ -102,7 +102,7 @@ function checkBody(boc: Boc, root: number): void {
   if (boc.kind(body) !== 'ordinary') reject('the body of the external message is an exotic cell');
 }
 
-/** Where a message from outside goes; undefined for what is no such message. */
+/** Returns the destination of an external message; undefined for any other message. */
 export function readMessageDestination(body: Buffer): CheckedMessage['destination'] | undefined {
   try {
     const boc = parseBoc(body, { rootLevelMax: 3 });

@@ -33,7 +33,7 @@ const PARAMS_BYTES_MAX = 65_535;
 /** Exit code for an account that has no code to run. */
 const NO_CODE = -256;
 
-/** First number of what a contract knows of its world: `smc_info#076ef1ea`. */
+/** First number of the contract's context: `smc_info#076ef1ea`. */
 const SMC_INFO = 0x076ef1ean;
 
 /** Runs a get-method on an account as it stood in a block. */
@@ -80,7 +80,7 @@ export function answerRunMethod(view: View, args: ArgsOf<typeof runSmcMethod>, r
   };
 }
 
-/** Which cells the virtual machine touched is not known here: all are shown. */
+/** The cells that the virtual machine touched are not recorded, so the proof shows all cells. */
 function proveWhole({ chain }: View, cell: number): Buffer {
   const tree = new VisitedCells(chain.states, cell);
   tree.openAll(cell);
@@ -102,7 +102,7 @@ function run(runner: MethodRunner, call: Parameters<MethodRunner['run']>[0]): Re
 
 type World = ReturnType<typeof worldOf>;
 
-/** The configuration of the masterchain block that a shard block knows, and the block's own time. */
+/** Returns the configuration of the masterchain block that a shard block refers to, and the block's own time. */
 function worldOf(view: View, block: ChainBlock, account: Account) {
   const { chain } = view;
   const seqno = block.id.workchain === MASTERCHAIN ? block.id.seqno : block.masterchainSeqno;
@@ -114,13 +114,13 @@ function worldOf(view: View, block: ChainBlock, account: Account) {
     libraries,
     balance: account.balance.grams,
     utime: block.header.utime,
-    // The node's seed is random in every run; this one is the same for the same block.
+    // The node's seed is random in every run. This seed is the same for the same block.
     randSeed: createHash('sha256').update(block.id.rootHash).digest(),
     previousBlocks: seenBlocks(chain, seqno),
   };
 }
 
-/** The tuple of what the contract knows when it starts, in register 7. */
+/** Returns the tuple of the contract's initial context, in register 7. */
 function initialC7(view: View, block: ChainBlock, account: Account, world: World, isFull: boolean): Buffer {
   const { states } = view.chain;
 

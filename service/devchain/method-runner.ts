@@ -4,7 +4,7 @@ import type { Emulator, EmulatorProgram } from '../tvm/emulator.ts';
 import { compileEmulator, createEmulator } from '../tvm/emulator.ts';
 import { encodeStack } from '../tvm/stack-writer.ts';
 
-/** Runs get-methods for lite servers in an emulator of its own, which starts with the first of them. */
+/** Runs get-methods for lite servers in its own emulator, which starts with the first method. */
 export type MethodRunner = {
   /** Resolves when the emulator runs. */
   ready(): Promise<void>;
@@ -12,7 +12,7 @@ export type MethodRunner = {
   run(call: MethodCall): MethodResult;
 };
 
-/** A get-method of an account in a state; cells are in `states`. */
+/** A get-method of an account in a state. Cells are in `states`. */
 export type MethodCall = {
   readonly states: CellStore;
   readonly config: number;
@@ -25,7 +25,7 @@ export type MethodCall = {
   readonly balance: bigint;
   readonly utime: number;
   readonly randSeed: Buffer;
-  /** Signed 32 bits or more: what the caller says. */
+  /** Method id of the caller, signed 32 bits or more. */
   readonly methodId: bigint;
   /** A bag of cells of `VmStack`; empty for no arguments. */
   readonly params: Buffer;
@@ -34,7 +34,7 @@ export type MethodCall = {
 
 export type MethodResult = { readonly exitCode: number; readonly stack: Buffer };
 
-/** Of the node's lite server. */
+/** Gas limit of the node's lite server. */
 const GAS_LIMIT = 300_000;
 
 const NO_ARGUMENTS = encodeStack([]).toString('base64');

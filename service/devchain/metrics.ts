@@ -1,7 +1,7 @@
 import { Counter, Histogram } from 'prom-client';
 import type { Registry } from 'prom-client';
 
-/** How a query ended: `refused` is a lite server's error, `silent` no answer on purpose, `failed` a fault of ours. */
+/** Outcome of a query: `refused` is a lite server's error, `silent` an intentional lack of an answer, `failed` a bug. */
 export type QueryOutcome = 'answered' | 'refused' | 'silent' | 'failed';
 
 export type QueryServerMetrics = {
@@ -9,7 +9,7 @@ export type QueryServerMetrics = {
   time(): (functionName: string, outcome: QueryOutcome) => void;
 };
 
-/** Metrics of the development chain's lite servers, one register for all of them. */
+/** Creates metrics of the development chain's lite servers, all in the same registry. */
 export function createQueryServerMetrics(register: Registry): QueryServerMetrics {
   const seconds = new Histogram({
     name: 'ton_devchain_query_seconds',

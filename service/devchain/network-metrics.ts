@@ -4,13 +4,13 @@ import type { Registry } from 'prom-client';
 import type { ExternalOutcome } from './collator/external-message.ts';
 import type { Step } from './live-chain.ts';
 
-/** How far a kept network is loaded: what the terminal tells too. */
+/** Loaded part of a stored network; the terminal shows it too. */
 export const loadedMetric = 'ton_devchain_loaded_ratio';
 
 export type NetworkMetrics = {
-  /** Starts the clock of a step; the returned function notes what it made. */
+  /** Starts the clock of a step. The returned function records the result. */
   time(): (step: Step) => void;
-  /** Part of the kept network that is loaded, 0 to 1. */
+  /** Sets the loaded part of the stored network, 0 to 1. */
   loaded(part: number): void;
 };
 
@@ -20,7 +20,7 @@ export function createNetworkMetrics(register: Registry, waiting: () => number):
   const seconds = new Histogram({
     name: 'ton_devchain_step_seconds',
     help: 'Time to make the blocks of all chains up to the next masterchain block.',
-    // An empty step takes some 10 ms; 1,000 transactions a few seconds; 0.4 s is the shortest time between blocks.
+    // An empty step takes some 10 ms, 1,000 transactions a few seconds. 0.4 s is the shortest time between blocks.
     buckets: [0.01, 0.03, 0.1, 0.2, 0.4, 1, 3, 10],
     registers,
   });

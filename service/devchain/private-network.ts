@@ -52,43 +52,43 @@ import { genesisWallet } from './zerostate/wallet.ts';
 import { buildZeroStates } from './zerostate/zerostate.ts';
 import type { GenesisAccount } from './zerostate/zerostate.ts';
 
-/** A TON network of one's own: makes real blocks in this process and serves them over ADNL. */
+/** Private TON network: makes real blocks in this process and serves them over ADNL. */
 export type PrivateNetwork = {
   /** In the order of the options. */
   readonly liteServers: readonly DevchainLiteServer[];
   readonly chain: GrowingChain;
   /** Newest masterchain block. */
   head(): ChainBlock;
-  /** Runs on every new masterchain block; returns what ends that. */
+  /** Calls the listener for every new masterchain block. The returned function ends that. */
   onHead(listener: (head: ChainBlock) => void): () => void;
   /** Makes a block at once, before whose transactions accounts may be changed by hand. */
   step(edits?: readonly AccountEdit[]): Promise<Step>;
   /**
-   * As `step`, with changes that depend on the newest block: they are asked for when no other block is under way.
-   * @returns how many accounts were changed
+   * Makes a step with changes that depend on the newest block. `edits` is called when no other block is in progress.
+   * @returns the number of changed accounts
    */
   change(edits: () => readonly AccountEdit[]): Promise<number>;
   /** Moves the network's clock on and makes a block. */
   advance(seconds: number): Promise<Step>;
-  /** Unix seconds of the next block; the clock goes on from there. */
+  /** Sets the Unix seconds of the next block. The clock continues from there. */
   setNextUtime(utime: number): void;
   /**
-   * Makes a transaction of each chain under a configuration, and keeps none of them.
+   * Makes a transaction of each chain under a configuration, and stores none of them.
    * @param root in `states`
    * @throws Error when no block can be made with it
    */
   tryConfiguration(states: CellStore, root: number): void;
   /** Seconds that the network's clock is ahead of this machine's. */
   aheadSeconds(): number;
-  /** Brings an account over from the forked network, unless that was done; makes a block when there is one. */
+  /** Fetches an account of the forked network on first use. Makes a block when the account exists. */
   ensure(place: AccountPlace): Promise<void>;
-  /** Brings the libraries over that a bag's library cells name, unless that was done; makes a block when there are any. */
+  /** Fetches the libraries that a bag's library cells name, on first use. Makes a block when any exist. */
   ensureLibraries(bag: Boc): Promise<void>;
   /** Accounts that came over from the forked network. */
   readonly forkedAccounts: number;
-  /** As `ForkedAccounts.originals`; none in a network that is no fork. */
+  /** Returns `ForkedAccounts.originals`; empty in a network that is no fork. */
   originals(seqno: number): Promise<readonly OriginalAccount[]>;
-  /** The network's clock, in Unix seconds; that of the newest block when it is ahead. */
+  /** Returns the network's clock in Unix seconds, or the newest block's time when it is ahead. */
   utime(): number;
   /**
    * Takes a message from outside as a lite server does.
@@ -105,7 +105,7 @@ export type PrivateNetwork = {
   readonly waiting: number;
   /** Runs for every message from outside that a block took or refused. */
   onOutcome(listener: (message: ExternalMessage, outcome: ExternalOutcome) => void): () => void;
-  /** Keys by which the masterchain is signed; more may be added before a configuration names them. */
+  /** Signing keys of the masterchain. Keys may be added before a configuration names them. */
   readonly validatorKeys: ValidatorKey[];
   /** A wallet v4r2 with a fortune. */
   readonly faucet: { readonly id: Buffer; readonly seed: Buffer };
@@ -116,43 +116,49 @@ export type PrivateNetwork = {
 };
 
 export type PrivateNetworkOptions = {
-  /** Time between masterchain blocks; without it there are blocks on demand only. */
+  /** Seconds between masterchain blocks. Without it blocks are made on demand only. */
   readonly blockSeconds?: number;
   /** A block as soon as a message from outside waits. */
   readonly blockPerMessage?: boolean;
-  /** How many validators; default 1. */
+  /** Number of validators; default 1. */
   readonly validators?: number;
   readonly consensus?: Consensus;
-  /** Signed 32 bits; default that of the forked network, or else -217. */
+  /** Signed 32 bits; default the forked network's id, or else -217. */
   readonly globalId?: number;
   /** Unix seconds of the zerostate; default now. */
   readonly genesisUtime?: number;
   /** Accounts of the basechain beside the faucet that there are from the start. */
   readonly accounts?: readonly GenesisAccount[];
-  /** Transactions of one chain's block; messages that come to more wait. Default 1000. */
+  /** Most transactions in one chain's block; further messages wait. Default 1000. */
   readonly transactionsMax?: number;
-  /** Cells of states at which the oldest states are forgotten; default 200,000, some 30 MB. */
+  /** Number of cells of states at which the oldest states are forgotten. Default 200,000, some 30 MB. */
   readonly stateCellsMax?: number;
-  /** Bytes of blocks on disk at which the oldest blocks are forgotten; default 256 MiB, some 23,000 empty masterchain blocks with those of the basechain. */
+  /**
+   * Bytes of blocks on disk at which the oldest blocks are forgotten. Default 256 MiB: some 23,000 empty masterchain blocks with their
+   * basechain blocks.
+   */
   readonly blockBytesMax?: number;
-  /** Bytes of a forked network's accounts that are held as they came over, to go back to them; others are read again. Default 64 MiB, some 30,000 accounts. */
+  /**
+   * Bytes of cached original accounts of a forked network, for going back to them. Evicted originals are read again. Default 64 MiB, some
+   * 30,000 accounts.
+   */
   readonly originalBytesMax?: number;
-  /** How deep the basechain is split at least and at most; default 0 and 4. */
+  /** Least and greatest depth of the basechain's splits; default 0 and 4. */
   readonly minSplit?: number;
   readonly maxSplit?: number;
-  /** From a decision to split or merge to its beginning, and how long it may take; default 100 and 100. */
+  /** Seconds from a decision to split or merge to its beginning, and its longest duration; default 100 and 100. */
   readonly splitMergeDelaySeconds?: number;
   readonly splitMergeIntervalSeconds?: number;
   /** Address of the lite servers; default 127.0.0.1. */
   readonly host?: string;
-  /** One for each lite server; default one on a free port. */
+  /** Options of each lite server; default a single server on a free port. */
   readonly servers?: readonly DevchainServerOptions[];
 };
 
 export type PrivateNetworkDependencies = {
-  /** Another network that this one begins as a copy of; its accounts come over when they are asked for. */
+  /** Origin of a copy. Its accounts are fetched on first use. */
   readonly fork?: ForkSource;
-  /** Where the network goes on from and is kept; without it the network ends with the process. The caller closes it after the network. */
+  /** Stored network to continue. Without it the network ends with the process. The caller closes it after the network. */
   readonly kept?: KeptNetwork;
   readonly logger: Logger;
   readonly register: Registry;
@@ -163,12 +169,12 @@ export type PrivateNetworkDependencies = {
   readonly random?: (bytes: number) => Buffer;
 };
 
-/** Keys of a network of this kind are known to all: it is a toy. */
+/** Keys of a private network are public, because it is only for tests. */
 function seedOf(name: string): Buffer {
   return createHash('sha256').update(`tonplane private network: ${name}`).digest();
 }
 
-/** Nanotons that the faucet has: as many as mainnet began with. */
+/** Nanotons of the faucet: mainnet's initial supply. */
 const FAUCET_BALANCE = 5_000_000_000_000_000_000n;
 
 const DEFAULT_ORIGINAL_BYTES_MAX = 64 * 1_048_576;
@@ -255,7 +261,7 @@ export async function createPrivateNetwork(
     ...(forked !== undefined && { isMissing: (place) => forked.isMissing(place) }),
   });
   let shardDepth = options.minSplit ?? 0;
-  /** A kept network may have been moved on in time. */
+  /** A stored network's time may be ahead of the clock. */
   let skippedSeconds = Math.max(0, (chain.masterchain(chain.lastSeqno)?.header.utime ?? 0) - Math.floor(now() / 1000));
   let cancelTimer: (() => void) | undefined;
   let closed = false;
@@ -283,7 +289,7 @@ export async function createPrivateNetwork(
     return made;
   }
 
-  /** Until all accounts that the blocks need are there: those of a fork are told one by one. */
+  /** Repeats the step until all needed accounts are available. A fork reports missing accounts one by one. */
   async function tryStep(edits: () => readonly AccountEdit[]): Promise<Step> {
     for (;;) {
       let brought: readonly AccountEdit[] = [];
@@ -338,7 +344,7 @@ export async function createPrivateNetwork(
     mempool.take(message);
     if (options.blockPerMessage === true) later(0);
   };
-  // The first masterchain block lists the basechain's zerostate, the second one its first block: accounts can be read from there on.
+  // The first masterchain block lists the basechain's zerostate, the second lists its first block. Accounts can be read from there on.
   while (chain.lastSeqno < 2) await step();
   const shared = {
     chain,
@@ -442,7 +448,7 @@ export async function createPrivateNetwork(
   };
 }
 
-/** A message of one TON to an account of the basechain. */
+/** Returns a message with one TON to an account of the basechain. */
 function trialMessage(id: Buffer): string {
   const store = createCellStore();
   const place = { workchain: 0, id };
@@ -473,7 +479,7 @@ function startStates(
   return [masterchain, basechain];
 }
 
-/** Parameter 19 of a configuration; undefined where it has none. */
+/** Returns parameter 19 of a configuration; undefined when absent. */
 function globalIdOf({ config }: ForkBeginning): number | undefined {
   const table = parseBoc(config);
   const cell = findConfigParam(table, table.roots[0]!, 19);

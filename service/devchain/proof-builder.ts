@@ -4,15 +4,15 @@ import type { CellTable } from '../decode/cell-table.ts';
 import { addMerkleProof } from '../decode/merkle-builder.ts';
 import { VisitedCells } from './visited-cells.ts';
 
-/** Cells of one answer at most: a whole block or state of the largest kind that a frame carries. */
+/** Most cells of one answer: a whole block or state of the largest size that fits a frame. */
 const answerCellsMax = 1 << 19;
 
 /** A tree that an answer shows: whole, or only where it was visited. */
 export type Shown = VisitedCells | { readonly table: CellTable; readonly cell: number };
 
 /**
- * The bag of cells that the node makes of these roots: Merkle proofs of visited trees, whole trees as they are; no index,
- * no checksum, equal cells once.
+ * Returns the same bag of cells as the node for these roots: Merkle proofs of visited trees, whole trees unchanged. It has no index, no
+ * checksum, and equal cells once.
  */
 export function answerBoc(...roots: readonly Shown[]): Buffer {
   const store = createCellStore({ cellsMax: answerCellsMax });

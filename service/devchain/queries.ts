@@ -24,7 +24,7 @@ import { answerValidatorStats } from './statistics-queries.ts';
 import { answerOneTransaction, answerTransactions } from './transaction-queries.ts';
 import type { View } from './view.ts';
 
-/** What answers need beside the chain. */
+/** Dependencies of answers besides the chain. */
 export type QueryTools = { readonly inbox: MessageInbox; readonly methods: MethodRunner };
 
 type Handler = (view: View, request: Buffer, tools: QueryTools) => Buffer;
@@ -36,7 +36,7 @@ function handle<Args, Answer>(
   return [fn.id, (view, request, tools) => fn.encodeAnswer(answer(view, fn.decodeArgs(request), tools))];
 }
 
-/** Everything that a node answers; what it answers only when told to on its command line is refused. */
+/** Handlers of the node's queries. Queries that the node answers only with a command-line option are refused. */
 const handlers: ReadonlyMap<number, Handler> = new Map([
   handle(functions.getMasterchainInfo, answerMasterchainInfo),
   handle(functions.getMasterchainInfoExt, answerMasterchainInfoExt),

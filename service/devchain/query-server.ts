@@ -19,7 +19,7 @@ import { createWaiting } from './waiting.ts';
 
 /** Answers what ADNL carries: envelopes, waits, functions, and the faults of a server that does it wrong. */
 export type QueryServer = {
-  /** The answer to an envelope; null when a node would say nothing. */
+  /** Returns the answer to an envelope; null when a node would not answer. */
   answer(payload: Buffer, signal: AbortSignal): Promise<Buffer | null>;
   faults(): QueryFaults;
   /** Replaces all faults of what is answered. */
@@ -35,7 +35,7 @@ export type QueryServerDependencies = {
   readonly startTimer: StartTimer;
   /** Unix time in milliseconds. */
   readonly now: () => number;
-  /** Runs get-methods; may be shared by all servers of a network. */
+  /** Runs get-methods. All servers of a network may share it. */
   readonly methods: MethodRunner;
   /** Tries messages from outside, on a chain that goes on (`MessageInboxDependencies`). */
   readonly take?: MessageInboxDependencies['take'];
@@ -94,7 +94,7 @@ export function createQueryServer(dependencies: QueryServerDependencies): QueryS
           return encodeTl(liteServerError.boxed, { code: error.data.serverCode, message: error.message });
         }
         stopTimer(name, 'failed');
-        // Not an envelope: a node keeps silent.
+        // A node does not answer a payload that is no envelope.
         if (error instanceof TlError) return null;
         if (error instanceof DevchainError && error.code === 'fork_unreachable') {
           return encodeTl(liteServerError.boxed, { code: serverCode.generic, message: error.message });

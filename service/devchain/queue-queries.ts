@@ -29,13 +29,13 @@ import { isValidId, needBlock, tipBlock, visitState } from './view.ts';
 import type { VisitedCells } from './visited-cells.ts';
 import { openState } from './walk.ts';
 
-/** Queue length above which the node takes no external messages: what it reports as the limit. */
+/** Queue length above which the node takes no external messages. It reports this limit. */
 const externalsQueueLimit = 8000;
 
-/** Accounts of one answer. */
+/** Most accounts of one answer. */
 const accountsMax = 64;
 
-/** Messages of one answer, and of one that carries the messages themselves. */
+/** Most messages of one answer, with and without the messages themselves. */
 const messagesMax = 64;
 const messagesWithBocMax = 16;
 
@@ -95,7 +95,7 @@ export function answerDispatchQueueInfo(
   const { block, state } = loadState(view, id);
   const accounts: DispatchQueueInfo['accountDispatchQueues'] = [];
   const complete = walkAccounts(state, afterAddr, afterAddr !== undefined, (addr, { messages, size }) => {
-    // The account after the last is looked at as well: only then it is known that there are more.
+    // The account after the last is visited too, because it shows that there are more.
     if (accounts.length === Math.min(maxAccounts, accountsMax)) return false;
     accounts.push({ addr, size, minLt: endKey(state, messages, false), maxLt: endKey(state, messages, true) });
     return true;
@@ -137,7 +137,7 @@ function endKey(tree: VisitedCells, messages: number, reverse: boolean): bigint 
 
 type Message = DispatchQueueMessages['messages'][number];
 
-/** What the node answers for a message whose envelope does not say who began its chain. */
+/** Metadata for a message whose envelope does not name the initiator of its chain. */
 const noMetadata: Message['metadata'] = {
   mode: 0,
   depth: -1,
@@ -145,7 +145,7 @@ const noMetadata: Message['metadata'] = {
   initiatorLt: -1n,
 };
 
-/** Mode bits: 1 proof, 2 one account only, 4 the messages themselves. */
+/** Mode bits: 1 proof, 2 a single account, 4 the messages themselves. */
 export function answerDispatchQueueMessages(
   view: View,
   { mode, id, addr, afterLt, maxMessages }: ArgsOf<typeof getDispatchQueueMessages>,
@@ -163,7 +163,7 @@ export function answerDispatchQueueMessages(
     isOther = (mode & 2) !== 0 && !account.equals(addr);
     if (isOther) return false;
     walkMessages(state, account, queue.messages, lt, (message, cell) => {
-      // As above, the message after the last is looked at.
+      // The message after the last is visited too, because it shows that there are more.
       if (messages.length === wanted) return false;
       messages.push(message);
       roots.push({ table: state.source, cell });
@@ -182,7 +182,7 @@ export function answerDispatchQueueMessages(
   };
 }
 
-/** Visits an account's messages behind an lt: what the client is told of one, and its cell. */
+/** Visits an account's messages after an lt. Yields each message's facts for the client, and its cell. */
 function walkMessages(
   tree: VisitedCells,
   account: Buffer,

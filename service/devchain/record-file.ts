@@ -3,15 +3,18 @@ import { crc32 } from 'node:zlib';
 
 import { keptNetworkInvalid } from './errors.ts';
 
-/** A file of records that only grows. A process that is killed while it writes leaves a part of a record at the end, which the next one cuts off. */
+/**
+ * A file of records that only grows. A process that is killed during a write leaves a partial record at the end. The next process cuts it
+ * off.
+ */
 export type RecordFile = {
-  /** Reads the records from the first on; to be called once, before `append`. */
+  /** Reads the records from the first on. Call it once, before `append`. */
   records(): Generator<KeptRecord>;
-  /** Bytes at the end that were no whole record, and are cut off; known after the last of `records`. */
+  /** Bytes of a partial record at the end, which are cut off. Set after the last of `records`. */
   readonly cutBytes: number;
   /** Bytes of whole records. */
   readonly size: number;
-  /** Writes a record in one piece. Throws the system's error; the file is then as it was. */
+  /** Writes a record in one piece. Throws the system's error and leaves the file unchanged. */
   append(payload: Buffer): void;
   close(): void;
 };
@@ -26,11 +29,11 @@ export type KeptRecord = {
 const MARK = Buffer.from('TpR1');
 const HEAD_BYTES = 12;
 
-/** Twice the largest blocks of a step; what claims to be longer is no record. */
+/** Twice the largest blocks of a step. A longer length is no record. */
 const PAYLOAD_BYTES_MAX = 256 * 1_048_576;
 
 /**
- * Opens the file, or makes an empty one.
+ * Opens the file, or creates an empty file.
  * @throws the system's error
  */
 export function openRecordFile(path: string): RecordFile {
@@ -38,7 +41,7 @@ export function openRecordFile(path: string): RecordFile {
   let size = 0;
   let cutBytes = 0;
 
-  /** The record at a place; undefined when there is no whole one. */
+  /** Reads the record at a position; undefined when it is not whole. */
   function readAt(at: number, fileBytes: number): Buffer | undefined {
     const head = readBytes(file, at, Math.min(HEAD_BYTES, fileBytes - at));
     if (head.length < HEAD_BYTES || !head.subarray(0, 4).equals(MARK)) return undefined;
@@ -48,7 +51,7 @@ export function openRecordFile(path: string): RecordFile {
     return crc32(payload) === head.readUInt32LE(8) ? payload : undefined;
   }
 
-  /** A whole record behind one that is broken: then the file was not cut, but changed. */
+  /** True when a whole record follows a broken record. Then the file was changed, not cut. */
   function isFollowed(at: number, fileBytes: number): boolean {
     const rest = readBytes(file, at, Math.min(fileBytes - at, PAYLOAD_BYTES_MAX));
     for (let mark = rest.indexOf(MARK, 1); mark !== -1; mark = rest.indexOf(MARK, mark + 1)) {

@@ -3,10 +3,10 @@ import { previousBlocksTuple } from '../tvm/previous-blocks.ts';
 import { encodeStackEntry } from '../tvm/stack-writer.ts';
 import type { Chain } from './chain.ts';
 
-/** Blocks of one list that contracts see. */
+/** Blocks in each list that contracts see. */
 const LIST_MAX = 16;
 
-/** What contracts see of earlier blocks when masterchain block `seqno` is the newest: a bag of cells in base64. */
+/** Returns the contracts' view of earlier blocks at masterchain block `seqno`: a bag of cells in base64. */
 export function seenBlocks(chain: Chain, seqno: number): string {
   const countDown = (from: number, step: number): BlockId[] => {
     const count = Math.min(LIST_MAX, Math.floor(from / step) + 1);

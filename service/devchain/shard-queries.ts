@@ -16,7 +16,7 @@ import { findBlock, isValidId, needMasterchainBlock, noBlock, visitBlock, visitS
 import type { VisitedCells } from './visited-cells.ts';
 import { openMasterchainBlock, openMasterchainState } from './walk.ts';
 
-/** Links from a masterchain block down to a shard block at most: a shard makes no more blocks in one masterchain interval. */
+/** Most links from a masterchain block down to a shard block. A shard makes no more blocks in one masterchain interval. */
 const linksMax = 8;
 
 export function answerShardInfo(view: View, { id, workchain, shard, exact }: ArgsOf<typeof getShardInfo>): ShardInfo {
@@ -40,7 +40,7 @@ export function answerAllShardsInfo(view: View, { id }: ArgsOf<typeof getAllShar
   return { id: block.id, proof: answerBoc(tree), data: dictionaryBoc(tree, shardHashes) };
 }
 
-/** A bag of one cell that holds the dictionary: its bit and its root. */
+/** Returns a bag of one cell with the dictionary: its bit and its root. */
 function dictionaryBoc(tree: VisitedCells, root: number | undefined): Buffer {
   const store = createCellStore();
   const refs = root === undefined ? [] : [store.import(tree.source, root)];
@@ -61,7 +61,7 @@ type Links = {
   readonly links: { readonly id: BlockId; readonly proof: Buffer }[];
 };
 
-/** Links from the masterchain down to a shard block: each proves that the block before it names the next one. */
+/** Returns links from the masterchain down to a shard block. Each link proves that the block before it names the next block. */
 export function linksTo(view: View, block: ChainBlock): Links {
   const start = view.chain.masterchain(block.masterchainSeqno)!;
   const links: { id: BlockId; proof: Buffer }[] = [];
@@ -75,7 +75,7 @@ export function linksTo(view: View, block: ChainBlock): Links {
   return { masterchainId: start.id, links };
 }
 
-/** The masterchain's newest block in the shard; of a shard that has split since, the leftmost or any below will do. */
+/** Returns the masterchain's newest block in the shard. For a shard that has split since, it returns the leftmost block below. */
 function topTowards(tree: VisitedCells, { workchain, shard }: BlockId): BlockId {
   const below = shard === FULL_SHARD ? 1n : shard | 1n;
   const { shardHashes } = openMasterchainBlock(tree, tree.root);

@@ -6,13 +6,13 @@ import { shardChildren, shardContainsPrefix, shardPrefixBits } from '../decode/s
 import type { ShardDescr } from '../decode/tlb/shard-descr.ts';
 import { readShardDescr } from '../decode/tlb/shard-descr.ts';
 
-/** The newest block of a shard as a masterchain block or state lists it, and the cell it is listed in. */
+/** Newest block of a shard in a masterchain block or state, with the cell of its listing. */
 export type ShardLeaf = ShardDescr & { readonly leaf: number };
 
 /**
- * Finds the listed shard that holds `shard` by walking its bits down the tree; with `exact`, `shard` itself or nothing.
- * Where the shard has been split into listed ones, there is none. Opens the way to the leaf, and the cell of fees below it; the
- * list is not opened for the masterchain, nor for what is no shard.
+ * Finds the listed shard that contains `shard` by walking its bits down the tree. With `exact` it finds only `shard` itself. A shard that
+ * has split into listed shards is not found. Opens the way to the leaf, and the cell of fees below it. The list is not opened for the
+ * masterchain, nor for an invalid shard.
  */
 export function findShardLeaf(
   table: CellTable,
@@ -36,7 +36,7 @@ export function findShardLeaf(
   return undefined;
 }
 
-/** Reads a description behind the leaf's bit; the newer kind (`shard_descr_new#a`) has the fees in a cell of their own. */
+/** Reads a description after the leaf's bit. The newer kind (`shard_descr_new#a`) has the fees in a separate cell. */
 function readLeaf(slice: CellSlice, workchain: number, shard: bigint): ShardLeaf {
   const descr = readShardDescr(slice, workchain, shard);
   if (slice.remainingRefs > 0) slice.refSlice();

@@ -20,7 +20,7 @@ export type ValidatorKey = {
   readonly privateKey: KeyObject;
 };
 
-/** What stands before the 32 bytes of an Ed25519 seed in PKCS#8, and before those of a public key in SPKI. */
+/** Prefix of the 32 bytes of an Ed25519 seed in PKCS#8, and of a public key in SPKI. */
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
 const SPKI_HEAD_BYTES = 12;
 
@@ -31,7 +31,7 @@ export function validatorKey(seed: Buffer): ValidatorKey {
   return { publicKey: spki.subarray(SPKI_HEAD_BYTES), privateKey };
 }
 
-/** As the configuration lists a validator. */
+/** Describes a validator for the configuration. */
 export function describeValidator({ publicKey }: ValidatorKey, weight: bigint): ValidatorDescr {
   return { publicKey, weight, adnlAddress: nodeIdShort(publicKey) };
 }
@@ -40,16 +40,16 @@ export function describeValidator({ publicKey }: ValidatorKey, weight: bigint): 
 const NO_PARENT = Buffer.from('a9cccb22', 'hex');
 const PARENT = Buffer.from('f19a4b1a', 'hex');
 
-/** How the masterchain's validators agree: by signatures of the block, or by votes for its candidate (service/proof/README.md#signatures). */
+/** Consensus of the masterchain's validators: signatures of the block, or votes for its candidate (service/proof/README.md#signatures). */
 export type Consensus = 'ordinary' | 'simplex';
 
-/** Signs masterchain blocks, one after another. */
+/** Signs masterchain blocks in sequence. */
 export type Signer = {
   /** All validators of the session sign that are in `keys`. */
   sign(block: BlockId, session: Session): SignatureSet;
 };
 
-/** @param keyOf a validator's private key by its public one */
+/** @param keyOf returns a validator's private key by its public key */
 export function createSigner(consensus: Consensus, keyOf: (publicKey: Buffer) => KeyObject | undefined): Signer {
   let round: Round | undefined;
   return {
@@ -68,7 +68,7 @@ export function createSigner(consensus: Consensus, keyOf: (publicKey: Buffer) =>
   };
 }
 
-/** One slot of a session: its candidate refers to that of the slot before. */
+/** Slot of a session. Its candidate refers to the candidate of the previous slot. */
 type Round = {
   readonly catchainSeqno: number;
   readonly sessionId: Buffer;
@@ -82,7 +82,7 @@ function nextRound(last: Round | undefined, block: BlockId, { catchainSeqno, lis
   name.writeUInt32LE(catchainSeqno);
   name.writeUInt32LE(listHash, 4);
   const parent = same === undefined ? NO_PARENT : Buffer.concat([PARENT, candidateId(same.slot, same.candidate)]);
-  // Blocks come without collated data: its file is the empty one.
+  // Blocks come without collated data, so its file is empty.
   const collated = createHash('sha256').digest();
   return {
     catchainSeqno,

@@ -1,9 +1,9 @@
-/** Longest stretch of work between two turns of the event loop, in milliseconds: half of what one request may block. */
+/** Longest work between two turns of the event loop, in milliseconds: half of the time that one request may block. */
 const sliceMs = 10;
 
 /** Counts the work done since the last turn of the event loop. */
 export type Slices = {
-  /** Gives the event loop a turn when the slice is used up; a no-op (not even a microtask) before. */
+  /** Yields to the event loop when the slice is used up. Before that it is a no-op (not even a microtask). */
   rest(): Promise<void> | undefined;
 };
 

@@ -9,7 +9,7 @@ import { stateOf } from './chain.ts';
 import { openBefore } from './collator/before.ts';
 import type { AccountEdit } from './collator/edits.ts';
 
-/** An account as a masterchain block has it; undefined when it does not exist. */
+/** Returns an account at a masterchain block; undefined when it does not exist. */
 export function accountAt(
   chain: Chain,
   top: ChainBlock,
@@ -21,7 +21,7 @@ export function accountAt(
   return home && findShardAccount(chain.states, readShardState(chain.states, home.state).accounts, id);
 }
 
-/** True when a masterchain block's state, or a shard's that it lists, has a message on its way, or one that waits for its turn. */
+/** True when a masterchain block's state has a message in transit or in the dispatch queue. The states of its listed shards count too. */
 export function hasMessagesOnTheWay(chain: Chain, top: ChainBlock): boolean {
   return statesAt(chain, top).some(({ state }) => {
     const { queue, dispatch } = openBefore(chain.states, state);
@@ -30,10 +30,10 @@ export function hasMessagesOnTheWay(chain: Chain, top: ChainBlock): boolean {
 }
 
 /**
- * What takes every account back to where it was after an earlier masterchain block: TON has no way back, so this is a block like
- * any other, whose state has the old accounts again.
- * @param originals accounts that came over since from a forked network (`ForkedAccounts.originals`): they were there, though the earlier block does not
- * have them, and become what they are there
+ * Returns edits that restore every account to its state after an earlier masterchain block. TON cannot go back, so this is a normal block
+ * whose state has the old accounts again.
+ * @param originals accounts fetched since from a forked network (`ForkedAccounts.originals`). The earlier block lacks them although they
+ * existed, so their original state is restored.
  */
 export function editsBackTo(
   chain: Chain,
@@ -83,7 +83,7 @@ function isSame(one: ShardAccount, other: ShardAccount): boolean {
   return one.account === other.account && one.lastTransactionHash.equals(other.lastTransactionHash);
 }
 
-/** The states of all chains that a masterchain block knows, its own first. */
+/** Returns the states of all chains in a masterchain block, its own first. */
 function statesAt(
   chain: Chain,
   { id, state, shards }: ChainBlock,

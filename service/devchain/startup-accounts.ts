@@ -15,9 +15,9 @@ import type { GenesisAccount } from './zerostate/zerostate.ts';
 /** An account that has money from the start. */
 export type StartupAccount = {
   readonly name: string;
-  /** The key is one that everybody knows. */
+  /** The key is public. */
   readonly isPublic?: true;
-  /** Words of the key; absent for an account that is given by its address. */
+  /** Words of the key; absent for an account given by address. */
   readonly mnemonic?: string;
   /** Nanotons that each of the addresses gets. */
   readonly balance: bigint;
@@ -26,7 +26,7 @@ export type StartupAccount = {
 
 /** An address and the contract that belongs there. */
 export type StartupAddress = {
-  /** `v5r1`, `v4r2`, or `v5r1 of mainnet`; absent for an account that is given by its address. */
+  /** `v5r1`, `v4r2`, or `v5r1 of mainnet`; absent for an account given by address. */
   readonly version?: string;
   readonly place: { readonly workchain: number; readonly id: Buffer };
   readonly init?: Deployed['init'];
@@ -35,12 +35,13 @@ export type StartupAddress = {
 /** Nanotons of each startup wallet. */
 const STARTUP_BALANCE = toNano('10000');
 
-/** Global id that clients put into the address of a wallet v5 when nobody says another. */
+/** Default global id of clients in the address of a wallet v5. */
 const MAINNET_GLOBAL_ID = -239;
 
 /**
- * Wallets that a key owns in a network. The address of a v5 depends on a global id: clients that keep mainnet's by default find a funded wallet too.
- * @param globalId of the network, signed
+ * Returns the wallets of a key in a network. The address of a v5 depends on a global id. Clients that use mainnet's id by default find a
+ * funded wallet too.
+ * @param globalId the network's id, signed
  */
 export function walletsOfKey(publicKey: Buffer, globalId: number): readonly StartupAddress[] {
   const wallet = (version: 'v5r1' | 'v4r2', id: number): Omit<StartupAddress, 'version'> => {
@@ -80,12 +81,12 @@ export function genesisAccounts(accounts: readonly StartupAccount[]): GenesisAcc
   );
 }
 
-/** Transfers that wait at a time; the faucet lets 240 wait. */
+/** Most waiting transfers; the faucet allows 240. */
 const FUNDED_AT_ONCE = 200;
 
 /**
- * Sends each account its balance from the faucet's wallet, unless the account exists. Makes the blocks for that.
- * @throws DevchainError of the faucet, or of the network that this one is a copy of
+ * Sends each missing account its balance from the faucet's wallet, and makes the needed blocks.
+ * @throws DevchainError of the faucet, or of the forked network
  */
 export async function fundMissing(network: PrivateNetwork, accounts: readonly StartupAccount[]): Promise<void> {
   const faucet = createFaucet(network.faucet, { ...network, now: Date.now });

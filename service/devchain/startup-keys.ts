@@ -1,4 +1,4 @@
-/** A mnemonic of 24 words that everybody knows, and the Ed25519 public key of it in hex: deriving a key takes a tenth of a second. */
+/** A public mnemonic of 24 words, with its Ed25519 public key in hex. Deriving a key takes a tenth of a second. */
 export type StartupKey = { readonly mnemonic: string; readonly publicKey: string };
 
 /** Keys of the wallets that every private network funds at its start. Anyone can spend from these wallets: never use a key on another network. */

@@ -2,26 +2,29 @@ import { createCellStore } from '../decode/cell-store.ts';
 import type { ChainBlock, GrowingChain } from './chain.ts';
 import type { Slices } from './slices.ts';
 
-/** How much of a chain's past is held in memory. */
+/** Bounds of a chain's history in memory and on disk. */
 export type StateWindow = {
-  /** Cells at which the oldest states make room, or twice the cells after the last collection if those are more; some 150 bytes each. */
+  /**
+   * Number of cells, some 150 bytes each, at which the oldest states are forgotten. If larger, twice the cells after the last collection
+   * apply instead.
+   */
   readonly cellsMax: number;
   /** Bytes at which the oldest blocks are forgotten. */
   readonly blockBytesMax: number;
 };
 
 /**
- * Cells: some 30 MB, the states of one to two hours at a block a second; a node that is no archive has an hour. Bytes, on disk: some 23,000 empty
- * steps, 6 hours at a block a second.
+ * Cells: some 30 MB, the states of one to two hours at a block a second. A node without an archive has an hour. Bytes on disk: some 23,000
+ * empty steps, 6 hours at a block a second.
  */
 export const DEFAULT_WINDOW: StateWindow = { cellsMax: 200_000, blockBytesMax: 256 * 1_048_576 };
 
-/** Below the bound of a store: one more step always has room, as a step of 1,000 transactions makes some 100,000. */
+/** Below the bound of a store, so that another step always fits. A step of 1,000 transactions makes some 100,000 cells. */
 const CELLS_MAX = 3_000_000;
 
 /**
- * Forgets the oldest states of a chain that holds more cells than it may, as a node that is no archive does: half of the cells stay, with the newest
- * states whatever they take. Nobody may hold an index into `chain.states` meanwhile but within one turn of the event loop.
+ * Forgets the oldest states of a chain with too many cells, as a node without an archive does. Half of the cells stay; the newest states
+ * always stay. During this call an index into `chain.states` is valid only within a turn of the event loop.
  * @returns true when states were forgotten
  */
 export async function forgetOldStates(chain: GrowingChain, window: StateWindow, slices: Slices): Promise<boolean> {
@@ -43,7 +46,10 @@ export async function forgetOldStates(chain: GrowingChain, window: StateWindow, 
   return true;
 }
 
-/** Forgets the oldest blocks of a chain that holds more of them than it may, an eighth at a time: a lite server then answers as one that is no archive. */
+/**
+ * Forgets the oldest blocks of a chain with too many bytes, an eighth at a time. A lite server then answers like a server without an
+ * archive.
+ */
 export function forgetOldBlocks(chain: GrowingChain, { blockBytesMax }: StateWindow): void {
   if (chain.blockBytes > blockBytesMax) chain.forgetBlocks((blockBytesMax / 8) * 7);
 }

@@ -9,7 +9,7 @@ import type { View } from './view.ts';
 import { needMasterchainBlock, visitState } from './view.ts';
 import { openMasterchainState } from './walk.ts';
 
-/** Entries of one answer. */
+/** Most entries of one answer. */
 const entriesMax = 1000;
 
 /**

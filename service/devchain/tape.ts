@@ -21,7 +21,7 @@ export type TapeBlock = {
   readonly id: BlockId;
   /** The file whose SHA-256 is `id.fileHash`. */
   readonly bytes: Buffer;
-  /** First masterchain block that has this one in its history. */
+  /** First masterchain block with this block in its history. */
   readonly masterchainSeqno: number;
 };
 
@@ -44,13 +44,13 @@ export type Tape = {
   readonly masterchainZeroState: ZeroState;
   readonly basechainZeroState: ZeroState;
   readonly blocks: readonly TapeBlock[];
-  /** By masterchain seqno. */
+  /** Signatures by masterchain seqno. */
   readonly signatures: ReadonlyMap<number, SignatureSet>;
 };
 
 /**
- * Reads a recording's folder: `zerostate-masterchain.boc`, `zerostate-basechain.boc`, `blocks.jsonl[.gz]`,
- * `signatures.jsonl[.gz]`. Every block's file hash is checked; the rest is checked by whoever builds the chain.
+ * Reads a recording's folder: `zerostate-masterchain.boc`, `zerostate-basechain.boc`, `blocks.jsonl[.gz]`, `signatures.jsonl[.gz]`. Checks
+ * every block's file hash; `buildChain` checks the rest.
  * @throws DevchainError `recording_invalid`
  */
 export async function readTape(path: string, slices: Slices): Promise<Tape> {

@@ -16,10 +16,10 @@ import type { View } from './view.ts';
 import { isValidId, lookUpBlock, needBlock, visitBlock } from './view.ts';
 import type { VisitedCells } from './visited-cells.ts';
 
-/** Transactions of one getTransactions answer. */
+/** Most transactions of one getTransactions answer. */
 const transactionsMax = 16;
 
-/** An account's transaction in a block, unopened; opens the ways through both dictionaries. */
+/** Finds an account's transaction in a block, unopened. Opens the ways through both dictionaries. */
 function findTransaction(tree: VisitedCells, extra: number, account: Buffer, lt: bigint): number | undefined {
   const block = findAccountBlock(tree, readBlockExtra(tree, extra).accountBlocks, account);
   return block === undefined ? undefined : findAccountTransaction(block, lt);
@@ -49,7 +49,7 @@ export function answerOneTransaction(
 
 type Args = ArgsOf<typeof getTransactions>;
 
-/** From one transaction back along the account's chain, newest first, as far as asked and as the tape goes. */
+/** Returns transactions from a given one back along the account's chain, newest first. Ends at the requested count or the tape's start. */
 export function answerTransactions(view: View, { count, account, lt, hash }: Args): TransactionList {
   if (account.workchain === -0x80000000) throw refusal(serverCode.fatal, 'invalid workchain specified');
   const ids: BlockId[] = [];
@@ -69,7 +69,7 @@ export function answerTransactions(view: View, { count, account, lt, hash }: Arg
 
 type Found = { readonly id: BlockId; readonly tree: VisitedCells; readonly cell: number };
 
-/** A transaction by its lt; when it is not there, the first of an answer is refused and a later one ends the answer. */
+/** Loads a transaction by its lt. A missing transaction refuses the query when it is the first, else it ends the answer. */
 function loadTransaction(view: View, account: Args['account'], lt: bigint, isFirst: boolean): Found | undefined {
   let block;
   try {
@@ -86,7 +86,7 @@ function loadTransaction(view: View, account: Args['account'], lt: bigint, isFir
   throw refusal(serverCode.fatal, 'cannot locate transaction in block with specified logical time');
 }
 
-/** `transaction$0111 account_addr lt prev_trans_hash prev_trans_lt`: what the account did before. */
+/** Reads the previous transaction from `transaction$0111 account_addr lt prev_trans_hash prev_trans_lt`. */
 function readPrevious(tree: VisitedCells, transaction: number): { lt: bigint; hash: Buffer } {
   const slice = new CellSlice(tree, transaction);
   slice.skip(4 + 256 + 64);

@@ -8,7 +8,7 @@ import type { DevchainError } from './errors.ts';
 import { refusal, serverCode } from './errors.ts';
 import { VisitedCells } from './visited-cells.ts';
 
-/** The chain as one lite server sees it: blocks above its tip do not exist. */
+/** A lite server's view of the chain: blocks above its tip do not exist. */
 export type View = {
   readonly chain: Chain;
   /** Newest masterchain seqno. */
@@ -42,7 +42,7 @@ export function isValidId({ workchain, shard, seqno }: BlockId): boolean {
   );
 }
 
-/** What stands for no block in answers. */
+/** Placeholder for an absent block in answers. */
 export const noBlock: BlockId = {
   workchain: -0x80000000,
   shard: 0n,
@@ -51,7 +51,7 @@ export const noBlock: BlockId = {
   fileHash: Buffer.alloc(32),
 };
 
-/** A known block. Refused with 651 when it is absent, or above the tip: then the text ends with how far the server is. */
+/** Finds a block. Refuses with 651 when it is absent or above the tip; then the text ends with the server's progress. */
 export function findBlock(view: View, id: BlockId): ChainBlock {
   const block = view.chain.find(id);
   if (block !== undefined && block.masterchainSeqno <= view.tip) return block;
@@ -63,7 +63,7 @@ export function findBlock(view: View, id: BlockId): ChainBlock {
   throw refusal(serverCode.notReady, `block handle not in db${lagOf(view, id)}`);
 }
 
-/** As `findBlock`, with the refusal worded as when the block is needed for another answer. */
+/** Finds a block like `findBlock`, with the refusal's text for a block that another answer needs. */
 export function needBlock(view: View, id: BlockId): ChainBlock {
   try {
     return findBlock(view, id);
@@ -97,12 +97,12 @@ function shardLag(view: View): string {
   return ` (possibly out of sync: shard_client_seqno=${view.tip} ls_seqno=${view.tip})`;
 }
 
-/** What a block is looked up by, beside its place. */
+/** Search key of a block, besides its place. */
 export type LookupKey = { readonly by: 'seqno' | 'lt' | 'utime'; readonly value: bigint };
 
 /**
- * The block of a prefix's way down the shards: with exactly this seqno, or the first whose end lt or time is not below the
- * value. Refused with 651 in the words of the node's index, in which the zerostate comes first and has no data.
+ * Returns a block along a prefix's path through the shards. It has exactly this seqno, or is the first whose end lt or time reaches the
+ * value. Refuses with 651 and the text of the node's index, in which the zerostate comes first and has no data.
  */
 export function lookUpBlock(view: View, workchain: number, prefix: bigint, key: LookupKey): ChainBlock {
   const first = zeroValue(view, workchain, key);
@@ -119,7 +119,7 @@ export function lookUpBlock(view: View, workchain: number, prefix: bigint, key: 
   );
 }
 
-/** Which block is the first that reaches a time can be told where the one before it is there as well. */
+/** The first block that reaches a time can be found only where the block before it is available too. */
 function findAlong({ firstSeqno }: Chain, known: readonly ChainBlock[], key: LookupKey): ChainBlock | undefined {
   if (key.by === 'seqno') return known.find((block) => lastValue(block, key) === key.value);
   const index = known.findIndex((block) => lastValue(block, key) >= key.value);
@@ -127,7 +127,7 @@ function findAlong({ firstSeqno }: Chain, known: readonly ChainBlock[], key: Loo
   return isFirst ? known[index] : undefined;
 }
 
-/** What the zerostate of a workchain is found by; undefined for a workchain that is not there. */
+/** Returns the search value of a workchain's zerostate; undefined for an unknown workchain. */
 function zeroValue({ chain }: View, workchain: number, { by }: LookupKey): bigint | undefined {
   const zero = chain.zeroStates.find(({ id }) => id.workchain === workchain);
   if (zero === undefined) return undefined;

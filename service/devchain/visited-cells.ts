@@ -1,10 +1,10 @@
 import type { CellKind, CellTable } from '../decode/cell-table.ts';
 
 /**
- * A table that remembers which of its cells were opened. Whatever reads a value through it leaves behind exactly the
- * cells that a proof of that value must show, which is how the node makes its proofs (service/liteserver/README.md#duties-of-a-server).
+ * A table that records opened cells. A read through it records exactly the cells that a proof of the value must show. The node makes its
+ * proofs the same way (service/liteserver/README.md#duties-of-a-server).
  *
- * Opening is asking where a cell's data is; kinds, hashes, depths and references of a cell may be read without it.
+ * A cell is opened when its data position is requested. Its kind, hashes, depths and references may be read without opening.
  */
 export class VisitedCells implements CellTable {
   readonly source: CellTable;

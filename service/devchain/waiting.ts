@@ -7,7 +7,7 @@ const waitMaxMs = 10_000;
 /** A block further than this above the tip is refused at once. */
 const aheadMax = 100;
 
-/** Waits at once; more are refused, as a node refuses when it has no time. */
+/** Most concurrent waits. Further waits are refused, like a node without time. */
 const waitsMax = 10_000;
 
 /** Waits of `waitMasterchainSeqno` (service/liteserver/README.md#waiting-for-a-block). */

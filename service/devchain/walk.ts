@@ -8,8 +8,8 @@ import { readMasterchainStateDetails, readMasterchainStateExtra } from '../decod
 import type { ShardState, ShardStateDetails } from '../decode/tlb/shard-state.ts';
 import { readShardState, readShardStateDetails } from '../decode/tlb/shard-state.ts';
 
-// Where the node reads a value that stands in two cells it always opens both, and so do its proofs: states and the
-// masterchain's parts are opened here as it opens them.
+// Visits states and parts of the masterchain as the node does. The node always opens both cells of a value that spans two cells, and so do
+// its proofs.
 
 /** A state: its root, and the cell of totals and libraries. */
 export function openState(table: CellTable, root: number): ShardState & ShardStateDetails {

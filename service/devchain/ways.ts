@@ -9,10 +9,10 @@ export type Ways = {
   keepOnly(isKept: (block: ChainBlock) => boolean): void;
 };
 
-/** Lists of a workchain's blocks for each way down its shards that somebody asked for. */
+/** Creates lists of a workchain's blocks, cached for each requested path through its shards. */
 export function createWays(): Ways {
   const byShard = new Map<string, ChainBlock[]>();
-  /** By the names of the shards on the way; a block of a shard that is new may make a way longer, and all are made anew. */
+  /** Lists by the shards on the path. A new shard may lengthen a path; its list then gets another key. */
   const ways = new Map<string, ChainBlock[]>();
   return {
     keepOnly(isKept) {

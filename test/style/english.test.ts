@@ -24,7 +24,6 @@ const directive = /^\s*(oxlint|eslint|@ts-|@vitest|v8 |c8 )/;
  */
 const faultsMax: Readonly<Record<string, Faults>> = {
   service: [12, 12, 2],
-  'service/devchain': [120, 44, 27],
   'test/bench': [67, 37, 18],
   'test/charts': [1, 4, 1],
   'test/crds': [3, 0, 0],

@@ -15,7 +15,7 @@ import { librariesOf, type LibraryChange } from './public-libraries.ts';
 
 /** The accounts of a chain while a block of it is made. */
 export type BlockAccounts = {
-  /** Makes a transaction; its cells come into the block's store. */
+  /** Makes a transaction. Its cells are added to the block's store. */
   run(id: Buffer, message: Work['message'], lt: bigint): Execution;
   /** Nanotons of an account after its transactions so far. */
   balanceOf(id: Buffer): bigint;
@@ -34,7 +34,7 @@ export type Execution =
 
 export type FinishedAccounts = {
   readonly blocks: readonly NewAccountBlock[];
-  /** For the state's dictionary; accounts are in the store of states. */
+  /** Changes for the state's dictionary. Accounts are in the store of states. */
   readonly changes: readonly ShardAccountChange[];
   /** Accounts of which libraries may have changed: roots of their dictionaries before and after, in the store of states. */
   readonly libraries: readonly LibraryChange[];
@@ -56,7 +56,7 @@ function storeNoAccount(store: CellStore): number {
 /**
  * @param accounts cell of `ShardAccounts` in `states`
  * @param cells the block's store
- * @param requireKnown throws for an account of which it is not known yet whether it is there
+ * @param requireKnown throws for an account that a fork has not requested yet
  */
 export function openAccounts(
   { states, cells, accounts }: { readonly states: CellStore; readonly cells: CellStore; readonly accounts: number },
@@ -88,7 +88,7 @@ export function openAccounts(
     libraries: LibraryChange;
   } {
     const { id, before, text, transactions } = account;
-    // The emulator's `ShardAccount` cell itself is not kept: only the account below it is part of the state.
+    // The state contains the account below the emulator's `ShardAccount` cell, but not that cell itself.
     const boc = parseBoc(Buffer.from(text, 'base64'));
     const slice = new CellSlice(boc, boc.roots[0]!);
     const after = states.import(boc, slice.ref());

@@ -15,7 +15,7 @@ export type QueueBefore = {
   readonly processed: Processed;
 };
 
-/** What a chain stood at before a block. */
+/** State of a chain before a block. */
 export type Before = ShardState &
   ShardStateDetails &
   QueueBefore & {

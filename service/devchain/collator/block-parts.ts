@@ -32,7 +32,7 @@ import type { NextState } from './next-state.ts';
 import type { OutQueue } from './out-queue.ts';
 import { sessionOf } from './sessions.ts';
 
-/** What a block is made from, before its transactions. */
+/** Parts of a block before its transactions. */
 export type BlockParts = {
   readonly request: CollateRequest;
   readonly config: ChainConfig;
@@ -47,14 +47,14 @@ export type BlockParts = {
   readonly feesRoot: number | undefined;
 };
 
-/** What its transactions left. */
+/** Results of a block's transactions. */
 export type FinishedRun = {
   readonly accounts: FinishedAccounts;
   readonly descriptors: FinishedDescriptors;
   readonly queue: OutQueue;
   readonly dispatch: DispatchQueue;
   readonly run: BlockRun;
-  /** No message waits in any queue for this shard. */
+  /** True when all queues are empty of messages for this shard. */
   readonly tookAll: boolean;
   /** More messages wait in the dispatch queue than a block takes. */
   readonly isLimited: boolean;
@@ -63,7 +63,7 @@ export type FinishedRun = {
 /** Cells of the `InMsg` that brought fees and new currencies to their accounts. */
 export type SpecialMessages = { readonly recovered: number | undefined; readonly minted: number | undefined };
 
-/** The node that this chain's blocks say they are made by: what it supports, whatever the configuration enables. */
+/** Software version and capabilities in the blocks of this chain, whatever the configuration enables. */
 const SOFTWARE = { version: 15, capabilities: 1006n };
 
 /** Capability bit: headers say which software made them. */
@@ -189,11 +189,11 @@ function catchainSeqnoOf({ request, reference }: BlockParts): number {
     ({ block }) => block.workchain === shard.workchain && shardsIntersect(block.shard, shard.shard),
   );
   const seqnos = listed.map(({ nextCatchainSeqno }) => nextCatchainSeqno);
-  // Of a merge that is not listed yet both halves are.
+  // An unlisted merge has both halves listed.
   return Math.max(...seqnos) + (listed.length > 1 ? 1 : 0);
 }
 
-/** How other blocks and states refer to a block. */
+/** Returns the reference to a block for other blocks and states. */
 export function referTo({ id, endLt }: BlockTip): ExtBlockRef {
   return { endLt, seqno: id.seqno, rootHash: id.rootHash, fileHash: id.fileHash };
 }

@@ -26,24 +26,27 @@ import type { OutQueue, QueuedMessage } from './out-queue.ts';
 import { placeOf } from './out-queue.ts';
 import { PLACE_BITS, between, containsPlace, nextStep } from './routing.ts';
 
-/** The transactions of one block, in the order in which the node makes them. */
+/** Transactions of one block, in the node's order. */
 export type BlockRun = {
   tickTock(kind: 'tick' | 'tock', accounts: readonly Buffer[]): void;
-  /** Brings money to an account out of nowhere; the cell of its `InMsg`. */
+  /** Credits money without a sender to an account. Returns the cell of its `InMsg`. */
   special(amount: CurrencyCollection, destination: Buffer): number;
-  /** Takes a message out of a queue, this shard's own or another's, to its account or one step on; one already taken is only noted. */
+  /**
+   * Takes a message out of a queue, this shard's own or another's. Delivers it to its account, or moves it one step on. A message that was
+   * taken already is only recorded.
+   */
   arrive(arrival: Arrival): void;
   external(message: ExternalMessage): ExternalOutcome;
   /** Takes a message out of the dispatch queue: it comes among the new ones. */
   emit(message: DeferredMessage): void;
-  /** Delivers the first new message, or queues it; false when there is none. */
+  /** Delivers the first new message, or queues it. False when there is none. */
   deliverNew(): boolean;
   /** From now on new messages are queued, whoever they are for. */
   fill(): void;
   /** Takes the note of a message that was delivered elsewhere out of the queue. */
   dequeue(message: QueuedMessage, importLt: bigint): void;
   readonly transactions: number;
-  /** Of all transactions but the turns of special accounts. */
+  /** Gas of all transactions except the turns of special accounts. */
   readonly gas: number;
   readonly endLt: bigint;
   /** The last internal message that was delivered. */
@@ -183,7 +186,7 @@ export function createBlockRun(options: BlockRunOptions, parts: BlockRunParts): 
     });
   }
 
-  /** Sends a message that is not for this shard one step on. */
+  /** Sends a message for another shard one step on. */
   function passOn(message: QueuedMessage, old: number, own: boolean): void {
     const { envelope, destination, next } = message;
     const route = nextStep(next, destination, shard);

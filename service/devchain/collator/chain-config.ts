@@ -10,7 +10,7 @@ import { readValidatorSet } from '#service/decode/tlb/validator-set.ts';
 import type { BlockLimits } from './block-load.ts';
 import { readBlockLimits } from './block-load.ts';
 
-/** What a block is made by, out of the configuration that the newest masterchain state holds. */
+/** Parameters for making a block, from the configuration in the newest masterchain state. */
 export type ChainConfig = {
   /** Root of the dictionary, in the store of states. */
   readonly root: number;
@@ -29,7 +29,7 @@ export type ChainConfig = {
   readonly workchains: ReadonlyMap<number, Workchain>;
   readonly catchain: CatchainConfig;
   readonly validators: ValidatorSet;
-  /** Of blocks of the masterchain and of shards. */
+  /** Limits of masterchain and shard blocks. */
   readonly limits: { readonly masterchain: BlockLimits; readonly shards: BlockLimits };
   /** Part of a forward fee that each shard on a message's way takes, of 65536 (parameter 25). */
   readonly nextFraction: bigint;
@@ -50,11 +50,11 @@ export type Workchain = {
   readonly splitMergeIntervalSeconds: number;
 };
 
-/** What stands for the delays in a `WorkchainDescr` that has none of its own. */
+/** Delays of a `WorkchainDescr` without own delays, in seconds. */
 const DEFAULT_DELAY_SECONDS = 100;
 const DEFAULT_INTERVAL_SECONDS = 100;
 
-/** Reads a configuration. Throws DecodeError, and Error for one without validators. */
+/** Reads a configuration. Throws DecodeError, and Error for a configuration without validators. */
 export function readChainConfig(states: CellStore, root: number): ChainConfig {
   const open = (param: number): CellSlice | undefined => {
     const cell = findConfigParam(states, root, param);
@@ -127,10 +127,10 @@ function readWorkchains(states: CellStore, slice: CellSlice | undefined): Map<nu
 }
 
 /**
- * `workchain#a6 enabled_since:uint32 monitor_min_split:(## 8) min_split:(## 8) max_split:(## 8) basic:(## 1) active:Bool
+ * Reads `workchain#a6 enabled_since:uint32 monitor_min_split:(## 8) min_split:(## 8) max_split:(## 8) basic:(## 1) active:Bool
  * accept_msgs:Bool flags:(## 13) zerostate_root_hash:bits256 zerostate_file_hash:bits256 version:uint32
- * format:(WorkchainFormat basic)`; `workchain_v2#a7` has `wc_split_merge_timings#0 split_merge_delay:uint32
- * split_merge_interval:uint32 ...` behind.
+ * format:(WorkchainFormat basic)`. `workchain_v2#a7` has `wc_split_merge_timings#0 split_merge_delay:uint32
+ * split_merge_interval:uint32 ...` at the end.
  */
 function readWorkchain(slice: CellSlice): Workchain {
   const isSecond = slice.uint(8) === 0xa7;

@@ -32,17 +32,20 @@ export type BlockTip = {
 
 export type CollateRequest = {
   readonly shard: ShardIdent;
-  /** One, or the left and the right half after a merge. */
+  /** Previous blocks: a single block, or the left and the right half after a merge. */
   readonly previous: readonly BlockTip[];
-  /** The newest masterchain block: for the masterchain itself the previous one. */
+  /** The newest masterchain block; for the masterchain itself the previous block. */
   readonly masterchain: BlockTip;
   /** New shard blocks, for the masterchain. */
   readonly tops: readonly ShardTop[];
   /** Messages from outside, in the order in which they are tried. */
   readonly externals: readonly ExternalMessage[];
-  /** More of them, which came when all messages of those before were delivered: the node goes on until the block's time is over. */
+  /**
+   * Later batches, each received after all messages of the batches before were delivered. The node continues until the block's time is
+   * over.
+   */
   readonly laterExternals?: readonly (readonly ExternalMessage[])[];
-  /** Unix seconds; must be above those of the previous block and of the masterchain's. */
+  /** Unix seconds. Must be later than the previous block and the masterchain block. */
   readonly utime: number;
   readonly randSeed: Buffer;
   /** Public key of the validator that makes the block. */
@@ -54,9 +57,12 @@ export type CollateRequest = {
   readonly transactionsMax: number;
   /** Accounts of this chain that are changed by hand before all else. */
   readonly edits: readonly AccountEdit[];
-  /** Libraries that become public by hand, before all else: the masterchain's block has them in its state, and the blocks that it takes in run with them. */
+  /**
+   * Libraries that become public by hand, first of all. The masterchain block has them in its state, and the shard blocks that it includes
+   * run with them.
+   */
   readonly libraries?: readonly CellAt[];
-  /** Makes a masterchain block a key block even when its configuration is the one before. */
+  /** Makes a masterchain block a key block even when its configuration is unchanged. */
   readonly keyBlock?: boolean;
   /** Says that the next blocks of this shard are of its halves. */
   readonly beforeSplit?: boolean;
@@ -67,15 +73,17 @@ export type CollateRequest = {
 export type CollateWorld = {
   readonly states: CellStore;
   readonly executor: Executor;
-  /** Reads a configuration by its root; may remember. */
+  /** Reads a configuration by its root; may cache. */
   readonly configOf: (root: number) => ChainConfig;
   /** State after a masterchain block of the past. */
   readonly masterchainState: (seqno: number) => number;
   /** State after a listed block. */
   readonly stateOf: (id: BlockId) => number;
-  /** True for an account that a forked network may have and this one has not asked for yet; then the block throws `MissingAccount`. */
+  /**
+   * True for an account that a forked network may have and that this network has not requested yet. The block then throws `MissingAccount`.
+   */
   readonly isMissing?: (place: AccountPlace) => boolean;
-  /** What contracts see of earlier blocks, as the executor takes it. */
+  /** Returns the contracts' view of earlier blocks, in the executor's form. */
   readonly previousBlocks: (masterchain: BlockTip) => string;
   /** Gives way to other work. */
   readonly rest: () => Promise<void> | undefined;
@@ -88,16 +96,24 @@ export type Collated = {
   readonly endLt: bigint;
   readonly keyBlock: boolean;
   readonly transactions: number;
-  /** For the masterchain block that takes this one in. */
+  /** Shard top for the masterchain block that includes this block. */
   readonly top: ShardTop;
-  /** What became of each message from outside; those that were not tried are left out. */
+  /** Outcome of each tried external message; untried messages are absent. */
   readonly externals: ReadonlyMap<ExternalMessage, ExternalOutcome>;
 };
 
 /**
- * Makes the next block of a chain as the node's collator does: messages that waited for their turn, ticks, fees and new currencies to their accounts, messages out of
- * queues, messages from outside, messages that these sent, tocks; then the new state, and the block with the update to it.
- * Throws DecodeError or Error when the state contradicts itself; the chain is then as it was.
+ * Makes the next block of a chain in the same order as the node's collator.
+ * 1. Deferred messages whose turn it is.
+ * 2. Ticks.
+ * 3. Fees and new currencies to their accounts.
+ * 4. Messages from queues.
+ * 5. External messages.
+ * 6. Messages that these sent.
+ * 7. Tocks.
+ * 8. The new state, and the block with its update.
+ *
+ * Throws DecodeError or Error when the state contradicts itself. The chain is then unchanged.
  */
 export async function collate(request: CollateRequest, world: CollateWorld): Promise<Collated> {
   const { shard, utime } = request;
@@ -170,8 +186,8 @@ function runEnd(run: BlockRun, states: CellStore, parts: BlockParts): void {
 }
 
 /**
- * The special accounts whose turn it is at the start or the end of a masterchain block; the contract of the configuration is one
- * whether or not the configuration lists it.
+ * Returns the special accounts with a turn at the start or the end of a masterchain block. The config contract is always special, listed or
+ * not.
  */
 function turnsOf(states: CellStore, { before, config, reference }: BlockParts, kind: 'tick' | 'tock'): Buffer[] {
   const { specials } = config;

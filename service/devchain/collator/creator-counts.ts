@@ -8,7 +8,7 @@ import { NO_BLOCKS, readCreatorStats, writeCreatorStats } from '#service/decode/
 /** Statistics older than this many of their time constants are as good as none. */
 const FADED_AFTER = 48;
 
-/** A counter with some blocks more: what it counted before fades with the time since (`DiscountedCounter::increase_by`). */
+/** Adds blocks to a counter. Earlier counts decay with time (`DiscountedCounter::increase_by`). */
 function countBlocks(counter: BlockCounter, count: number, utime: number): BlockCounter {
   const scaled = BigInt(count) << 32n;
   if (counter.total === 0n) {
@@ -23,7 +23,7 @@ function countBlocks(counter: BlockCounter, count: number, utime: number): Block
   };
 }
 
-/** `value * exp(-seconds / span)`, to the nearest: a number holds enough digits of both. */
+/** Returns `value * exp(-seconds / span)`, rounded. A JavaScript number has enough digits for both. */
 function fade(value: bigint, seconds: number, span: number): bigint {
   if (seconds === 0) return value;
   if (seconds >= FADED_AFTER * span) return 0n;
@@ -31,8 +31,7 @@ function fade(value: bigint, seconds: number, span: number): bigint {
 }
 
 /**
- * The statistics of block makers after a masterchain block, which also counts the shard blocks that it takes in; those of all
- * together stand under the key 0.
+ * Updates the statistics of block creators after a masterchain block. Included shard blocks count too. Key 0 has the total of all creators.
  */
 export function updateCreatorStats(
   store: CellStore,

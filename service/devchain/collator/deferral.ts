@@ -1,24 +1,24 @@
 import type { MessageMetadata } from '#service/decode/tlb/msg-envelope.ts';
 import type { DeferredMessage, DispatchQueue } from './dispatch-queue.ts';
 
-/** From this one on, messages that an account sends in a block wait for the next blocks; the first of each transaction is not counted. */
+/** Number of the first deferred message that an account sends in a block. The first message of each transaction is not counted. */
 const DEFER_FROM = 10;
 
-/** Messages in the queue of the shard above which all but the first of each transaction wait, and none has its turn. */
+/** Messages in the shard's queue above which only the first of each transaction is not deferred. Then no deferred message has its turn. */
 const QUEUE_MAX = 2048n;
 
-/** Rounds after the first, in which each account has one turn: messages in all, and of one chain of messages. */
+/** Limits of the second round: messages in all, and of one chain of messages. In the first round, each account has one turn. */
 const SECOND_ROUND = { total: 150, ofInitiator: 20 };
 const THIRD_ROUND_TOTAL = 150;
 
-/** Messages of one chain of messages in the third round, by how many are in the queue of the shard. */
+/** Returns the limit for one chain of messages in the third round, by the length of the shard's queue. */
 function thirdRoundOfInitiator(queueSize: bigint): number {
   if (queueSize <= 256n) return 10;
   if (queueSize <= 512n) return 2;
   return queueSize <= 1500n ? 1 : 0;
 }
 
-/** Which messages wait, and what comes of it for the order of things in a block. */
+/** Decides which messages are deferred, and the order that results in a block. */
 export type Deferral = {
   /**
    * Says of a new message, in the order in which they are delivered, whether it has to wait.
@@ -29,7 +29,7 @@ export type Deferral = {
   emit(source: Buffer): bigint;
   /** A message that left the dispatch queue has its turn. */
   settle(source: Buffer): void;
-  /** What an account does comes after its messages that left the dispatch queue; 0 when none did. */
+  /** Lt of the account's last message that left the dispatch queue, or 0. Later actions of the account come after it. */
   emittedLt(account: Buffer): bigint;
 };
 
@@ -66,10 +66,10 @@ export function createDeferral(queue: DispatchQueue, { enabled, startLt, special
   };
 }
 
-/** Messages whose turn it is at the start of a block, in the order in which they leave the dispatch queue. */
+/** Deferred messages with a turn at the start of a block, in their order of leaving the dispatch queue. */
 export type Turns = {
   readonly messages: readonly DeferredMessage[];
-  /** More wait than a block takes: it counts as a heavy one. */
+  /** More messages wait than a block takes, so the block counts as heavy. */
   readonly isLimited: boolean;
 };
 
@@ -78,8 +78,9 @@ export const NO_TURNS: Turns = { messages: [], isLimited: false };
 type Account = { readonly source: Buffer; taken: number; next: DeferredMessage | undefined };
 
 /**
- * Chooses them as the node does, in three rounds, in each of which the account with the oldest message comes first: one of each account; up to ten of an
- * account; as many as the queue of the shard has room for. None while that is full.
+ * Chooses deferred messages as the node does, in three rounds. In each round the account with the oldest message comes first. The first
+ * round takes one message of each account. The second takes up to ten of an account. The third takes as many as the shard's queue has room
+ * for. Returns none while that queue is full.
  */
 export function chooseTurns(queue: DispatchQueue, queueSize: bigint): Turns {
   if (queueSize > QUEUE_MAX) return NO_TURNS;

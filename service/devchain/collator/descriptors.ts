@@ -21,7 +21,7 @@ import {
 import type { OutMsg } from '#service/decode/tlb/out-msg.ts';
 import { exportedValueOf, writeOutMsg } from '#service/decode/tlb/out-msg.ts';
 
-/** What came into a block and what left it. */
+/** Incoming and outgoing messages of a block. */
 export type Descriptors = {
   addIn(inMsg: InMsg): void;
   /** @param hash of the message, the key */

@@ -18,9 +18,9 @@ export type DispatchQueue = {
   /** @param envelope in the block's store */
   add(source: Buffer, lt: bigint, envelope: number): void;
   remove(message: DeferredMessage): void;
-  /** Ids of those whose messages wait, with the lt of the first one. */
+  /** Returns ids of accounts with deferred messages, and the lt of their first message. */
   accounts(): { readonly source: Buffer; readonly lt: bigint }[];
-  /** The messages of an account that were there before the block, in the order of their lt, and at most so many. */
+  /** Returns an account's messages from before the block, ordered by lt, at most `max`. */
   list(source: Buffer, max: number): DeferredMessage[];
   /** The root in the store of states. */
   finish(): number | undefined;
@@ -28,7 +28,7 @@ export type DispatchQueue = {
 
 export type DeferredMessage = {
   readonly source: Buffer;
-  /** Of its creation. */
+  /** Lt of the message's creation. */
   readonly lt: bigint;
   /** Cells are of the store of states. */
   readonly envelope: MessageEnvelope;

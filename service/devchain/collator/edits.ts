@@ -13,15 +13,15 @@ import type { Before } from './before.ts';
 import { librariesOf, updatePublicLibraries } from './public-libraries.ts';
 
 /**
- * An account put into the state by hand, before a block's transactions: a developer's way to have any balance, code, data or
- * configuration. No transaction tells of it; money that appears or disappears counts as minted or burned.
+ * Manual change of an account in the state, before a block's transactions. It allows any balance, code, data or configuration. No
+ * transaction reports it. Added or removed money counts as minted or burned.
  */
 export type AccountEdit = {
   readonly workchain: number;
   readonly id: Buffer;
-  /** Makes the account's new cell from the old one, in the store of states; undefined takes the account away. */
+  /** Makes the account's new cell from the old cell, in the store of states. Undefined removes the account. */
   readonly edit: (states: CellStore, account: number | undefined) => number | undefined;
-  /** What becomes its last transaction; left out, the one it had. */
+  /** New last transaction; absent: unchanged. */
   readonly last?: Pick<ShardAccount, 'lastTransactionHash' | 'lastTransactionLt'>;
 };
 
@@ -42,10 +42,10 @@ export function storeShardAccounts(states: CellStore, root: number | undefined):
 
 const noTransaction = { lastTransactionHash: Buffer.alloc(32), lastTransactionLt: 0n };
 
-/** What edits put on accounts, and what they took from them; of one currency either. */
+/** Money that edits added to accounts, and removed from them, by currency. */
 export type Gained = { readonly added: CurrencyCollection; readonly lost: CurrencyCollection };
 
-/** What there is more in `one` than in `other`, of each currency. */
+/** Returns the excess of `one` over `other`, by currency. */
 function excess(states: CellStore, one: CurrencyCollection, other: CurrencyCollection): CurrencyCollection {
   const there = new Map(listExtraCurrencies(states, other.extra).map(({ id, amount }) => [id, amount]));
   const more = listExtraCurrencies(states, one.extra)
@@ -55,7 +55,7 @@ function excess(states: CellStore, one: CurrencyCollection, other: CurrencyColle
   return { grams, extra: storeExtraCurrencies(states, more) };
 }
 
-/** The state with edited accounts; its total is still the old one, so that the block can say what changed. */
+/** Returns the state with edited accounts. Its total is still the old total, so that the block can state the difference. */
 export function applyEdits(
   states: CellStore,
   before: Before,
@@ -89,9 +89,9 @@ export function applyEdits(
 }
 
 /**
- * Cells of the state before on the ways to edited accounts, or to where they are not: the update shows them, and so says which accounts a block changes
- * without a transaction.
- * @param roots of the state before, or of both halves
+ * Returns cells of the previous state on the paths to edited accounts, or to their absent positions. The update shows these cells. It thus
+ * states the accounts that a block changes without a transaction.
+ * @param roots roots of the previous state, or of both halves
  */
 export function waysToEdited(
   states: CellStore,

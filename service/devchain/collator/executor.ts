@@ -8,12 +8,12 @@ export type Executor = {
   /** Sets what the transactions of the next block have in common. */
   open(world: BlockWorld): void;
   run(work: Work): Outcome;
-  /** As `run`, with the VM's log of each instruction and the gas that it leaves; slower. */
+  /** Runs like `run`, with the VM's log of each instruction and the remaining gas; slower. */
   trace(work: Work): Outcome;
   close(): void;
 };
 
-/** What all transactions of a block see. */
+/** Context that all transactions of a block see. */
 export type BlockWorld = {
   readonly states: CellStore;
   /** Root of the configuration, and of the masterchain's libraries: both in `states`. */
@@ -26,7 +26,7 @@ export type BlockWorld = {
   readonly previousBlocks: string;
 };
 
-/** One transaction to be made. */
+/** Input of one transaction. */
 export type Work = {
   /** `ShardAccount` as a bag of cells in base64. */
   readonly account: string;
@@ -37,7 +37,7 @@ export type Work = {
 };
 
 export type Outcome =
-  /** `Transaction` as a bag of cells; the account after it in base64. */
+  /** `Transaction` as a bag of cells, and the account after it in base64. */
   | { readonly kind: 'done'; readonly transaction: Buffer; readonly account: string }
   /** An external message that is not accepted. */
   | { readonly kind: 'rejected'; readonly error: string; readonly exitCode: number | undefined; readonly log: string };
@@ -54,7 +54,7 @@ type Answer = {
   };
 };
 
-/** Kept configurations: a key block needs the next one, a fork goes back to the last. */
+/** Cached configurations. A key block needs the next one, and a fork returns to the last one. */
 const CONFIGS_MAX = 4;
 
 /** Verbosity at which the log names each instruction and the gas that is left. */
@@ -146,7 +146,7 @@ function readAnswer({ output, message }: Answer): Outcome {
   };
 }
 
-/** A bag of cells of one cell, in base64. */
+/** Returns a bag of a single cell, in base64. */
 export function bocText(store: CellStore, cell: number): string {
   return writeBocText(store, [cell]);
 }

@@ -5,7 +5,7 @@ export type ExternalMessage = {
   readonly destination: { readonly workchain: number; readonly id: Buffer };
 };
 
-/** What became of a message from outside. */
+/** Outcome of an external message. */
 export type ExternalOutcome =
   | { readonly kind: 'included'; readonly transaction: Buffer; readonly lt: bigint }
   | { readonly kind: 'rejected'; readonly error: string; readonly exitCode: number | undefined; readonly log: string };

@@ -22,7 +22,7 @@ import type { MasterchainState } from './masterchain-state.ts';
 import { sessionOf } from './sessions.ts';
 import { planShards } from './shard-list.ts';
 
-/** What only a masterchain block changes. */
+/** Part of the state that only a masterchain block changes. */
 export type MasterchainPart = {
   readonly keyBlock: boolean;
   readonly config: ConfigParams;
@@ -41,11 +41,11 @@ export type MasterchainPartOptions = {
   /** Cell of `ShardAccounts` after the block. */
   readonly accounts: number;
   readonly utime: number;
-  /** As in `CollateRequest`. */
+  /** Field `CollateRequest.keyBlock`. */
   readonly keyBlock: boolean;
   readonly creator: Buffer;
   readonly shardCreators: readonly Buffer[];
-  /** What the block and the shards' blocks created and minted. */
+  /** Currencies that the block and the shard blocks created and minted. */
   readonly created: CurrencyCollection;
 };
 
@@ -70,7 +70,7 @@ export function makeMasterchainPart(states: CellStore, options: MasterchainPartO
   const withStats = (now.capabilities & CREATE_STATS) !== 0n;
   const details = storeMasterchainStateDetails(states, {
     flags: withStats ? 1 : 0,
-    // Here the hash is reckoned as if for session 0; headers have it for their own.
+    // The hash here is computed as if for session 0. Headers have a hash of their own session.
     validatorListHashShort: validatorSetHash(0, validators),
     catchainSeqno,
     nextCatchainUpdated: newSession && newShardSessions,
@@ -91,7 +91,7 @@ export function makeMasterchainPart(states: CellStore, options: MasterchainPartO
   };
 }
 
-/** The configuration that the contract holds: the first reference of its data. */
+/** Returns the configuration in the contract: the first reference of its data. */
 function configOfContract(states: CellStore, accounts: number, address: Buffer): number | undefined {
   const found = findShardAccount(states, accounts, address);
   const state = found && readAccount(states, found.account)?.state;

@@ -29,7 +29,7 @@ export function openMasterchainState(states: CellStore, root: number): Mastercha
   };
 }
 
-/** End lt of the newest block that the state lists for a place; 0 when it has none. */
+/** Returns the end lt of the newest block that the state lists for a place; 0 when there is none. */
 export function endLtOf({ lt, shards }: Pick<MasterchainState, 'lt' | 'shards'>, place: Place): bigint {
   if (place.workchain === MASTERCHAIN) return lt;
   return shards.find(({ block }) => containsPlace(block, place))?.endLt ?? 0n;

@@ -1,7 +1,7 @@
-/** Where an account is. */
+/** Workchain and id of an account. */
 export type AccountPlace = { readonly workchain: number; readonly id: Buffer };
 
-/** A block needs an account that was not brought over from the forked network yet: it is to be made again when it was. */
+/** A block needs an account that was not fetched from the forked network yet. Make the block again after the fetch. */
 export class MissingAccount extends Error {
   readonly place: AccountPlace;
 

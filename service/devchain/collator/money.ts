@@ -22,13 +22,13 @@ const LEAST_RECOVERED = 1_000_000_000n;
 /** Money that a block makes before any transaction of it. */
 export type BlockMoney = {
   readonly created: CurrencyCollection;
-  /** New extra currencies, which a message brings to their account. */
+  /** New extra currencies. A message brings them to their account. */
   readonly minted: CurrencyCollection;
-  /** Put on accounts by hand; stands in the block with what is minted. */
+  /** Currencies added by hand. The block counts them as minted. */
   readonly edited: CurrencyCollection;
   readonly recovered: CurrencyCollection;
   readonly feesImported: CurrencyCollection;
-  /** Fees of the block that are known already: imported and created. */
+  /** Fees of the block so far: imported and created. */
   readonly feesCollected: CurrencyCollection;
   readonly burned: CurrencyCollection;
 };
@@ -89,7 +89,7 @@ function toMint(cells: CellStore, { toMint: wanted }: ChainConfig, there: Curren
   return { grams: 0n, extra: storeExtraCurrencies(cells, missing) };
 }
 
-/** True when a block's money adds up: what comes in and is made is what goes on, out and to validators, or is burned. */
+/** True when a block's money balances. Imported and created money equals money that stays, leaves, goes to validators, or is burned. */
 export function isBalanced(cells: CellStore, flow: ValueFlow): boolean {
   const sum = (parts: readonly CurrencyCollection[]): CurrencyCollection =>
     parts.reduce((total, part) => addCurrencies(cells, total, part), NO_CURRENCIES);

@@ -25,13 +25,13 @@ export type Neighbor = {
 export type Arrival = {
   readonly message: QueuedMessage;
   readonly own: boolean;
-  /** The shard took it in an earlier block, which its neighbor has not seen yet: nothing is to be done with it. */
+  /** The shard took the message in an earlier block, which its neighbor has not seen yet. No action is needed. */
   readonly taken: boolean;
 };
 
 /**
- * Every chain that a block sees: the masterchain, the listed shards, and its own as it was left by the block before. A split or a
- * merge that is not listed yet makes the own shard look like what it will be.
+ * Returns every chain that a block sees: the masterchain, the listed shards, and its own state after the previous block. During an unlisted
+ * split or merge, the own shard already has its future form.
  */
 export function neighborsOf(
   states: CellStore,
@@ -63,7 +63,7 @@ export function neighborsOf(
   return [...neighbors, { shard: place, endLt: masterchain.endLt, queue, processed, own: false }];
 }
 
-/** Messages of the own queue that neighbors have taken, with the end lt of the block in which that is seen. */
+/** Lists messages of the own queue that neighbors have taken. Each has the end lt of the block that shows it. */
 export function listDelivered(
   states: CellStore,
   queue: number | undefined,

@@ -1,13 +1,13 @@
 import type { InternalInfo } from '#service/decode/tlb/message.ts';
 import type { MessageMetadata } from '#service/decode/tlb/msg-envelope.ts';
 
-/** A message that a transaction of this block sent to an account; cells are the block's. */
+/** Message that a transaction of this block sent to an account. Its cells are in the block's store. */
 export type NewMessage = {
   readonly lt: bigint;
   readonly hash: Buffer;
   readonly cell: number;
   readonly info: InternalInfo;
-  /** The one that sent it; of a message that waited, which was sent in another block, its envelope instead. */
+  /** Transaction that sent the message. A deferred message, sent in another block, has its envelope instead. */
   readonly origin: { readonly transaction: number } | { readonly waited: number };
   /** Place among the messages of its transaction. */
   readonly index: number;
@@ -19,7 +19,7 @@ export type NewMessage = {
 /** New messages in the order of their delivery: by lt, then by hash. */
 export type NewMessages = {
   add(message: NewMessage): void;
-  /** The first one, which is taken out. */
+  /** Removes and returns the first message. */
   take(): NewMessage | undefined;
 };
 

@@ -141,7 +141,7 @@ function loadOf(cells: CellStore, { startLt }: BlockParts, { run }: FinishedRun)
   return { bytes: cells.size * CELL_BYTES, gas: run.gas, ltDelta: Number(run.endLt - startLt) };
 }
 
-/** What a masterchain block and the shard blocks that it takes in created and minted. */
+/** Returns currencies that a masterchain block and its included shard blocks created and minted. */
 function createdOf(cells: CellStore, { request, money, feesRoot }: BlockParts): CurrencyCollection {
   const own = addCurrencies(cells, money.created, addCurrencies(cells, money.minted, money.edited));
   const shards = request.tops.reduce((sum, { minted }) => sum + minted, 0n);
@@ -176,7 +176,7 @@ function storeAccounts(
 /** Stands behind every message of its lt. */
 const LAST_HASH = Buffer.alloc(32, 0xff);
 
-/** Notes how far the shard has taken messages: to the last delivered one, or all that there were. */
+/** Stores how far the shard has taken messages: to the last delivered message, or all messages. */
 function storeProcessed(
   states: CellStore,
   { before, reference }: BlockParts,

@@ -19,7 +19,7 @@ import type { Enqueued } from './processed-upto.ts';
 import type { Place } from './routing.ts';
 import { between } from './routing.ts';
 
-/** A message in a queue of the store of states, with all that is known of it. */
+/** Message in a queue of the store of states, with all its facts. */
 export type QueuedMessage = Enqueued & {
   /** Next stop and hash of the message: the key in the queue. */
   readonly key: Buffer;
@@ -43,7 +43,7 @@ function queueKey(next: Place, hash: Buffer): Buffer {
   return key;
 }
 
-/** Where an account is. */
+/** Returns the place of an account. */
 export function placeOf({ workchain, id }: Pick<InternalAddress, 'workchain' | 'id'>): Place {
   return { workchain, prefix: id.readBigUInt64BE(0) };
 }

@@ -37,7 +37,9 @@ export type PreparedBlock = {
   /** The block's own store. */
   readonly cells: CellStore;
   readonly parts: BlockParts;
-  /** The shards that a masterchain block lists, before it makes plans for them; of a shard block, those that it knows. */
+  /**
+   * Shards that a masterchain block lists, before it makes plans for them. For a shard block, the listed shards of its masterchain block.
+   */
   readonly listed: readonly ListedShard[];
   /** Messages in queues that are for this chain. */
   readonly arrivals: readonly Arrival[];
@@ -56,7 +58,10 @@ const SHORT_DEQUEUE = 32n;
 const MESSAGE_METADATA = 128n;
 const DEFER_MESSAGES = 256n;
 
-/** Opens the state before, takes in shard blocks, reckons times and money, and clears the queue of what others have taken. */
+/**
+ * Opens the previous state and includes shard blocks. Computes times and money. Removes messages from the queue that other shards have
+ * taken.
+ */
 export function prepareBlock(request: CollateRequest, world: CollateWorld): PreparedBlock {
   const { shard, masterchain, utime } = request;
   const { states } = world;
@@ -139,7 +144,7 @@ function listShards({ masterchain, tops, utime }: CollateRequest, reference: Mas
   return takeTops(all, tops, seqno);
 }
 
-/** The dictionary of fees that a masterchain block takes in: of new shard blocks, and nothing of workchains that are new. */
+/** Returns the dictionary of fees that a masterchain block imports from new shard blocks. New workchains have no fees. */
 function importFees(
   cells: CellStore,
   states: CellStore,

@@ -18,7 +18,7 @@ import { containsPlace } from './routing.ts';
 const ACCOUNTS = { bits: 256, augmentation: depthBalanceAugmentation };
 const QUEUE = { bits: QUEUE_KEY_BITS, augmentation: leastLtAugmentation };
 
-/** What a chain stood at before its next block: the state of the block before, a half of it, or both halves' together. */
+/** Opens a chain's state before its next block: the previous block's state, a half of it, or both halves together. */
 export function openPrevious(
   states: CellStore,
   shard: ShardIdent,
@@ -74,7 +74,7 @@ function queueOf(
   };
 }
 
-/** Both halves as one (`ShardState::merge_with`). */
+/** Merges both halves (`ShardState::merge_with`). */
 function mergeStates(states: CellStore, shard: ShardIdent, left: Before, right: Before): Before {
   if (shardParent(left.shard) !== shard.shard || left.shard >= right.shard) {
     throw new Error('the states before are not the halves of this shard');

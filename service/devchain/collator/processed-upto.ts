@@ -9,24 +9,24 @@ export type Enqueued = {
   readonly lt: bigint;
   readonly hash: Buffer;
   readonly enqueuedLt: bigint;
-  /** The shard whose queue it is in, and the one that takes it next. */
+  /** The shard whose queue has the message, and the shard that takes it next. */
   readonly current: Place;
   readonly next: Place;
 };
 
-/** End lt of the block that a masterchain block lists for the shard of a place; of itself for the masterchain. */
+/** Returns the end lt of the block that a masterchain block lists for a place's shard. For the masterchain, its own end lt. */
 export type ShardEndLt = (masterchainSeqno: number, place: Place) => bigint;
 
-/** What of other shards' queues a shard has taken. */
+/** Progress of a shard in the queues of other shards. */
 export type Processed = { readonly owner: ShardIdent; readonly list: readonly ProcessedUpto[] };
 
-/** Whether the owner has taken the message already (`MsgProcessedUpto::already_processed`). */
+/** True when the owner has taken the message already (`MsgProcessedUpto::already_processed`). */
 export function isProcessed({ owner, list }: Processed, message: Enqueued, endLt: ShardEndLt): boolean {
   return list.some((upto) => {
     if (owner.workchain !== message.next.workchain || !shardContainsPrefix(upto.shard, message.next.prefix))
       return false;
     if (message.lt > upto.lt || (message.lt === upto.lt && Buffer.compare(message.hash, upto.hash) > 0)) return false;
-    // Of its own messages a shard knows all; of others' only what was in the queue of the block it looked at.
+    // A shard sees all its own messages. Of other shards it sees only the queue of the last block that it read.
     if (owner.workchain === message.current.workchain && shardContainsPrefix(upto.shard, message.current.prefix)) {
       return true;
     }
@@ -34,7 +34,7 @@ export function isProcessed({ owner, list }: Processed, message: Enqueued, endLt
   });
 }
 
-/** The list with one entry more, without entries that another one covers, in the order of shards and seqnos. */
+/** Adds an entry, and removes entries that another entry covers. The result is ordered by shards and seqnos. */
 export function addProcessed({ owner, list }: Processed, entry: Omit<ProcessedUpto, 'shard'>): Processed {
   return { owner, list: compact([...list, { ...entry, shard: owner.shard }]) };
 }
@@ -55,7 +55,7 @@ function covers(one: ProcessedUpto, other: ProcessedUpto, isFirst: boolean): boo
   return one.shard !== other.shard || one.masterchainSeqno !== other.masterchainSeqno || isFirst;
 }
 
-/** What holds for one half after a split: entries of the other half are left out. */
+/** Returns the list of one half after a split, without entries of the other half. */
 export function splitProcessed({ list }: Processed, half: ShardIdent): Processed {
   const mine = list.filter(({ shard }) => shardsIntersect(shard, half.shard));
   return {
@@ -66,12 +66,12 @@ export function splitProcessed({ list }: Processed, half: ShardIdent): Processed
   };
 }
 
-/** What holds for a shard after its halves were merged. */
+/** Returns the list of a shard after its halves were merged. */
 export function mergeProcessed(left: Processed, right: Processed, owner: ShardIdent): Processed {
   return { owner, list: compact([...left.list, ...right.list]) };
 }
 
-/** The lowest masterchain seqno of the list; `none` when it is empty. */
+/** Returns the lowest masterchain seqno of the list; `none` when it is empty. */
 export function leastSeqno({ list }: Processed, none: number): number {
   return list.reduce((least, { masterchainSeqno }) => Math.min(least, masterchainSeqno), none);
 }

@@ -15,10 +15,10 @@ export type LibraryChange = {
   readonly after: number | undefined;
 };
 
-/** Who publishes libraries of a forked network: nobody's account, so that they stay. */
+/** Publisher of a forked network's libraries. The id belongs to no account, so that the libraries stay. */
 const NOBODY = Buffer.alloc(32);
 
-/** Root of an account's libraries; undefined when it has none. @param account cell of `Account` */
+/** Returns the root of an account's libraries; undefined when it has none. @param account cell of `Account` */
 export function librariesOf(states: CellStore, account: number | undefined): number | undefined {
   const state = account === undefined ? undefined : readAccount(states, account)?.state;
   return state?.kind === 'active' ? state.init.libraries : undefined;
@@ -59,7 +59,7 @@ export function hasLibrary(states: CellTable, root: number | undefined, hash: Bu
   return lookupHashmap(states, root, KEY_BITS, hash) !== undefined;
 }
 
-/** `simple_lib$_ public:Bool root:^Cell`: the public ones by hash in hex; one under another hash than its own is none. */
+/** Lists public libraries by hash in hex, from `simple_lib$_ public:Bool root:^Cell`. Skips a library under a hash other than its own. */
 function listPublic(states: CellStore, root: number | undefined): Map<string, number> {
   const libraries = new Map<string, number>();
   walkHashmap(states, root, KEY_BITS, (key, value) => {
@@ -70,7 +70,7 @@ function listPublic(states: CellStore, root: number | undefined): Map<string, nu
   return libraries;
 }
 
-/** `shared_lib_descr$00 lib:^Cell publishers:(Hashmap 256 True)` with one publisher more, or (no `library`) fewer. */
+/** Adds a publisher to `shared_lib_descr$00 lib:^Cell publishers:(Hashmap 256 True)`, or removes it when `library` is absent. */
 function publish(
   states: CellStore,
   root: number | undefined,
@@ -82,7 +82,7 @@ function publish(
   const entry = lookupHashmap(states, root, KEY_BITS, key);
   entry?.skip(2);
   const cell = entry?.ref() ?? library!;
-  // The dictionary of publishers stands in the entry itself: a cell of its own makes it one that can be changed.
+  // The entry contains the dictionary of publishers inline. A separate cell makes the dictionary editable.
   const old = entry === undefined ? undefined : new BitWriter().rest(entry).finish(states);
   const write = library === undefined ? undefined : (): void => {};
   const publishers = updateHashmap(states, old, { bits: KEY_BITS }, [{ key: publisher, write }]);

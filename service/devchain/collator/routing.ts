@@ -2,13 +2,13 @@ import { MASTERCHAIN } from '#service/decode/block-id.ts';
 import { shardContainsPrefix } from '#service/decode/shard.ts';
 import type { ShardIdent } from '#service/decode/tlb/shard-ident.ts';
 
-/** Where an account is: its workchain and the first 64 bits of its id, unsigned. */
+/** Place of an account: its workchain and the first 64 bits of its id, unsigned. */
 export type Place = { readonly workchain: number; readonly prefix: bigint };
 
 /** All bits of a place: 32 of the workchain, 64 of the prefix. */
 export const PLACE_BITS = 96;
 
-/** Whether a place belongs to the shard. */
+/** True when a place belongs to the shard. */
 export function containsPlace({ workchain, shard }: ShardIdent, place: Place): boolean {
   return workchain === place.workchain && shardContainsPrefix(shard, place.prefix);
 }
@@ -28,12 +28,12 @@ export function between(source: Place, destination: Place, bits: number): Place 
   };
 }
 
-/** How many bits are the destination's where a message is, and at its next stop. */
+/** Number of the destination's bits at a message's current position, and at its next stop. */
 export type Route = { readonly currentBits: number; readonly nextBits: number };
 
 /**
- * The next step of a message on the hypercube of shards: the first four bits in which the destination differs and that lead out
- * of the shard (`perform_hypercube_routing`). From and to the masterchain the way is straight.
+ * Returns a message's next step on the hypercube of shards (`perform_hypercube_routing`). The step changes the first four bits that differ
+ * from the destination and lead out of the shard. A route from or to the masterchain is direct.
  */
 export function nextStep(from: Place, destination: Place, shard: ShardIdent): Route {
   if (containsPlace(shard, destination)) return { currentBits: PLACE_BITS, nextBits: PLACE_BITS };

@@ -4,11 +4,11 @@ import { masterchainValidators, shardValidators, validatorSetHash } from '#servi
 import { MASTERCHAIN } from '#service/decode/block-id.ts';
 import type { ChainConfig } from './chain-config.ts';
 
-/** Who makes and signs the blocks of a chain for a while. */
+/** Validators that make and sign the blocks of a chain for some time. */
 export type Session = {
   readonly catchainSeqno: number;
   readonly validators: readonly Validator[];
-  /** As block headers state it. */
+  /** Hash of the validator list, as in block headers. */
   readonly listHash: number;
 };
 

@@ -25,7 +25,7 @@ export type ShardTop = Pick<
   readonly minted: bigint;
 };
 
-/** What stands for the lowest referenced seqno where there is none. */
+/** Placeholder for an absent lowest referenced seqno. */
 export const NO_SEQNO = 0xffff_ffff;
 
 /** The shards of workchains that are listed for the first time: their zerostates. */
@@ -59,7 +59,7 @@ export function newWorkchains(
     }));
 }
 
-/** The list with new shard blocks in the place of those that they follow; after a split or a merge it has other shards. */
+/** Replaces listed shard blocks by the new blocks that follow them. After a split or a merge the list has other shards. */
 export function takeTops(
   shards: readonly ListedShard[],
   tops: readonly ShardTop[],
@@ -108,7 +108,7 @@ export function planShards(
   { workchains }: ChainConfig,
   { utime, newSessions }: { readonly utime: number; readonly newSessions: boolean },
 ): ListedShard[] {
-  // As in the node a shard sees its sibling as it was before: both halves decide from the same facts.
+  // A shard sees its sibling's old state, as in the node. Both halves thus decide from the same facts.
   return shards.map((shard) => {
     const { workchain } = shard.block;
     return planShard(shard, siblingOf(shards, shard), workchains.get(workchain), utime, newSessions);

@@ -1,4 +1,4 @@
-// Standard published code, as bags of cells in base64: what explorers and clients recognize by its hash.
+// Standard published code, as bags of cells in base64. Explorers and clients recognize its hash.
 
 /** Jetton minter with TEP-89 discovery of `ton-blockchain/token-contract` (`ft/jetton-minter-discoverable.fc`). */
 export const JETTON_MINTER_CODE =

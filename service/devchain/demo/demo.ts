@@ -23,7 +23,7 @@ import { WALLET_CODES } from './wallet-codes.ts';
 import type { Deployed, DemoWallet, WalletVersion } from './wallets.ts';
 import { createDemoWallet } from './wallets.ts';
 
-/** What a new network is filled with: raw addresses under the names of what is there, for people to look at. */
+/** Demo content of a new network: raw addresses by readable name. */
 export type Demo = Readonly<Record<string, string>>;
 
 /** The domain that leads to the wallet v4r2. */
@@ -31,7 +31,7 @@ export const DEMO_DOMAIN = 'tonplane';
 
 const VERSIONS = Object.keys(WALLET_CODES) as WalletVersion[];
 
-/** Money of each wallet at the start; the one that owns all the rest needs most. */
+/** Initial balance of each wallet. The owner of everything else needs most. */
 const OWNER_AMOUNT = toNano('1000');
 const WALLET_AMOUNT = toNano('100');
 const VESTED_AMOUNT = toNano('50');
@@ -42,8 +42,8 @@ const STEPS_MAX = 6;
 type Network = Pick<PrivateNetwork, 'chain' | 'head' | 'send' | 'step' | 'onOutcome' | 'faucet' | 'waiting'>;
 
 /**
- * Fills a network with wallets of every version, a jetton, a collection of items, a domain, a multisig with an order that waits and a
- * vesting wallet. Makes some twenty blocks at once. A network that has it already stays as it is.
+ * Fills a network with wallets of every version, a jetton, a collection of items and a domain. Adds a multisig with a waiting order and a
+ * vesting wallet. Makes some twenty blocks at once. A network that has the demo already stays unchanged.
  * @throws DevchainError when the network refuses a message
  */
 export async function createDemo(network: Network): Promise<Demo> {
@@ -51,7 +51,7 @@ export async function createDemo(network: Network): Promise<Demo> {
   const { globalId, utime } = readShardState(chain.states, head().state);
   const wallets = new Map(VERSIONS.map((version) => [version, createDemoWallet(version, globalId)]));
   const [owner, friend, third] = (['v4r2', 'v3r2', 'v5r1'] as const).map((version) => wallets.get(version)!);
-  // Their terms are in the addresses of vesting wallets: those of a network that goes on are as old as it is.
+  // Addresses of vesting wallets depend on their terms. A continued network uses the time of its own beginning.
   const began = readShardState(chain.states, chain.zeroStates[0]!.state).utime;
   const things = planThings(owner!, friend!, { began, utime });
   const demo = addressesOf([...wallets.values()], things);
@@ -98,13 +98,13 @@ export async function createDemo(network: Network): Promise<Demo> {
     to(friendJettons!, '0.2', jettonTransferBody(owner!.address, friend!.address, toNano('7'), 'back')),
   );
   await network.step(editNames(names));
-  // Only what had a transaction is found by those who follow blocks.
+  // Clients that follow blocks find only accounts with a transaction.
   const all = [names.root, names.collection, names.item];
   await send(owner!, ...all.map(({ address }) => to(address, '0.05', fillUpBody())));
   return demo;
 }
 
-/** How long the multisig's signers have: a month. */
+/** Time for the multisig's signers: a month. */
 const ORDER_SECONDS = 30 * 86_400;
 
 type Things = {
@@ -144,7 +144,7 @@ async function fundWallets(network: Network, wallets: readonly DemoWallet[], own
   await Promise.all(funded);
 }
 
-/** Each wallet deploys itself and sends the next one a greeting. */
+/** Each wallet deploys itself and sends a greeting to the next wallet. */
 async function greet(network: Network, wallets: readonly DemoWallet[]): Promise<void> {
   wallets.forEach((wallet, index) => {
     const next = wallets[(index + 1) % wallets.length]!;

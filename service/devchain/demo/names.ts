@@ -18,11 +18,11 @@ export type Names = { readonly root: Deployed; readonly collection: Deployed; re
 /** Nanotons that each of them has: enough for the rent of years. */
 const BALANCE = 1_000_000_000n;
 
-/** What the root knows beside `.ton`, as on mainnet; nobody answers there. */
+/** Further entries of the root besides `.ton`, as on mainnet. No contract answers there. */
 const ELSEWHERE = ['71', 'e4'];
 
 /**
- * A root for `.ton`, and one domain that leads to an account.
+ * Creates a root for `.ton`, and a domain that resolves to an account.
  * @param utime unix seconds of the domain's registration
  */
 export function createNames(name: string, owner: Address, utime: number): Names {
@@ -47,7 +47,7 @@ export function createNames(name: string, owner: Address, utime: number): Names 
   };
 }
 
-/** What contracts of the name service take as money and nothing else. */
+/** Returns a body that contracts of the name service treat as a plain transfer. */
 export function fillUpBody(): Cell {
   return beginCell().storeUint(0x370f_ec51, 32).storeUint(0, 64).endCell();
 }

@@ -23,7 +23,7 @@ export function jettonMinter(admin: Address): Deployed {
   return contractOf(JETTON_MINTER_CODE, data.storeRef(Cell.fromBase64(JETTON_WALLET_CODE)).endCell());
 }
 
-/** The account that keeps an owner's jettons. */
+/** Returns the address of an owner's jetton wallet. */
 export function jettonWallet(minter: Address, owner: Address): Address {
   const data = beginCell().storeCoins(0).storeAddress(owner).storeAddress(minter);
   return contractOf(JETTON_WALLET_CODE, data.storeRef(Cell.fromBase64(JETTON_WALLET_CODE)).endCell()).address;
@@ -54,7 +54,7 @@ export function jettonBurnBody(amount: bigint, excesses: Address): Cell {
 
 const COLLECTION_URL = 'https://demo.tonplane.invalid/nft/';
 
-/** A collection without items; a twentieth of each sale goes to its owner. */
+/** Returns a collection without items. A twentieth of each sale goes to its owner. */
 export function nftCollection(owner: Address): Deployed {
   const whole = beginCell().storeUint(1, 8).storeStringTail(`${COLLECTION_URL}collection.json`);
   const content = beginCell().storeRef(whole).storeRef(beginCell().storeStringTail(COLLECTION_URL));

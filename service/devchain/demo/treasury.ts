@@ -14,7 +14,7 @@ export function multisig(signers: readonly Address[]): Deployed {
   return contractOf(MULTISIG_CODE, data.storeBit(false).storeBit(false).endCell());
 }
 
-/** To a multisig, by its first signer, who approves at once: an order to send a message. */
+/** Returns an order for a multisig to send a message. The first signer sends the order, and thus approves it. */
 export function newOrderBody(message: MessageRelaxed, expiresAt: number): Cell {
   const action = beginCell().storeUint(0xf138_1e5b, 32).storeUint(1, 8);
   action.storeRef(beginCell().store(storeMessageRelaxed(message)));
@@ -25,8 +25,8 @@ export function newOrderBody(message: MessageRelaxed, expiresAt: number): Cell {
 }
 
 /**
- * An account of the masterchain that publishes the code of orders, which the multisig names by its hash alone. A deployment may not bring public
- * libraries: the contract adds its data as one when it is first called.
+ * Returns a masterchain account that publishes the code of orders. The multisig refers to that code by hash. A deployment may not bring
+ * public libraries, so the contract publishes its data at its first call.
  */
 export function orderLibrary(): Deployed {
   // `SETCP 0`, `ACCEPT`, `PUSHCTR c4`, `PUSHINT 2`, `SETLIBCODE`.

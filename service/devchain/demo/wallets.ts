@@ -17,16 +17,16 @@ import { WALLET_CODES } from './wallet-codes.ts';
 
 export type WalletVersion = keyof typeof WALLET_CODES;
 
-/** A wallet of the demonstration; like all keys of a private network its key is known to everybody. */
+/** A wallet of the demonstration. Like all keys of a private network, its key is public. */
 export type DemoWallet = {
   readonly version: WalletVersion;
   readonly address: Address;
   readonly publicKey: Buffer;
-  /** The bag of a message from outside that sends others on; the first one of a wallet brings its code. */
+  /** Returns the bag of an external message that sends messages on. The first external message of a wallet includes its code. */
   send(messages: readonly MessageRelaxed[]): Buffer;
 };
 
-/** What tells wallets of one key and version apart. */
+/** Distinguishes wallets with the same key and version. */
 const WALLET_ID = 698_983_191;
 
 /** The same of v5: of workchain 0, subwallet 0 and the network's id (`context_id xor global_id`). */
@@ -36,7 +36,7 @@ const V5_CONTEXT = 0x8000_0000;
 const NEVER = 0xffff_ffff;
 const EXTERNAL_SIGNED = 0x7369_676e;
 
-/** Pay the way besides the amount; a message that cannot be sent does not stop the others. */
+/** Fees are paid separately from the amount. A message that cannot be sent does not stop the others. */
 const SEND_MODE = SendMode.PAY_GAS_SEPARATELY + SendMode.IGNORE_ERRORS;
 
 /** @param globalId of the network, signed */
@@ -68,7 +68,7 @@ function walletIdOf(version: WalletVersion, globalId: number): number {
 }
 
 /**
- * Code and first data of a wallet of the basechain.
+ * Returns code and initial data of a basechain wallet.
  * @param globalId signed; part of the address of a v5
  */
 export function walletOf(version: WalletVersion, globalId: number, publicKey: Buffer): Deployed {
@@ -111,7 +111,7 @@ function bodyOf(version: WalletVersion, { walletId, seqno, messages }: Order): C
 /** Code and data as `@ton/core` takes them. */
 export type Deployed = { readonly address: Address; readonly init: StateInit };
 
-/** A contract of the basechain, or of another workchain, whose first state decides its address. */
+/** Returns a contract whose initial state decides its address, in the basechain or another workchain. */
 export function contractOf(code: string, data: Cell, workchain = 0): Deployed {
   const init = { code: Cell.fromBase64(code), data };
   return { address: contractAddress(workchain, init), init };

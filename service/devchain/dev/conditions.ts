@@ -1,10 +1,10 @@
-/** How the API treats its callers, set by a developer to test a client. */
+/** Simulated treatment of the API's callers, set by a developer to test a client. */
 export type Conditions = {
   /** Milliseconds that each request waits. */
   readonly delayMs: number;
   /** Percent of requests that fail. */
   readonly failurePercent: number;
-  /** Of all callers together; 0 is no limit. */
+  /** Limit for all callers together; 0 means no limit. */
   readonly requestsPerSecond: number;
 };
 

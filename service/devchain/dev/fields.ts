@@ -10,7 +10,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 /** All coins of the main network, a thousand times: more does not add up in 120 bits with the rest. */
 const UNITS_MAX = 5_000_000_000_000_000_000_000n;
 
-/** Depth of code and data: what the network lets a contract set. */
+/** Most levels of code and data: the network's limit for contracts. */
 const STATE_DEPTH_MAX = 512;
 
 const NAME_CHARACTERS_MAX = 64;
@@ -67,7 +67,7 @@ export function readName(fields: Fields, field: string): string | undefined {
   return value;
 }
 
-/** A bag of one root, as an account of the network may have it. */
+/** Reads a bag with one root, within the limits of a network's account. */
 export function readBag(fields: Fields, field: string): Boc {
   const text = fields[field];
   if (typeof text !== 'string') throw badArgument(field, `expected a bag of cells in base64, got ${shown(text)}`);

@@ -20,7 +20,7 @@ import { seenBlocks } from '../seen-blocks.ts';
 import { accountAt } from '../snapshots.ts';
 import { sendAs } from './send-as.ts';
 
-/** `mint` of the stablecoin contract (jetton 2.0); the rest of its body is as in the standard minter. */
+/** `mint` of the stablecoin contract (jetton 2.0). The rest of its body is as in the standard minter. */
 const STABLECOIN_MINT_OPERATION = 0x642b_7d07;
 
 /** Nanotons for the minter, the new wallet and the way. */
@@ -29,8 +29,9 @@ const MINT_VALUE = 200_000_000n;
 export type MintOrder = { readonly jetton: FundedAccount; readonly owner: FundedAccount; readonly amount: bigint };
 
 /**
- * Sends the minter a mint message of its admin: the form of the standard minter, then that of the stablecoin contract, until the supply has grown.
- * @param settle lets messages on their way arrive
+ * Sends the minter a mint message of its admin. It tries the form of the standard minter, then the form of the stablecoin contract, until
+ * the supply grows.
+ * @param settle lets messages in transit arrive
  * @throws DevchainError `bad_argument` for an account that is no minter, has no admin, or takes neither form
  */
 export async function mintJetton(

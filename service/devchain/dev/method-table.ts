@@ -13,7 +13,7 @@ export type ParameterKind =
   | { readonly kind: 'snapshot' }
   | { readonly kind: 'name' }
   | { readonly kind: 'boolean' }
-  /** A dump in base64; the command line takes the path of a file. */
+  /** A dump in base64. The command line takes the path of a file. */
   | { readonly kind: 'dump' };
 
 export type MethodParameter = ParameterKind & {
@@ -25,7 +25,7 @@ export type MethodParameter = ParameterKind & {
 
 /** A method of `POST /dev`: JSON-RPC, the command line and the OpenAPI document are read off this. */
 export type MethodRow = {
-  /** One sentence. */
+  /** Meaning, a single sentence. */
   readonly about: string;
   /** In the order in which they may be given without names. */
   readonly parameters: readonly MethodParameter[];
@@ -33,7 +33,7 @@ export type MethodRow = {
   readonly givesDump?: true;
 };
 
-/** Blocks made by one call: some 10 ms each, so that an answer comes within seconds. */
+/** Most blocks made by one call. A block takes some 10 ms, so an answer comes within seconds. */
 const BLOCKS_MAX = 1000;
 
 /** Ten years: beyond that validators, storage debts and 32-bit times say nothing about contracts any more. */

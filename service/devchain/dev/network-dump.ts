@@ -14,10 +14,10 @@ import { badArgument } from '../errors.ts';
 import { listAccounts } from '../snapshots.ts';
 import { CONFIG_ID, ELECTOR_ID } from '../zerostate/genesis-config.ts';
 
-/** Marks a dump; the last byte grows with its form. */
+/** First bytes of a dump. The last byte is the version of its form. */
 const MAGIC = 0x7470_6401;
 
-/** Bytes of a dump: as much as a bag may have. */
+/** Most bytes of a dump: the limit of a bag. */
 export const DUMP_BYTES_MAX = 64 * 1_048_576;
 
 const ACCOUNTS_MAX = 1 << 20;
@@ -39,8 +39,8 @@ export type NetworkDump = {
 };
 
 /**
- * All accounts as a masterchain block has them: a bag whose first root is `magic:uint32 utime:uint32`, and each further root an `Account`. Blocks and
- * transactions are no part of it.
+ * Returns all accounts at a masterchain block. The first root of the bag is `magic:uint32 utime:uint32`, and each further root is an
+ * `Account`. A dump has no blocks and no transactions.
  */
 export function writeDump(chain: Chain, top: ChainBlock): { readonly bytes: Buffer; readonly accounts: number } {
   const store = createCellStore();
@@ -77,8 +77,8 @@ function isSystem({ workchain, id }: { readonly workchain: number; readonly id: 
 }
 
 /**
- * Changes that make the accounts of a network those of a dump. The elector and the sets of validators stay. An account keeps its last transaction, as its
- * earlier ones are found through it.
+ * Returns edits that replace a network's accounts by the accounts of a dump. The elector and the sets of validators stay. An account
+ * retains its last transaction, because it leads to the earlier ones.
  */
 export function editsToDump(chain: Chain, top: ChainBlock, { boc, accounts }: NetworkDump): AccountEdit[] {
   const edits: AccountEdit[] = [];

@@ -14,7 +14,7 @@ const examples: Readonly<Record<MethodParameter['kind'], unknown>> = {
   dump: '',
 };
 
-/** The OpenAPI document of `POST /dev`: one call of JSON-RPC 2.0, whose methods are those of the table. */
+/** Returns the OpenAPI document of `POST /dev`: one call of JSON-RPC 2.0 with the methods of the table. */
 export function describeDev(version: string): object {
   const names = Object.keys(methodRows) as MethodName[];
   return {

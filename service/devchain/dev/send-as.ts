@@ -23,9 +23,9 @@ export type InternalOrder = {
 };
 
 /**
- * Code that sends the message in its data once, to a message from outside, and becomes the account's own code with its own data in the same transaction:
- * a bounce meets the own code. Opcodes: `SETCP0`, `IFNOTRET` (an internal message is taken), `PUSHCTR c4`, `CTOS`, three times `LDREF`, `DROP`, `ACCEPT`,
- * `POPCTR c4`, `SETCODE`, `1 PUSHINT`, `SENDRAWMSG`.
+ * Code that sends the message in its data once, on an external message. In the same transaction it restores the account's own code and
+ * data. A bounce thus meets the own code. Opcodes: `SETCP0`, `IFNOTRET` (an internal message is taken), `PUSHCTR c4`, `CTOS`, three times
+ * `LDREF`, `DROP`, `ACCEPT`, `POPCTR c4`, `SETCODE`, `1 PUSHINT`, `SENDRAWMSG`.
  */
 const SENDER_CODE = Buffer.from('ff00dded44d0d4d4d430f800ed54fb0471fb00', 'hex');
 
@@ -33,8 +33,9 @@ const SENDER_CODE = Buffer.from('ff00dded44d0d4d4d430f800ed54fb0471fb00', 'hex')
 const FEES = 1_000_000_000n;
 
 /**
- * Sends the message and makes the blocks for that; the sender's code, data and balance are afterwards as before, and a sender that was not there is gone again.
- * @returns hash of the message from outside that begins the trace
+ * Sends the message and makes the blocks for that. Afterwards the sender's code, data and balance are as before. A sender that did not
+ * exist is removed again.
+ * @returns hash of the external message at the start of the trace
  * @throws DevchainError `transfer_refused` when the message does not fit the network
  */
 export async function sendAs(network: PrivateNetwork, order: InternalOrder): Promise<{ readonly messageHash: Buffer }> {
@@ -141,7 +142,7 @@ async function trigger(network: PrivateNetwork, from: FundedAccount): Promise<{ 
 /** A block takes the message at once, unless it is full. */
 const BLOCKS_MAX = 8;
 
-/** `int_msg_info$0`; the sender's address, fees and times are filled in on the way. */
+/** `int_msg_info$0`. The network fills in the sender's address, fees and times. */
 function storeMessage(states: CellStore, { to, nanotons, body, bounce }: InternalOrder): number {
   const writer = writeStandardAddress(new BitWriter().bit(false).bit(true).bit(bounce).bit(false).uint(0, 2), to);
   writer.coins(nanotons).bit(false).coins(0n).coins(0n).int(0n, 64).uint(0, 32).bit(false);

@@ -5,7 +5,7 @@ import { shown } from './fields.ts';
 export type Snapshot = {
   readonly snapshot: number;
   readonly name?: string;
-  /** Of the masterchain block. */
+  /** Seqno of the masterchain block. */
   readonly seqno: number;
   readonly utime: number;
 };
@@ -21,7 +21,7 @@ export type SnapshotList = {
   list(): Snapshot[];
 };
 
-/** Snapshots remembered; the oldest is forgotten first. Each is a number: the states stay as long as there is room for them. */
+/** Most snapshots; the oldest is forgotten first. Each is a number. States stay as long as there is room. */
 const SNAPSHOTS_MAX = 1000;
 
 export function createSnapshotList(): SnapshotList {

@@ -20,5 +20,5 @@ export const MANDATORY_PARAMS =
 export const CRITICAL_PARAMS =
   'te6ccgEBEgEAVAACASABAgIC2QMEAgm3///wYA8QAgEgBQYCAWIMDQIBIBAHAgHOERECASAICQIBIAoOAgEgDgsAAVgCASAREQIBIA4OAAHUAAFIAAH8AgHUEREAASA=';
 
-/** Configuration parameter 11: how votes on the configuration are held. */
+/** Configuration parameter 11: rules for votes on the configuration. */
 export const VOTING_SETUP = 'te6ccgEBAwEAMwACApEBAgAqNgIDAgIAD0JAAJiWgAAAAAEAAAH0ACo2BAcEAgBMS0ABMS0AAAAAAgAAA+g=';

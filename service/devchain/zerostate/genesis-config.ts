@@ -22,26 +22,26 @@ const GLOBAL_VERSION = 14;
 const CAPABILITIES = 0x1een;
 
 export type GenesisConfigOptions = {
-  /** Signed 32 bits; parameter 19, as in every block and state. */
+  /** Signed 32 bits: parameter 19, as in every block and state. */
   readonly globalId: number;
   readonly validators: readonly ValidatorDescr[];
   /** Unix seconds: the validators' term begins. */
   readonly utime: number;
   /** The basechain's zerostate. */
   readonly basechain: { readonly rootHash: Buffer; readonly fileHash: Buffer };
-  /** How deep the basechain is split at least and at most. */
+  /** Least and greatest depth of the basechain's splits. */
   readonly minSplit: number;
   readonly maxSplit: number;
   /** From a decision to split or merge to its beginning, and how long it may take. */
   readonly splitMergeDelaySeconds: number;
   readonly splitMergeIntervalSeconds: number;
-  /** Another network's configuration, as a bag of cells: all but what makes this one a network of its own is taken from it. */
+  /** Another network's configuration, as a bag of cells. All parameters are copied, except the parameters that identify this network. */
   readonly base?: Buffer;
-  /** Account id of the DNS root in the masterchain; without it there is no parameter 4. */
+  /** Account id of the DNS root in the masterchain. Without it parameter 4 is absent. */
   readonly dnsRoot?: Buffer;
 };
 
-/** The validators of the first term stay until there are others; they have this long by the letter. */
+/** Formal term of the first validators in seconds. They stay until there are others. */
 const TERM_SECONDS = 65_536;
 
 type Write = (writer: BitWriter, store: CellStore) => BitWriter;
@@ -63,12 +63,12 @@ export function storeGenesisConfig(store: CellStore, options: GenesisConfigOptio
   if (options.base === undefined) return storeParams(store, undefined, cells);
   const boc = parseBoc(options.base);
   const own = new Map([0, 1, 12, 19, 31, 34].map((param) => [param, cells.get(param)]));
-  // There are no other validators, before or after, no keys that were given for a time, and nothing to mint: it comes with its accounts.
+  // There are no other validators, before or after, no temporary keys, and nothing to mint. The initial money is in the accounts.
   for (const param of [2, 6, 7, 32, 33, 35, 36, 37, 39]) own.set(param, undefined);
   return storeParams(store, store.import(boc, boc.roots[0]!), own);
 }
 
-/** A configuration with other parameters; a cell takes the place of one, none takes it out. */
+/** Returns a configuration with changed parameters. A cell replaces a parameter, undefined removes it. */
 export function storeParams(
   store: CellStore,
   root: number | undefined,
@@ -97,7 +97,7 @@ function ownParams(options: GenesisConfigOptions): Record<number, Write> {
 function writeWorkchain(writer: BitWriter, options: GenesisConfigOptions): BitWriter {
   const { minSplit, maxSplit, basechain, splitMergeDelaySeconds: delay, splitMergeIntervalSeconds: interval } = options;
   writer.uint(0xa7, 8).uint(0, 32).uint(0, 8).uint(minSplit, 8).uint(maxSplit, 8);
-  // Basic, active, taking messages; no flags.
+  // Basic, active and accepting messages, without flags.
   writer.uint(0b111, 3).uint(0, 13).bytes(basechain.rootHash).bytes(basechain.fileHash).uint(0, 32);
   writer.uint(1, 4).int(-1, 32).int(0, 64);
   // `wc_split_merge_timings#0`: the last two bound what nodes may choose.
@@ -149,7 +149,7 @@ function forwardPrices(lump: bigint, bit: bigint, cell: bigint): Write {
     writer.uint(0xea, 8).int(lump, 64).int(bit, 64).int(cell, 64).uint(98_304, 32).uint(21_845, 16).uint(21_845, 16);
 }
 
-/** Parameters that are the same in every network of ours; TL-B is that of `block.tlb`. */
+/** Parameters that are the same in all our networks. The TL-B is in `block.tlb`. */
 const fixedParams: Record<number, Write> = {
   0: (writer) => writer.bytes(CONFIG_ID),
   1: (writer) => writer.bytes(ELECTOR_ID),

@@ -53,7 +53,7 @@ export type GenesisAccount = {
 /** Nanotons of the network's own contracts. */
 const CONTRACT_BALANCE = 10_000_000_000n;
 
-/** What stands for the seqno of a masterchain block where a zerostate refers to none. */
+/** Placeholder for the masterchain seqno in a zerostate that refers to none. */
 const NO_SEQNO = 0xffff_ffff;
 
 /** Makes the zerostates of a new network. The same options give the same bytes. */
@@ -66,7 +66,7 @@ export function buildZeroStates(options: ZeroStateOptions): ZeroStates {
   return { basechain, masterchain: writeState(store, options, MASTERCHAIN, own, { config, total }) };
 }
 
-/** No elections, no credits: three empty dictionaries, no grams, no active set. */
+/** Empty elector: three empty dictionaries, no grams, no active set. */
 function elector(store: CellStore): GenesisAccount {
   const data = new BitWriter().uint(0, 3).coins(0n).int(0n, 288).finish(store);
   const init = { code: importCode(store, ELECTOR_CODE), data, special: { tick: true, tock: false } };
@@ -136,7 +136,7 @@ function writeState(
   return { id: { workchain, shard: FULL_SHARD, seqno: 0, rootHash: store.hash(state), fileHash }, bytes };
 }
 
-/** An account that has had no transaction: as in any zerostate it pays for its storage from its first one on. */
+/** Writes an account without transactions. As in any zerostate, it pays for its storage from its first transaction on. */
 function storeGenesisAccount(target: CellStore, workchain: number, account: GenesisAccount): number {
   const { id, balance, store, special } = account;
   const [code, data] = [target.import(store, account.code), target.import(store, account.data)];
