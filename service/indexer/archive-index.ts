@@ -41,7 +41,7 @@ const GROUPS_MAX = 6;
 /** Blocks in packages whose name has no first seqno. All of them are in memory, some 300 bytes each. */
 const LOOSE_BLOCKS_MAX = 200_000;
 
-/** `archive.00100.pack`, `archive.00100.0:8000000000000000.pack`: the masterchain seqno that the package begins with. */
+/** `archive.00100.pack`, `archive.00100.0:8000000000000000.pack`: the name has the first masterchain seqno of the package. */
 const PACKAGE_NAME = /^archive\.(\d+)(\.-?\d+[:_][0-9a-f]{16})?\.pack$/i;
 
 /** `key.archive.000000.pack` holds proofs of key blocks and no block. */
@@ -114,7 +114,7 @@ async function listPackages(folder: string): Promise<{ starts: Map<number, strin
     const text = `The folder of archive packages cannot be read: ${folder}.`;
     throw new IndexerError('archive_unusable', text, { file: folder }, error);
   }
-  // A link may stand for a package on another disk.
+  // A link may point to a package on another disk.
   const files = entries
     .filter((entry) => entry.isFile() || entry.isSymbolicLink())
     .map((entry) => join(entry.parentPath, entry.name));

@@ -23,7 +23,7 @@ const READ_BYTES = ENTRY_HEADER_BYTES + NAME_BYTES_MAX;
 export type PackageEntry = { readonly name: string; readonly offset: number; readonly bytes: number };
 
 /**
- * The entries in their order. Reads headers and names only: memory does not depend on the size of the package.
+ * Entries in order. Reads headers and names only: memory does not depend on the size of the package.
  * @throws IndexerError `package_damaged`, after the entries before the damage
  */
 export async function* scanPackage(file: FileHandle, path: string): AsyncGenerator<PackageEntry> {
@@ -67,8 +67,8 @@ export function blockOfName(name: string): BlockId | undefined {
 }
 
 /**
- * The data of an entry.
- * @throws IndexerError `package_damaged` when the file has become shorter since it was scanned, or no block is that large
+ * Data of an entry.
+ * @throws IndexerError `package_damaged` when the file became shorter since the scan, or the data is larger than any block
  */
 export async function readEntry(file: FileHandle, path: string, entry: Omit<PackageEntry, 'name'>): Promise<Buffer> {
   const { offset, bytes } = entry;

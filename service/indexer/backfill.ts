@@ -13,7 +13,7 @@ export type Backfill = {
   /** Ranges in work. */
   readonly ranges: () => readonly { readonly next: number; readonly to: number }[];
   readonly heldBytes: () => number;
-  /** Resolves when the signal has ended everything and the ranges are given back. */
+  /** Resolves when the signal has ended all work and the ranges are released. */
   readonly done: Promise<void>;
 };
 

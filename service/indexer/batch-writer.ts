@@ -4,7 +4,7 @@ import type { Stream } from './metrics.ts';
 import type { Retry } from './retry.ts';
 import type { ReadBlocks } from './stream.ts';
 
-/** Puts batches into Postgres, however long it takes. */
+/** Writes batches into Postgres, with retries until success. */
 export type BatchWriter = {
   /**
    * Resolves when the masterchain blocks are committed, in consecutive order. Rejects with the signal's reason. Rejects with StoreError

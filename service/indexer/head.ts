@@ -14,7 +14,7 @@ export type HeadFlow = {
   readonly position: () => HeadPosition | undefined;
   readonly isWriter: () => boolean;
   readonly heldBytes: () => number;
-  /** Resolves when the signal has ended everything and the lease is given back. */
+  /** Resolves when the signal has ended all work and the lease is released. */
   readonly done: Promise<void>;
 };
 
@@ -23,7 +23,7 @@ export type HeadPosition = { readonly seqno: number; readonly utime: number };
 export type HeadFlowDependencies = Pick<BlockStreamDependencies, 'toRows' | 'retry' | 'signal'> & {
   readonly source: HeadSource;
   readonly writer: BatchWriter;
-  /** Undefined while another process has it. */
+  /** Undefined while another process has the lease. */
   readonly acquireLease: () => Promise<HeadLease | undefined>;
   readonly logger: Logger;
 };

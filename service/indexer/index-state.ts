@@ -6,14 +6,14 @@ export type IndexFacts = {
   readonly lagBlocks: number | undefined;
   /** Undefined while it is unknown. */
   readonly remainingBlocks: number | undefined;
-  /** Since anything last became more, here or in another process. */
+  /** Time since the last progress, here or in another process. */
   readonly idleMs: number;
 };
 
 /** The head moves in steps: a few blocks are on their way at any time. */
 const LAG_BLOCKS_MAX = 10;
 
-/** Postgres that restarts and lite servers that flap are back by then. */
+/** Restarting Postgres and flapping lite servers are usually back by then. */
 const IDLE_MS_MAX = 120_000;
 
 export function indexStateOf({ lagBlocks, remainingBlocks, idleMs }: IndexFacts): IndexState {

@@ -44,7 +44,7 @@ export type Indexer = {
 export type IndexerStatus = ProgressView & {
   readonly state: IndexState;
   readonly isHeadWriter: boolean;
-  /** Ranges of the past that this process works on. */
+  /** Ranges of the past in this process. */
   readonly ranges: readonly { readonly next: number; readonly to: number }[];
   /** Failures under retry, longest first. */
   readonly troubles: readonly Trouble[];
@@ -66,10 +66,10 @@ export type IndexerDependencies = {
   readonly random: () => number;
 };
 
-/** How often Postgres is asked how far all processes are. */
+/** Interval between queries of the progress of all processes. */
 const PROGRESS_MS = 2_000;
 
-/** Begins at once, and goes on through everything that fails, until it is closed. */
+/** Begins at once, and retries every failure until it is closed. */
 export function createIndexer(options: IndexerOptions, dependencies: IndexerDependencies): Indexer {
   const { store, files, logger, register, now, unixMs, random, toRows } = dependencies;
   const tuning = { ...tuningDefaults, ...options.tuning };
@@ -131,7 +131,7 @@ export function createIndexer(options: IndexerOptions, dependencies: IndexerDepe
     return createEitherSource({ archive: countReads(archive, () => metrics.read('archive')), liteServers });
   }
 
-  /** Asks Postgres how far all processes are; an answer that a later question has overtaken does not count. */
+  /** Queries the progress of all processes; the answer of an overtaken query is ignored. */
   async function lookAtProgress(): Promise<void> {
     const question = ++asked;
     const found = await retry.run('progress', 0, () => readProgress(store), signal);

@@ -18,7 +18,7 @@ export type IndexerTuning = {
   /** Blocks of both streams, read and not yet written: four times the largest blocks of all shards of the main network. */
   readonly headBytesMax: number;
   readonly backfillBytesMax: number;
-  /** Masterchain blocks that are read ahead. */
+  /** Masterchain blocks to read ahead. */
   readonly headBlocksMax: number;
   readonly backfillBlocksMax: number;
   /** Masterchain blocks in a transaction of the head, when it is behind. */
@@ -30,9 +30,9 @@ export type IndexerTuning = {
   readonly leaseRetryMs: number;
   /** Between two queries for ranges of the past when no range remains. */
   readonly rangesRetryMs: number;
-  /** A worker that is not heard of for so long has lost its range. */
+  /** A worker without a heartbeat for this time loses its range. */
   readonly claimMs: number;
-  /** Ranges of the past that this process works on at a time. */
+  /** Ranges of the past in this process at a time. */
   readonly backfillWorkers: number;
 };
 

@@ -12,19 +12,19 @@ export type ProgressView = {
   readonly transactionsPerSecond: number;
   /** Masterchain blocks of the past that no process has indexed yet; undefined while unknown. */
   readonly remainingBlocks: number | undefined;
-  /** Until the past is indexed, at the pace of all processes of late; undefined while it is unknown. */
+  /** Seconds until the past is indexed, at the recent pace of all processes; undefined while unknown. */
   readonly etaSeconds: number | undefined;
 };
 
 export type Progress = {
   /** So many masterchain blocks with so many transactions were written. */
   readonly written: (blocks: number, transactions: number) => void;
-  /** The past that is left, as Postgres knows it. */
+  /** Called with the remaining blocks of the past, from Postgres. */
   readonly remaining: (blocks: number) => void;
   readonly view: () => ProgressView;
 };
 
-/** Rates are over so long: a batch of the past takes seconds, and a rate shall not jump with each. */
+/** Window of rates: a batch of the past takes seconds, and a rate must not jump with each batch. */
 export const WINDOW_MS = 60_000;
 
 /** The window in steps: memory does not depend on the pace. */

@@ -21,7 +21,7 @@ export type ProvedChunksDependencies = {
 /** Proved ids of masterchain blocks, for a source that has the blocks without proofs. */
 export type ProvedChunks = { readonly idOf: (seqno: number, signal: AbortSignal) => Promise<BlockId> };
 
-/** Undefined for a block that the source does not have, or not as it was. */
+/** Undefined for a missing or damaged block of the source. */
 function absent(error: unknown): undefined {
   if (error instanceof IndexerError && ABSENT.has(error.code)) return undefined;
   throw error;

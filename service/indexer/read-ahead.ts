@@ -2,7 +2,7 @@
 export type ReadAhead<T> = {
   /** The next items, at least one: the items that are ready. With `patient` also later items, until a limit is met or the sequence ends. */
   readonly take: (limits: TakeLimits, patient: boolean) => Promise<readonly T[]>;
-  /** Bytes that are read and not taken. */
+  /** Bytes of read items that the consumer has not taken. */
   readonly heldBytes: () => number;
   /** Reads under way. */
   readonly reading: () => number;
@@ -23,12 +23,12 @@ export type ReadAheadOptions = {
 };
 
 export type ReadAheadDependencies<T> = {
-  /** Rejects only when the signal is aborted, or for good. */
+  /** Rejects when the signal is aborted, or with a final error. */
   readonly read: (number: number, signal: AbortSignal) => Promise<T>;
   readonly bytesOf: (item: T) => number;
-  /** The last item there is at the moment. */
+  /** The last available item. */
   readonly last: () => number;
-  /** Resolves when there may be an item of this number. */
+  /** Resolves when an item of this number may be available. */
   readonly awaitItem: (number: number, signal: AbortSignal) => Promise<void>;
   /** Ends everything. */
   readonly signal: AbortSignal;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Logger } from 'pino';
 
-/** Work that is tried until it succeeds, as the status page shows it while it does not. */
+/** Failing work under retry, as on the status page. */
 export type Trouble = {
   /** `read 1234`, `write`. */
   readonly what: string;

@@ -38,7 +38,7 @@ const VERSIONS_MAX = 64;
  * blocks. An id that a proved block names is proved.
  */
 export function createShardWalk(reader: BlockFileReader): BlockSource {
-  /** The shards of masterchain blocks: the block before has mostly just been read. */
+  /** Shards of masterchain blocks: the previous block is usually cached. */
   const known = createHeld<readonly BlockId[]>({ max: KNOWN_MAX });
   const versions = createHeld<number | undefined>({ max: VERSIONS_MAX });
 

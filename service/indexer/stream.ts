@@ -14,7 +14,7 @@ export type ReadBlocks = {
   readonly bytes: number;
 };
 
-/** A contiguous run of masterchain blocks: read ahead, made into rows, given in order. */
+/** A contiguous run of masterchain blocks: read ahead, made into rows, returned in order. */
 export type BlockStream = {
   /** The next blocks, at least one. */
   readonly take: (limits: TakeLimits, patient: boolean) => Promise<readonly ReadBlocks[]>;
@@ -27,9 +27,9 @@ export type BlockStreamDependencies = {
   /** In a worker thread. */
   readonly toRows: (blocks: Awaited<ReturnType<BlockSource['read']>>, signal: AbortSignal) => Promise<BlockRows>;
   readonly retry: Retry;
-  /** The last masterchain block there is at the moment. */
+  /** The last available masterchain block. */
   readonly last: () => number;
-  /** Resolves when there may be a block of this seqno. */
+  /** Resolves when a block of this seqno may be available. */
   readonly awaitItem: (seqno: number, signal: AbortSignal) => Promise<void>;
   readonly signal: AbortSignal;
 };

@@ -1,4 +1,4 @@
-/** An account as columns of kind `address` hold it. */
+/** An account in the form of columns of kind `address`. */
 export type StoredAccount = {
   readonly workchain: number;
   /** 32 bytes. */
@@ -8,7 +8,7 @@ export type StoredAccount = {
 /** Added to the workchain, so that -1 sorts before 0. */
 const workchainBias = 128;
 
-/** Workchain plus 128, then the id: 33 bytes. Workchains beyond 8 bits, where no account is, give a key that no row has. */
+/** Workchain plus 128, then the id: 33 bytes. Workchains beyond 8 bits have no accounts: their key is in no row. */
 export function accountKey({ workchain, id }: StoredAccount): Buffer {
   const biased = workchain + workchainBias;
   if (biased < 0 || biased > 255) return Buffer.alloc(0);

@@ -3,7 +3,7 @@ import { types } from 'pg';
 /** `bytea[]` in Postgres's catalog of types. */
 export const byteArrayType = 1001;
 
-/** Quotes stand around a backslash, which is written twice. */
+/** Quotes enclose a backslash, which is doubled. */
 const itemStart = '"\\\\x';
 
 /** Reads `{"\\\\x00ff",NULL}`: hexadecimal needs not be read letter by letter, as arrays of any type are. Other forms are read so. */

@@ -1,4 +1,4 @@
-/** Bytes that grow as they are written, big-endian as Postgres reads them. */
+/** Growing bytes, big-endian as in Postgres. */
 export type ByteSink = {
   int16(value: number): void;
   int32(value: number): void;
@@ -6,7 +6,7 @@ export type ByteSink = {
   int64(value: bigint): void;
   bytes(value: Uint8Array): void;
   text(value: string): void;
-  /** Length in bytes, to be filled by `endLength`; gives its place. */
+  /** Starts a length in bytes, which `endLength` fills; returns its position. */
   beginLength(): number;
   endLength(place: number): void;
   readonly length: () => number;

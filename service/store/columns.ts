@@ -1,9 +1,9 @@
-/** How a column is stored, and the JavaScript value it holds. */
+/** Storage of a column, and its JavaScript value. */
 export type ColumnKind<T> = {
   /** Postgres type. */
   readonly sql: string;
   readonly nullable: boolean;
-  /** Never set: carries the type only. */
+  /** Never set: exists for its type. */
   readonly value?: T;
 };
 
@@ -35,7 +35,7 @@ function kind<T>(sql: string): ColumnKind<T> {
   return { sql, nullable: false };
 }
 
-/** The same column, where null is a value too. */
+/** The same column, with null as a value. */
 export function nullable<T>(column: ColumnKind<T>): ColumnKind<T | null> {
   return { sql: column.sql, nullable: true };
 }
@@ -64,5 +64,5 @@ export const extraCurrencies = kind<Readonly<Record<string, string>>>('jsonb');
 export const addresses = kind<readonly Uint8Array[]>('bytea[]');
 export const hashes = kind<readonly Uint8Array[]>('bytea[]');
 export const texts = kind<readonly string[]>('text[]');
-/** Any JSON; numbers beyond 53 bits travel in it as decimal text. */
+/** Any JSON; numbers beyond 53 bits are decimal text in it. */
 export const json = kind<Readonly<Record<string, unknown>>>('jsonb');

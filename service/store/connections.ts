@@ -12,7 +12,7 @@ import { createTurns } from './turns.ts';
 export type Connections = {
   /** @throws StoreError */
   borrow(): Promise<PoolClient>;
-  /** A connection of its own; the caller ends it. @throws StoreError */
+  /** Opens a separate connection; the caller ends it. @throws StoreError */
   open(): Promise<Client>;
   counts(): { readonly total: number; readonly idle: number; readonly waiting: number };
   /** Resolves when the last borrowed connection is back. */
@@ -22,7 +22,7 @@ export type Connections = {
 export type ConnectionsOptions = {
   /** A secret: never logged. */
   readonly url: string;
-  /** Certificates in PEM that the server's must come from. */
+  /** Authorities in PEM that must have signed the server's certificate. */
   readonly ca: string | undefined;
   readonly schema: string;
   readonly poolSize: number;
@@ -58,7 +58,7 @@ function numeric(text: string): bigint | number {
   return /^-?\d+$/.test(text) ? BigInt(text) : Number(text);
 }
 
-/** @throws StoreError `store_refused` for parameters of TLS that contradict each other */
+/** @throws StoreError `store_refused` for contradictory parameters of TLS */
 export function createConnections(options: ConnectionsOptions, logger: Logger): Connections {
   const configs = configsOf(options);
   // A pool opens no connection before its first call.
@@ -131,7 +131,7 @@ async function openClient(config: ClientConfig, logger: Logger): Promise<Client>
   }
 }
 
-/** The pool hangs the connection on its errors, with all that was asked there. */
+/** The pool attaches the connection to its errors, with all of its queries. */
 function bare(error: Error): Error {
   return Object.assign(error, { client: undefined });
 }

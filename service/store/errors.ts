@@ -43,7 +43,7 @@ export type StoreErrorData = {
 
 const retryable: ReadonlySet<StoreErrorCode> = new Set(['store_unavailable', 'write_conflict']);
 
-/** The index in Postgres cannot be read or written as asked. */
+/** A failed read or write of the index in Postgres. */
 export class StoreError extends TonplaneError<StoreErrorCode, StoreErrorData> {
   constructor(code: StoreErrorCode, message: string, data: StoreErrorData = {}, cause?: unknown) {
     super({ code, message, data, retryable: retryable.has(code), cause });
@@ -61,7 +61,7 @@ export async function told<T>(call: Promise<T>): Promise<T> {
 
 function storeError(cause: unknown): unknown {
   if (cause instanceof TonplaneError || !(cause instanceof Error)) return cause;
-  // A mistake of ours, such as a value that cannot be encoded.
+  // A programming error, such as a value that cannot be encoded.
   if (cause instanceof TypeError || cause instanceof RangeError) return cause;
   const state = 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined;
   const code = cause instanceof DatabaseError ? storeErrorCodeOf(state ?? '') : 'store_unavailable';
@@ -81,12 +81,12 @@ function messageOf(cause: Error): string {
 /** Codes by SQLSTATE or its class, the first two characters (Postgres manual, appendix A). */
 const codes: ReadonlyMap<string, StoreErrorCode> = new Map<string, StoreErrorCode>([
   ['57014', 'statement_timeout'],
-  // Transaction rollback. A standby reports so a query that its replay had to end.
+  // Transaction rollback. A standby also reports a query that its replay had to end.
   ['40', 'write_conflict'],
   ['23505', 'write_conflict'],
   // Connection exceptions.
   ['08', 'store_unavailable'],
-  // A server that only reads, and transactions that took too long.
+  // A read-only server, and transactions that took too long.
   ['25006', 'store_unavailable'],
   ['25P03', 'store_unavailable'],
   ['25P04', 'store_unavailable'],

@@ -5,7 +5,7 @@ export type FactSpan = Omit<InterfaceFactsRow, 'account'>;
 
 /** Changes of an account's spans. */
 export type SpanChanges = {
-  /** `after_lt` of stored spans that go. */
+  /** `after_lt` of stored spans to delete. */
   readonly removed: readonly bigint[];
   readonly added: readonly FactSpan[];
 };

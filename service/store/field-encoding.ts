@@ -3,18 +3,18 @@ import type { ColumnKind } from './columns.ts';
 
 /** How values of a Postgres type are written in its binary format (Postgres manual, COPY and the types' `recv` functions). */
 type FieldType = {
-  /** Id of the type, as arrays of it carry. */
+  /** Id of the type, as in arrays of the type. */
   readonly oid: number;
   /** The value without its length. */
   readonly write: (sink: ByteSink, value: never) => void;
-  /** Type that carries it in arrays, where Postgres has no array of it. */
+  /** Type of its array elements, if Postgres has no array of it. */
   readonly carrier?: { readonly sql: string; readonly from: (value: never) => unknown };
 };
 
 /** Base of the digits of a `numeric`. */
 const numericBase = 10_000;
 
-/** Marks null where the length of a field stands. */
+/** Marks null in place of the length of a field. */
 const nullLength = -1;
 
 const integerOid = 23;

@@ -18,7 +18,7 @@ type StateRow = {
 };
 
 /**
- * Makes the index that of this network and this first block when it is new, else checks that it is.
+ * Sets the identity of a new index, or checks the identity of an existing index.
  *
  * @throws StoreError `other_network`
  */
@@ -89,9 +89,9 @@ export type IndexProgress = {
   readonly startSeqno: number;
   /** Last masterchain block written at the head; null before the first. */
   readonly headSeqno: number | null;
-  /** Masterchain blocks of the past that are still to be written. */
+  /** Masterchain blocks of the past to be written. */
   readonly missingBlocks: number;
-  /** Ranges of the past that a worker holds now. */
+  /** Ranges of the past with a current claim. */
   readonly claimedRanges: number;
 };
 

@@ -18,10 +18,10 @@ export type Inserts = {
   /** Inserts the rows that the table does not have; rows with a stored key stay unchanged. */
   addMissing<T extends Table>(table: T, rows: readonly Row<T>[]): Promise<void>;
   /**
-   * Any statement over rows.
+   * Runs any statement over rows.
    *
-   * @param statement given an expression of a relation, named `given`, with the table's columns
-   * @returns the rows that it returns
+   * @param statement receives an expression of a relation, named `given`, with the table's columns
+   * @returns rows of the statement
    */
   run<R extends object, T extends Table = Table>(
     table: T,
@@ -74,7 +74,7 @@ export function insertFrom(table: Table, given: string): string {
     ORDER BY ${table.key.map((column) => `given.${column}`).join(', ')}`;
 }
 
-/** Lives as long as the connection, so that the catalogue does not grow with batches. */
+/** Lives as long as the connection, so that batches do not grow the catalogue. */
 function stageSql(name: string, columns: Columns): string {
   const types = Object.entries(columns).map(([column, { sql }]) => `${column} ${sql}`);
   return `CREATE TEMPORARY TABLE IF NOT EXISTS ${name} (${types.join(', ')}) ON COMMIT DELETE ROWS`;

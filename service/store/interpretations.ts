@@ -13,9 +13,9 @@ export type ClaimedBlocks = {
    * @throws StoreError `claim_lost`, also when a block has got further traces since the claim
    */
   finish(session: Session): Promise<void>;
-  /** Holds the claim on while the work takes long. @throws StoreError `claim_lost` */
+  /** Renews the claim during long work. @throws StoreError `claim_lost` */
   heartbeat(): Promise<void>;
-  /** Gives them back undone, to be claimed again at once or some time later. */
+  /** Releases the blocks undone, to be claimed again at once or after a delay. */
   release(laterMs?: number): Promise<void>;
 };
 
@@ -27,7 +27,7 @@ export type ClaimOptions = {
   readonly claimMs: number;
 };
 
-/** Stands for the zerostates among masterchain blocks: it is queued when their accounts are written. */
+/** Represents the zerostates among masterchain blocks: it is queued when their accounts are written. */
 export const ZEROSTATES_SEQNO = 0;
 
 /**
@@ -138,13 +138,13 @@ export async function queueOlder(
 export type InterpretationsLeft = {
   /** Masterchain blocks to be interpreted, for the first time or again. */
   readonly todo: number;
-  /** Blocks that an older version has done, and that are not queued again yet. */
+  /** Blocks of an older version that are not queued again yet. */
   readonly older: number;
   /** Newest block to do; null without any. */
   readonly newest: number | null;
 };
 
-/** Counts the rows to do: takes a second for some millions of them. */
+/** Counts the open rows: takes a second for some millions of them. */
 export async function countInterpretations(store: Store, version: number): Promise<InterpretationsLeft> {
   const [row] = await store.transaction(({ query }) =>
     query<{ todo: bigint; older: bigint; newest: number | null }>(

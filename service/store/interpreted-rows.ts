@@ -22,7 +22,7 @@ export function readBlockTransactions(query: Query, seqnos: readonly number[]): 
   ]);
 }
 
-/** Transactions that took messages, of the traces that the messages belong to. */
+/** Transactions that received messages, in the traces of the messages. */
 export function readTakers(
   query: Query,
   messages: readonly Uint8Array[],
@@ -45,7 +45,7 @@ export function readCompleteTraces(query: Query, seqnos: readonly number[]): Pro
   );
 }
 
-/** The transactions of traces that other masterchain blocks than these brought, by lt and account. */
+/** Transactions of traces from other masterchain blocks, by lt and account. */
 export async function readEarlierTransactions(
   query: Query,
   traces: readonly Pick<TraceRow, 'trace_id' | 'start_lt' | 'end_lt'>[],
@@ -115,7 +115,7 @@ export function readFacts(
 /** An account that a masterchain block, or a shard block of it, changed without a transaction. */
 export type StoredEdit = Pick<AccountEditRow, 'account' | 'lt' | 'mc_seqno'> & StateCode;
 
-/** Changes of accounts without a transaction in masterchain blocks, with the code that they left. */
+/** Changes of accounts without a transaction in masterchain blocks, with the resulting code. */
 export function readEdits(query: Query, seqnos: readonly number[]): Promise<StoredEdit[]> {
   return query(
     `SELECT e.account, e.lt, e.mc_seqno, s.hash, s.code_hash, c.methods

@@ -6,7 +6,7 @@ import type { Session, Store } from './store.ts';
 export type HeadLease = {
   /** Grows with each holder. */
   readonly epoch: bigint;
-  /** Aborted when the session that holds the lease is gone. */
+  /** Aborted when the session of the lease has ended. */
   readonly signal: AbortSignal;
   /**
    * Part of the transaction that writes masterchain blocks `from` to `to`. The blocks follow the last block, and the lease is still valid

@@ -48,7 +48,7 @@ export const jettonWallets = defineTable('jetton_wallets', ['address'], {
   balance: amount,
   owner: address,
   jetton: address,
-  /** Null for a wallet that does not know the question. */
+  /** Null for a wallet without this get-method. */
   mintless_is_claimed: nullable(bool),
   ...state,
 });
@@ -182,7 +182,7 @@ export const jettonTransfers = defineTable('jetton_transfers', ['tx_hash', 'tx_l
   custom_payload: nullable(bytes),
   forward_ton_amount: nullable(amount),
   forward_payload: nullable(bytes),
-  /** The wallet carried it out, and the contract to which the wallet sent the jettons refused them. */
+  /** The wallet executed the operation, and the next contract refused the jettons. */
   returned: bool,
 });
 
@@ -195,7 +195,7 @@ export const jettonBurns = defineTable('jetton_burns', ['tx_hash', 'tx_lt'], {
   amount,
   response_destination: nullable(text),
   custom_payload: nullable(bytes),
-  /** The wallet carried it out, and the contract to which the wallet sent the jettons refused them. */
+  /** The wallet executed the operation, and the next contract refused the jettons. */
   returned: bool,
 });
 
@@ -216,7 +216,7 @@ export const nftTransfers = defineTable('nft_transfers', ['tx_hash', 'tx_lt'], {
 /** Result of classifying a trace. A trace without a row is `unclassified`. */
 export const traceClassifications = defineTable('trace_classifications', ['trace_id'], {
   trace_id: hash,
-  /** 0 left as it is, 1 failed, 2 ok, 3 broken. */
+  /** 0 unchanged, 1 failed, 2 ok, 3 broken. */
   state: small,
   /** Version of the classifier. */
   version: small,

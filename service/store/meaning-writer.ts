@@ -113,7 +113,7 @@ export async function writeMeaning(store: Store, claimed: ClaimedBlocks, meaning
       // Actions are by far the most rows. No other writer writes them at the same time, so their order is free.
       await replaceActions(session, createInserts(session, 'copy'), meaning);
     },
-    // Lost with the crash of Postgres that loses the end of the claim: then it is done again.
+    // A crash of Postgres that loses the rows also loses the end of the claim: the work is repeated then.
     { durable: false },
   );
 }
@@ -182,7 +182,7 @@ async function replaceEdited(session: Session, inserts: Inserts, edited: readonl
   }
 }
 
-/** @param conditions of a given row, as SQL behind it, and of a stored row that is replaced */
+/** @param conditions of a given row, as SQL after it, and of a stored row to replace */
 async function upsertContracts<T extends Table>(
   inserts: Inserts,
   table: T,
@@ -332,7 +332,7 @@ async function replaceActions(session: Session, inserts: Inserts, meaning: Meani
   const { traces } = meaning;
   if (traces.length === 0) return;
   const ids = encodeIds(traces);
-  // Only a trace that was classified before has actions, and most were not.
+  // Only a trace that was classified before has actions, and most traces were not.
   const known = await session.query<Pick<TraceClassificationRow, 'trace_id'>>(
     `DELETE FROM ${traceClassifications.name} WHERE trace_id = ANY ($1::bytea[]) RETURNING trace_id`,
     [ids],

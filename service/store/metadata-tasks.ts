@@ -19,9 +19,9 @@ export type MetadataTask = TokenName & {
 
 export type ClaimOptions = {
   readonly tasksMax: number;
-  /** Any number that no other claim has. */
+  /** A number that is unique among claims. */
   readonly claim: bigint;
-  /** Hosts that have enough to do: their tasks stay. */
+  /** Hosts at their limit: their tasks stay queued. */
   readonly busyHosts: readonly string[];
 };
 
@@ -30,7 +30,7 @@ export type MetadataOutcome =
   | { readonly kind: 'fetched'; readonly words: TokenWords; readonly expiresInSeconds: number }
   /** Tried again. */
   | { readonly kind: 'failed'; readonly againInSeconds: number; readonly expiresInSeconds: number }
-  /** Not tried again before it has expired. */
+  /** Not tried again before it expires. */
   | { readonly kind: 'given_up'; readonly expiresInSeconds: number }
   /** The token has nothing to fetch or report; the task ends. */
   | { readonly kind: 'dropped' };
@@ -38,7 +38,7 @@ export type MetadataOutcome =
 /** Other processes take over the tasks of a killed or stuck process after this time. */
 export const claimSeconds = 300;
 
-/** Oldest first; tasks that others hold are passed over. Rides the index of `due_at`. */
+/** Claims tasks, oldest first; tasks with a current claim are skipped. Uses the index of `due_at`. */
 export async function claimMetadataTasks(
   store: Store,
   { tasksMax, claim, busyHosts }: ClaimOptions,
@@ -74,7 +74,7 @@ export async function endMetadataTask(store: Store, task: MetadataTask, outcome:
     const inserts = createInserts(session, 'unnest');
     const row = await rowOf(session, task, outcome);
     if (outcome.kind === 'fetched') await put(inserts, row, everyColumn);
-    // Words that were good stay as they are; only when they are looked at next may change.
+    // Good metadata stays; only the time of its next check may change.
     else if (outcome.kind === 'given_up') await put(inserts, row, 'expires_at = excluded.expires_at');
     else await inserts.addMissing(addressMetadata, [row]);
     return true;
@@ -141,10 +141,10 @@ export async function releaseMetadataTasks(
   );
 }
 
-/** How much there is to do. Counting stops at `tasksMax`. */
+/** Number of open tasks. Counting stops at `tasksMax`. */
 export type MetadataBacklog = {
   readonly tasks: number;
-  /** How long the longest waiting task has been due. */
+  /** Seconds since the longest waiting task fell due. */
   readonly oldestSeconds: number;
 };
 

@@ -13,7 +13,7 @@ const lockTimeoutMs = 10_000;
 /** State of the version table. */
 export type SchemaState = {
   readonly version: number;
-  /** Oldest code that works on it. */
+  /** Oldest code that works on the schema. */
   readonly compatibleFrom: number;
 };
 
@@ -52,7 +52,7 @@ export async function missingSteps(store: Store): Promise<readonly Migration[]> 
 }
 
 /**
- * Passes when this code can work on the schema as it is.
+ * Passes when this code can work on the current schema.
  *
  * @throws StoreError `schema_missing`, `schema_older`, `schema_newer`
  */
@@ -70,7 +70,7 @@ export async function checkSchema(store: Store): Promise<SchemaState> {
   return found;
 }
 
-/** Creating asks for a right that a given schema does not need. */
+/** Creating a schema needs a privilege that an existing schema does not need. */
 async function createVersions(client: ClientBase, schema: string): Promise<void> {
   const { rowCount } = await told(client.query('SELECT FROM pg_namespace WHERE nspname = $1', [schema]));
   if (rowCount === 0) await told(client.query(`CREATE SCHEMA ${schema}`));

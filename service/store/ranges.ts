@@ -3,7 +3,7 @@ import type { Session, Store } from './store.ts';
 
 /** Masterchain blocks of the past that a worker writes, in order. */
 export type ClaimedRange = {
-  /** The first that is not written yet. */
+  /** First unwritten block. */
   readonly next: number;
   /** The last, inclusive. */
   readonly to: number;
@@ -13,7 +13,7 @@ export type ClaimedRange = {
    * @throws StoreError `range_lost`, `out_of_order`
    */
   advance(session: Session, from: number, to: number): Promise<void>;
-  /** Holds the claim on while a batch takes long. @throws StoreError `range_lost` */
+  /** Renews the claim during a long batch. @throws StoreError `range_lost` */
   heartbeat(): Promise<void>;
   /** Gives it back unfinished. */
   release(): Promise<void>;

@@ -23,7 +23,7 @@ export function* encodeCopy<T extends Table>(table: T, rows: Iterable<Row<T>>): 
   yield sink.take();
 }
 
-/** An expression that gives rows as a relation of the table's columns, and its values: an array for each column. */
+/** An SQL expression of rows as a relation with the table's columns, and its values: an array for each column. */
 export function encodeUnnest<T extends Table>(
   table: T,
   rows: readonly Row<T>[],

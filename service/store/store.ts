@@ -66,14 +66,14 @@ export type Store = {
   read<R extends object>(sql: string, values?: readonly unknown[], options?: ReadOptions): Promise<R[]>;
   /** Commits when `work` resolves, rolls back when it rejects. */
   transaction<T>(work: (session: Session) => Promise<T>, options?: TransactionOptions): Promise<T>;
-  /** A connection of its own, outside the pool, for locks that end with it; the caller ends it. */
+  /** Opens a separate connection outside the pool, for locks that end with it; the caller ends it. */
   connect(): Promise<Client>;
   /** Sets the URLs of further connections, such as after a password rotation. Calls under way end on their connections. */
   setUrls(urls: StoreUrls): void;
   close(): Promise<void>;
 };
 
-/** Bound on a look at a table of few rows: it takes milliseconds unless something is wrong. */
+/** Time limit of a read of a small table: the read takes milliseconds in normal operation. */
 export const lookTimeoutMs = 5000;
 
 export function createStore(options: StoreOptions, { logger, register, tracer, clock }: StoreDependencies): Store {
@@ -136,7 +136,7 @@ function connectPools({ url, readUrl, ca }: StoreUrls, { schema, poolSize }: Sto
   return { primary, replica };
 }
 
-/** Resolves when the last call under way has given its connection back. */
+/** Resolves when the last call under way has returned its connection. */
 async function endPools({ primary, replica }: Pools): Promise<void> {
   await Promise.all([...new Set([primary, replica])].map((pool) => pool.end()));
 }
@@ -152,7 +152,7 @@ function countConnections({ primary, replica }: Pools): { busy: number; idle: nu
   return all;
 }
 
-/** A query that waits longer for a lock ends: it holds a connection that queries of other tables need. */
+/** A query that waits longer for a lock ends: its connection is needed by queries of other tables. */
 const lockTimeoutMs = 1000;
 
 /** Sets the session's timeouts if they differ: callers seldom differ. Zero: none. */
@@ -166,7 +166,7 @@ function createTimeLimit() {
   };
 }
 
-/** A connection on which anything failed but a statement does not go back into the pool. */
+/** A connection returns to the pool after success and after a failed statement, but after no other failure. */
 async function borrowed<T>(pool: Connections, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.borrow();
   let isBroken = false;
@@ -209,7 +209,7 @@ async function finishTransaction<T>(client: PoolClient, work: (session: Session)
     if (command === 'ROLLBACK') throw new StoreError('query_failed', 'a failed statement was passed over');
     return result;
   } catch (error) {
-    // On a lost connection Postgres has rolled back itself.
+    // On a lost connection Postgres has already rolled back.
     await client.query('ROLLBACK').catch(() => undefined);
     throw error;
   }

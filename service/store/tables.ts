@@ -50,7 +50,7 @@ export const blocks = defineTable('blocks', ['workchain', 'shard', 'seqno'], {
   master_ref_seqno: int,
   rand_seed: hash,
   created_by: hash,
-  /** Version of the software that made it. Null when the block does not say. */
+  /** Version of the software that made the block. Null if the block does not state it. */
   software_version: nullable(int),
   /** Shard of the first previous block, and of the second after a merge; their workchain is the block's. */
   prev_shard: shardId,
@@ -64,7 +64,7 @@ export const blocks = defineTable('blocks', ['workchain', 'shard', 'seqno'], {
   global_version: nullable(int),
 });
 
-/** The blocks that are tops in the shard configuration of a masterchain block, itself included. */
+/** Top blocks in the shard configuration of a masterchain block, itself included. */
 export const shardTops = defineTable('shard_tops', ['mc_seqno', 'workchain', 'shard'], {
   mc_seqno: int,
   workchain: int,
@@ -99,7 +99,7 @@ export const transactions = defineTable('transactions', ['hash', 'lt'], {
  */
 export const messages = defineTable('messages', ['hash', 'lt'], {
   hash,
-  /** `created_lt`; of external-in messages the lt of the transaction that took it. */
+  /** `created_lt`; for external-in messages the lt of the receiving transaction. */
   lt,
   /** Normalized hash of external-in messages, if it differs from the hash. */
   hash_norm: nullable(hash),
@@ -151,7 +151,7 @@ export const latestAccountStates = defineTable('latest_account_states', ['accoun
   changed_lt: nullable(lt),
 });
 
-/** A change of an account by a block that has no transaction of the account. */
+/** A change of an account by a block without a transaction of the account. */
 export const accountEdits = defineTable('account_edits', ['account', 'lt'], {
   account: address,
   /** Start lt of the block: above every earlier transaction of the account, below every later one. */
@@ -229,7 +229,7 @@ export type TransactionLinks = {
   readonly cause: 'none' | 'external' | 'system' | 'internal';
   /** Normalized hash of external-in messages, also when it equals the hash. */
   readonly externalHashNorm: Uint8Array | null;
-  /** Hashes of the internal messages it sent. */
+  /** Hashes of the sent internal messages. */
   readonly sent: readonly Uint8Array[];
   /** Number of its messages to outside. */
   readonly logs: number;

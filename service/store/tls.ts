@@ -3,7 +3,7 @@ import { checkServerIdentity, type ConnectionOptions } from 'node:tls';
 /** A way to connect: without TLS, or with these options. */
 export type TlsWay = false | ConnectionOptions;
 
-/** How a URL of Postgres asks to be connected. */
+/** Ways to connect to a URL of Postgres. */
 export type PostgresTls = {
   /** The URL without the parameters of TLS, which `pg` reads differently than libpq. */
   readonly url: string;
@@ -12,16 +12,16 @@ export type PostgresTls = {
 };
 
 export type TlsDefaults = {
-  /** Certificates in PEM that the server's must come from: of the field, and stronger than `sslrootcert`. */
+  /** Authorities in PEM that must have signed the server's certificate: from the field, and stronger than `sslrootcert`. */
   readonly ca?: string | undefined;
   /** `sslmode` of a URL without it, as in PGSSLMODE. */
   readonly mode?: string | undefined;
-  /** Reads the file that `sslrootcert`, `sslcert` or `sslkey` names. */
+  /** Reads the file of `sslrootcert`, `sslcert` or `sslkey`. */
   readonly readFile: (path: string) => string;
 };
 
 const modes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
-/** `no-verify` is a word of `pg`: `require` that ignores every root. */
+/** `no-verify` is an extension of `pg`: `require` that ignores every root. */
 type Mode = (typeof modes)[number] | 'no-verify';
 
 const parameters = ['ssl', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'uselibpqcompat'] as const;
@@ -111,7 +111,7 @@ function waysOf(
   }
 }
 
-/** A socket of the file system, by `host=/folder` or an escaped host: TLS is not used there. */
+/** A socket of the file system, by `host=/folder` or an escaped host: such sockets have no TLS. */
 function isSocket(url: URL): boolean {
   const host = url.searchParams.get('host') ?? url.hostname;
   return host === '' || /^(\/|%2f)/i.test(host);

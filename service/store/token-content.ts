@@ -14,12 +14,12 @@ export type TokenName = {
   readonly type: TokenType;
 };
 
-/** The words of a token by their columns. */
+/** Metadata of a token by column. */
 export type TokenWords = Pick<AddressMetadataRow, 'name' | 'description' | 'symbol' | 'image' | 'extra'>;
 
 const wordColumns = ['name', 'description', 'symbol', 'image'] as const;
 
-/** Sorts keys into columns: the four words when they are texts, all else is `extra`. */
+/** Sorts keys into columns: the four text columns for texts, `extra` for all else. */
 export function wordsOf(content: Readonly<Record<string, unknown>>): TokenWords {
   const words = Object.fromEntries(wordColumns.map((name) => [name, textOrNull(content[name])])) as {
     readonly [name in (typeof wordColumns)[number]]: string | null;

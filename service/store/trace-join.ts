@@ -7,10 +7,10 @@ import { openEdges, traceAccounts, traces, type OpenEdgeRow, type TraceRow, type
 import { planTraces, TRACE_STATE, type Absorbed, type MetEdge, type TraceSet } from './trace-plan.ts';
 import type { TraceRows } from './trace-rows.ts';
 
-/** Rows under the traces that they most likely belong to. */
+/** Rows under their most likely traces. */
 export type HintedTraces = {
   readonly rows: TraceRows;
-  /** A fragment -> the trace that its transactions are stored under. */
+  /** A fragment -> the trace of its stored transactions. */
   readonly labels: ReadonlyMap<string, Uint8Array>;
   /** Ready to be stored. */
   readonly transactions: readonly TransactionRow[];

@@ -77,7 +77,7 @@ function createTops(above: ReadonlyMap<string, Uint8Array>): TopOf {
     const known = tops.get(key);
     if (known !== undefined) return known;
     let top = traceId;
-    // A message is sent before it is taken, so the way up ends; a forged circle must not hang us.
+    // A message is sent before it is received, so the way up ends. A forged circle must not loop for ever.
     for (let steps = 0; steps <= above.size; steps++) {
       const next = above.get(hashKey(top));
       if (next === undefined) break;

@@ -20,7 +20,7 @@ export function createTurns<Way>(ways: readonly Way[]): Turns<Way> {
   };
 }
 
-/** SQLSTATE of pg_hba.conf that has no entry for the way. */
+/** SQLSTATE for a way without an entry in pg_hba.conf. */
 const noEntry = '28000';
 
 /** True if another way may succeed: the server has no TLS, breaks its handshake, or has no entry for this way. */

@@ -172,7 +172,7 @@ function splitMessages(
   const shared: MessageRow[] = [];
   for (const message of rows.flatMap((one) => one.messages)) {
     const key = hashKey(message.hash);
-    // The same external message may be taken twice: each time is a row.
+    // The same external message may be received twice: each receipt is a row.
     const place = message.created_lt === null ? `${key}${message.lt}` : key;
     if (seen.has(place)) continue;
     seen.add(place);
@@ -196,7 +196,7 @@ const hasNewerData = (one: string, other: string): string =>
   `coalesce(${one}.data_boc_lt, -1) > coalesce(${other}.data_boc_lt, -1)`;
 const brings = (one: string, other: string): string => `(${isNewer(one, other)} OR ${hasNewerData(one, other)})`;
 
-/** The newest state wins, and on its own the newest whole data. Rows that bring neither are not touched at all: most of the past. */
+/** The newest state wins, and separately the newest whole data. Rows with neither are not written at all: most of the past. */
 function mergeLatest(given: string): string {
   const sets = latestColumns.map((column) => {
     const condition = isOfData(column) ? hasNewerData('excluded', 'kept') : isNewer('excluded', 'kept');

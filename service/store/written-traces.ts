@@ -8,9 +8,9 @@ export const writtenTraces = defineTable('written_traces', ['trace_id'], {
   /** Counts of the trace at rendering: a trace with other counts has changed since. */
   nodes: int,
   edges: int,
-  /** The rules that it was written by. */
+  /** Version of the rendered form. */
   form: int,
-  /** That its transactions took and sent. */
+  /** Number of messages that its transactions received and sent. */
   messages: int,
   /** Accounts of its transactions, each once. */
   accounts: addresses,

@@ -10,7 +10,8 @@ import { required } from './required-parameters.ts';
 import { anyText, integer, intString, orNull, viewBytes, viewBytesOrNull } from './scalars.ts';
 import { viewWallet } from './wallet-states.ts';
 
-// Operations in the manner of v2 (service/v3/README.md#operations-at-the-head): from the served head, whether `use_v2` says so or not. It chooses the words.
+// Operations in the form of v2 (service/v3/README.md#operations-at-the-head). They read the served head with any `use_v2`; the parameter
+// selects the names of values.
 
 const addressInformation = named(
   'V2AddressInformation',

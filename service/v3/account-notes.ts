@@ -10,7 +10,7 @@ type Notes = { readonly [name in keyof typeof accountNotes]: Infer<(typeof accou
 
 /** Notes for answers with metadata, and books for answers without. */
 export type AccountNotes = Pick<AddressBooks, 'bookOf'> & {
-  /** Both blocks of an answer, to be spread into it. @param addresses raw addresses that it shows; null does not matter */
+  /** Both notes of an answer, to be spread into it. @param addresses raw addresses of the answer; null is ignored */
   notesOf(addresses: Iterable<string | null>, context: NotesContext): Promise<Notes>;
 };
 

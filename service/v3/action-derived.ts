@@ -56,7 +56,7 @@ function listAt(scope: StoredColumns, path: readonly string[]): readonly unknown
   return Array.isArray(value) ? value : [];
 }
 
-/** Opcodes of the payloads that say something to people. */
+/** Opcodes of payloads with text for people. */
 const commentOpcode = 0;
 const encryptedCommentOpcode = 0x2167da4b;
 

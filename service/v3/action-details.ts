@@ -30,7 +30,7 @@ function viewFields(fields: readonly Field[], scope: StoredColumns, network: Act
   return shown;
 }
 
-/** The first source that holds, whether it has a value or not. */
+/** Value of the first source whose condition applies, with or without a value. */
 function readSource({ sources }: Field, scope: StoredColumns, network: ActionNetwork): unknown {
   const from = sources.find(({ condition }) => holds(condition, scope))?.from;
   if (from === undefined) return undefined;

@@ -5,7 +5,7 @@ import { anyText, extraCurrencies, flag, integer, intString, opcodeText, rawAddr
 /** A kind of scalar in details: its schema, and the rendering of a stored value. */
 export type ScalarKind = {
   readonly shape: Shape<unknown>;
-  /** @param value as `columnsJson` writes it; neither null nor undefined */
+  /** @param value from `columnsJson`; neither null nor undefined */
   readonly view: (value: unknown) => unknown;
 };
 

@@ -6,7 +6,7 @@ import { texts } from './parameters.ts';
 /** Characters of type names. */
 const typePattern = /^[A-Za-z0-9_.]+$/;
 
-/** Names of types as they are stored: names of versions do not stand for others here. */
+/** Stored names of types: names of versions do not expand here. */
 export function actionTypes(name: string): DefaultedParameter<readonly string[]> {
   return {
     ...texts(name),

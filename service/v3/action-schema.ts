@@ -22,7 +22,7 @@ export function withDetails<T>(action: Shape<T>): Shape<T> {
 /** A transfer or call with currencies besides TON has a separate type name. */
 export const extraCurrencyTransfer = 'extra_currency_transfer';
 
-/** Types that can be such. */
+/** Types that such an action can have. */
 export const plainTransfers = ['ton_transfer', 'call_contract'] as const;
 
 function detailsOf(type: string, { fields, variant }: TypeFields): Shape<unknown> {

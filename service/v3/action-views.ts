@@ -51,7 +51,7 @@ export type ActionView = Infer<typeof action>;
 
 /** Data of an action from any source. Hashes are base64, accounts raw addresses. */
 export type ShownAction = VersionedAction & {
-  /** Null before it is in a block. */
+  /** Null before the trace is in a block. */
   readonly traceId: string | null;
   readonly actionId: string;
   readonly startLt: bigint;
@@ -168,10 +168,10 @@ function rawAction({ type, success, columns }: ShownAction): Readonly<Record<str
 
 const addressPattern = /^-?\d+:[0-9A-F]{64}$/;
 
-/** Letters that an address has at least: most texts are shorter, and not looked at. */
+/** Shortest address in characters: most texts are shorter, and are skipped. */
 const ADDRESS_LETTERS_MIN = '0:'.length + 64;
 
-/** Every account that actions name, some more than once. */
+/** Every account in the actions, with duplicates. */
 export function addressesOfActions(actions: readonly ShownAction[], views: readonly ActionView[]): readonly string[] {
   const found: string[] = [];
   for (const { columns, accounts } of actions) {

@@ -88,7 +88,7 @@ function readList(values: ActionValues, context: V3Context): Promise<readonly Ac
   return readPage(order, values, context, (after) => findActions(context.store, filter, { ...values, after }));
 }
 
-/** Transactions of actions by their hash, and the accounts that they name. */
+/** Transactions of actions by hash, and their accounts. */
 type OfActions = {
   readonly byHash: ReadonlyMap<string, Written<TransactionView>>;
   readonly accounts: readonly string[];

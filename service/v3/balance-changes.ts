@@ -146,7 +146,7 @@ function viewSums({ changes, fees, jettons, extraCurrencies }: BalanceSums): Inf
     changes: Object.fromEntries([...changes].map(([account, sum]) => [account, viewInteger(sum)])),
     fees: Object.fromEntries([...fees].map(([account, sum]) => [account, viewInteger(sum)])),
     jettons: Object.fromEntries([...jettons].map(([owner, own]) => [owner, viewUnits(own)])),
-    // Clients of the published document know no such field: it is there when there is something to show.
+    // Clients of the published document do not expect this field: it is present only with a value.
     ...(extraCurrencies.size > 0 && {
       extra_currencies: Object.fromEntries([...extraCurrencies].map(([account, own]) => [account, viewUnits(own)])),
     }),

@@ -9,7 +9,7 @@ import { openBody, type InternalInfo, type Message } from '../decode/tlb/message
 import type { Transaction } from '../decode/tlb/transaction.ts';
 import { hashKey } from '../store/hash-key.ts';
 
-/** A transaction that moved something. */
+/** A transaction with value to account for. */
 export type MovingTransaction = {
   readonly table: CellTable;
   readonly transaction: Transaction;
@@ -19,7 +19,7 @@ export type MovingTransaction = {
 /** Owner and jetton of a wallet; raw addresses. */
 export type WalletOwner = { readonly owner: string; readonly jetton: string };
 
-/** An account that an amount comes to (1) or goes from (-1). */
+/** An account that receives (1) or loses (-1) an amount. */
 type Share = { readonly account: string; readonly sign: 1n | -1n };
 
 /** Sums by raw address: nanotons, and units of jettons by their masters. */

@@ -21,7 +21,7 @@ const blocksResponse = named('BlocksResponse', object({ blocks: list(block) }));
 
 const masterchainInfo = named('MasterchainInfo', object({ last: orNull(block), first: orNull(block) }));
 
-/** A text that is no number names no block, as 0 does (service/v3/README.md#errors). */
+/** A text that is no number matches no block, same as 0 (service/v3/README.md#errors). */
 const masterchainSeqno: OptionalParameter<number> = {
   ...int32('seqno'),
   parse: (raw) => readInt32(String(raw)) ?? 0,

@@ -45,7 +45,7 @@ export function decodeOperations(): readonly V3Operation[] {
   ];
 }
 
-/** Texts as they stand, repeated in a query and an array in a body. */
+/** Texts unchanged: repeated in a query, an array in a body. */
 function itemsOf(name: string): DefaultedParameter<readonly string[]> {
   return withDefault(
     {

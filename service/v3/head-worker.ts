@@ -6,7 +6,7 @@ import { packHeads, unpackRows, type HeadJob, type HeadResult } from './head-job
 import { openTransaction } from './shown-transactions.ts';
 import { writeHead, type TransactionHead } from './transaction-heads.ts';
 
-// A thread that writes transactions.
+// Thread that renders transactions.
 
 /** No other work waits in this thread. */
 const pacer = { pause: () => undefined };

@@ -8,13 +8,13 @@ import type { WritingPlace } from './metrics.ts';
 import { openTransaction } from './shown-transactions.ts';
 import { writeHead, type TransactionHead } from './transaction-heads.ts';
 
-/** A transaction to be written, and how many messages it sent. */
+/** A transaction to render, and the number of its sent messages. */
 export type HeadTask = { readonly row: HeadRow; readonly sent: number };
 
 /** Cost of a task in transactions without sent messages: each message adds the same cost. */
 const weightOf = ({ sent }: HeadTask): number => 1 + sent;
 
-/** Below, an answer is written before a thread would have begun: a millisecond or two. */
+/** A smaller answer is rendered before a thread would begin: a millisecond or two. */
 const SHARED_WEIGHT_MIN = 64;
 
 /** Weight of a job for a thread: a millisecond of work, some ten times the cost of its transfer. */
@@ -63,7 +63,7 @@ export async function writeHeads(
     }
   }
 
-  /** The heaviest tasks left that make a job. */
+  /** The heaviest remaining tasks that fill a job. */
   function takeJob(): readonly number[] {
     const from = end;
     for (let weight = 0; end > next && weight < JOB_WEIGHT;) weight += weightOf(tasks[places[--end]!]!);

@@ -2,22 +2,20 @@ import { invalid } from '../contract/errors.ts';
 import type { Parameter, ParameterSource } from '../contract/parameter.ts';
 import { settingNames } from './settings.ts';
 
-/** `Ignore` answers without the parameters that an operation does not have, and names them; `Refuse` answers 422. */
+/** `Ignore` answers without the unknown parameters, and names them; `Refuse` answers 422. */
 export type UnknownParameters = 'Ignore' | 'Refuse';
 
-/** Names the parameters that an answer does not go by. */
+/** Header with the names of ignored parameters. */
 export const ignoredHeader = 'X-Tonplane-Ignored';
 
-/** Names of callers that are not parameters of an operation. */
+/** Names from callers that are not parameters of an operation. */
 const besides: ReadonlySet<string> = new Set([...settingNames, 'api_key']);
 
 /** Characters of a name, and names in an answer: a header of some 2 KB. */
 const NAME_CHARACTERS_MAX = 64;
 const NAMES_MAX = 32;
 
-/**
- * Names of given values that an operation does not read: of no parameter, or empty texts and lists. Sorted, and safe in a header.
- */
+/** Names of values that an operation does not read: unknown parameters, empty texts and lists. Sorted, and safe in a header. */
 export function ignoredParameters(
   parameters: readonly Pick<Parameter<unknown>, 'name'>[],
   source: ParameterSource,
@@ -31,7 +29,7 @@ export function ignoredParameters(
     .map((name) => encodeURIComponent(name.toWellFormed().slice(0, NAME_CHARACTERS_MAX).toWellFormed()));
 }
 
-/** @throws ContractError that names the parameters */
+/** @throws ContractError with the names of the parameters */
 export function refuseIgnored(ignored: readonly string[]): void {
   if (ignored.length > 0) throw invalid(`unknown or empty parameters: ${ignored.join(', ')}`);
 }

@@ -88,7 +88,7 @@ export function viewJettonWallet(row: FoundJettonWallet): Infer<typeof jettonWal
   };
 }
 
-/** How much is there, and when, only the jetton's own service knows: where that is, its words say (TEP-177). */
+/** Only the jetton's own service knows the amounts and times: its metadata names the service (TEP-177). */
 function viewMintless(apis: unknown): Infer<typeof mintlessInfo> {
   const uris = [apis].flat().filter((uri) => typeof uri === 'string');
   return {

@@ -22,7 +22,7 @@ const SHARE_MAX = 1 / 8;
 /** Position of an entry in the ring: its names follow its text. */
 type Entry = { readonly key: string; readonly at: number; readonly textBytes: number; readonly bytes: number };
 
-/** Entries passed over before the line is cut: with fewer it is cut too often. */
+/** Passed entries before the line is cut: a smaller number cuts too often. */
 const PASSED_MIN = 1024;
 
 /**

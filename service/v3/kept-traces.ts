@@ -9,14 +9,14 @@ import type { KeptOutcome } from './metrics.ts';
 import { batchesOf, traceForm, unpackTraces, type KeptTrace, type NewTrace } from './packed-trace.ts';
 import { viewAccountKey } from './scalars.ts';
 
-/** Complete traces that are written already. */
+/** Cache of complete rendered traces. */
 export type KeptTraces = {
   /** Finds the rows that are cached or stored. */
   find(rows: readonly TraceRow[], reader: StoreReader): Promise<FoundTraces>;
   keep(row: TraceRow, trace: NewTrace): void;
 };
 
-/** Traces that are written already. */
+/** Rendered traces of a search. */
 export type FoundTraces = {
   /** Data of each trace before it is read. */
   readonly known: ReadonlyMap<TraceRow, BeforeReading>;
@@ -41,7 +41,7 @@ const TRANSACTIONS_MAX = 256;
 /** Part of the unpacked traces whose texts are cached too. This caches most popular traces and few rare ones. */
 const TEXT_KEPT_RATE = 1 / 8;
 
-/** In memory, and behind that in the index. */
+/** Traces in memory, backed by the index. */
 export function createKeptTraces({ texts, packed, random, counted }: KeptTracesDependencies): KeptTraces {
   function keepUnpacked({ row, frame, isKept }: PackedTrace, { text, names }: Kept<KeptTrace>): void {
     if (!isKept) packed.keep(keyOf(row), { parts: [frame], names });

@@ -48,7 +48,7 @@ export type KnownAccountsDependencies = {
   readonly metrics: KeptMetrics;
 };
 
-/** Accounts looked up at once: a millisecond or two of work, between which other requests run. */
+/** Accounts per query: a millisecond or two of work, with other requests in between. */
 const ACCOUNTS_AT_ONCE = 500;
 
 /** Connections that look up accounts of an answer. */
@@ -108,7 +108,7 @@ export function createKnownAccounts(
       const { code_hash: codeHash, domain, is_token: isToken, is_indexed: isIndexed } = rows[at]!;
       const code = codeHash === null ? undefined : known.get(hashKey(codeHash))!;
       const row = viewAddressBookRow(address, { codeHash, domain, interfaces: code?.interfaces ?? [] }, options);
-      // An account may get its first state, and a code its methods, without a word of it.
+      // The change log does not report an account's first state, or new methods of a code.
       const isSettled = isIndexed && code?.isKnown !== false;
       return { note: { row: JSON.stringify(row), isToken }, isSettled };
     });

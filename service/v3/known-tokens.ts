@@ -20,7 +20,7 @@ export type KnownTokens = {
   find(raws: Iterable<string>, store: StoreReader): Promise<ReadonlyMap<string, DescribedAccount>>;
 };
 
-/** All that an account is. */
+/** All tokens of an account. */
 export type DescribedAccount = {
   /** True if the data is final. */
   readonly isIndexed: boolean;
@@ -36,7 +36,7 @@ export type KnownTokensDependencies = {
   readonly wanted?: ((tokens: readonly TokenName[]) => void) | undefined;
 };
 
-/** Accounts looked up at once: some milliseconds of work, between which other requests run. */
+/** Accounts per query: some milliseconds of work, with other requests in between. */
 const ACCOUNTS_AT_ONCE = 1000;
 
 /** Some 15,000 tokens with metadata of 300 letters, or 35,000 jetton wallets. */

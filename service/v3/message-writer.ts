@@ -68,7 +68,7 @@ export function createMessageWriter(texts: KeptTexts<KeptEnds>): MessageWriter {
   };
 }
 
-/** Reads the transactions that hold them. */
+/** Reads the transactions of the messages. */
 async function openFresh(
   rows: readonly MessageRow[],
   reader: StoreReader,
@@ -100,7 +100,7 @@ function isSettled({ created_lt: createdLt, destination }: MessageRow, { transac
   return isTaken && isSent;
 }
 
-/** A message within the transaction that holds it. */
+/** A message within its transaction. */
 type ShownMessage = {
   readonly table: CellTable;
   readonly content: Message;

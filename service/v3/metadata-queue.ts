@@ -19,7 +19,7 @@ export type MetadataQueueDependencies = {
   readonly clock: () => number;
 };
 
-/** Tokens that wait in this process for the next write, some 100 bytes each: a few large answers. */
+/** Tokens in this process before the next write, some 100 bytes each: a few large answers. */
 const WAITING_MAX = 10_000;
 
 /** Tasks of all processes: more than an hour's work at a thousand fetches a minute. Further tokens are requested again later. */
@@ -54,7 +54,7 @@ export function createMetadataQueue({ store, logger, clock }: MetadataQueueDepen
     try {
       await store.transaction(({ query }) => query(insertSql, columns));
     } catch (error) {
-      // They are asked for again with the next answer that has them.
+      // The next answer with these tokens requests them again.
       for (const token of tokens) asked.delete(keyOf(token));
       logger.warn({ err: error, tokens: tokens.length }, 'tokens were not queued for their metadata');
     }
@@ -86,7 +86,7 @@ export function createMetadataQueue({ store, logger, clock }: MetadataQueueDepen
         const key = keyOf(token);
         if (waiting.size >= WAITING_MAX || isAsked(key, nowMs)) continue;
         waiting.set(key, token);
-        // Its place is that of the newest.
+        // Moves the key to the newest position.
         asked.delete(key);
         asked.set(key, nowMs);
         if (asked.size > ASKED_MAX) asked.delete(asked.keys().next().value ?? '');

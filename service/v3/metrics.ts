@@ -4,7 +4,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 export type V3Readings = {
   /** Rows of the answers in progress. */
   readonly rows: () => number;
-  /** Requests that wait until there is room for theirs. */
+  /** Requests that wait for room. */
   readonly waiting: () => number;
 };
 

@@ -163,9 +163,9 @@ function behindOpcode(body: ContractSlice): ContractSlice {
   return text;
 }
 
-/** A message as a contract sends it. */
+/** A message in the form that a contract sends. */
 export type SentMessage = {
-  /** Raw; null for a message to outside, which has no value either. */
+  /** Raw; null for a message to the outside, which has no value either. */
   readonly destination: string | null;
   readonly value: string | null;
   /** Undefined for an exotic cell. */

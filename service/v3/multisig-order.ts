@@ -24,7 +24,7 @@ export type OrderAction = {
 const SEND_MESSAGE = 0xf1381e5b;
 const UPDATE_PARAMS = 0x1d0cfbd3;
 
-/** An order travels in a message, which has at most 8192 cells and 2^21 bits. */
+/** An order is sent in a message, which has at most 8192 cells and 2^21 bits. */
 const orderLimits = { bytesMax: 1 << 20, cellsMax: 8192, rootsMax: 1 };
 
 /** An answer shows each cell of a message of 8,192 cells twice: in the body and in the parsed body. */
@@ -136,7 +136,7 @@ const accountFields: ReadonlySet<string> = new Set([
   'user_address',
 ]);
 
-/** Accounts that steps of an order name, for the address book. */
+/** Accounts in the steps of an order, for the address book. */
 export function* accountsOfActions(actions: readonly OrderAction[]): Generator<string> {
   for (const { destination, parsed_body: fields } of actions) {
     if (destination !== null) yield destination;

@@ -74,7 +74,7 @@ export function viewNftItem(row: FoundNftItem, collections: ReadonlyMap<string, 
   };
 }
 
-/** The owner, where that is a contract that sells the item: whether it still does is not looked at. */
+/** The owner, if a contract that sells the item owns it. The contract's current state is not checked. */
 function viewHolder({
   owner,
   sale_type: type,

@@ -49,11 +49,11 @@ export type V3Request = ReadContext & {
 /** Context of a handler. */
 export type V3Context = V3Request & {
   readonly store: StoreReader;
-  /** For the rows of all answers that are made at once. */
+  /** Slots for the rows of all answers in progress. */
   readonly places: Places;
 };
 
-/** An operation of a family, and of the contract once `createV3` gave it the store. */
+/** An operation of a family, and of the contract after `createV3` has added the store. */
 export type V3Operation = Operation<V3Context>;
 
 /** Definition of an operation of v3: fields of every contract and of v3. Its name is unique in any case. */
@@ -61,7 +61,7 @@ export type V3OperationDefinition<P extends Parameters, R> = Omit<
   OperationDefinition<P, R, V3Context>,
   'methods' | 'handle'
 > & {
-  /** Default GET, and HEAD with it. */
+  /** Default: GET, with HEAD. */
   readonly methods?: readonly OperationMethod[];
   /** The items of its lists and maps are small: some milliseconds of JSON at most (`markFlat`). */
   readonly flat?: boolean;

@@ -13,14 +13,14 @@ export const traceForm = 2;
 export type KeptTrace = {
   readonly warning: string | undefined;
   readonly accounts: readonly string[];
-  /** That its transactions took and sent. */
+  /** Number of messages that its transactions received and sent. */
   readonly messages: number;
   /** Bytes of its tree and of the order of its transactions; the remaining bytes are the transactions. */
   readonly treeBytes: number;
   readonly orderBytes: number;
 };
 
-/** A trace that was just written; bytes are UTF-8. */
+/** A newly rendered trace; bytes are UTF-8. */
 export type NewTrace = { readonly parts: readonly (string | Buffer)[]; readonly names: KeptTrace };
 
 /** Bytes of a trace's text and names, same as in the memory cache: packed in some 10 ms, unpacked in less. */

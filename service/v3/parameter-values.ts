@@ -2,7 +2,7 @@ import { parseAddress } from '../decode/address.ts';
 
 // Values of parameters' texts (service/v3/README.md#parameters). Each reader returns undefined for a text of another kind.
 
-/** An account that a caller named. */
+/** An account from a caller. */
 export type Account = {
   readonly workchain: number;
   /** 32 bytes. */
@@ -41,7 +41,7 @@ export function readShard(text: string): bigint | undefined {
   return decimal !== undefined && isSigned(decimal, 64) ? BigInt.asUintN(64, decimal) : undefined;
 }
 
-/** `0x` and hex; without it hex first, then signed decimal. Gives the 32 bits as signed. */
+/** `0x` and hex; without `0x` hex first, then signed decimal. Returns the 32 bits as signed. */
 export function readOpcode(text: string): number | undefined {
   const hex = readHex(text, 2n ** 32n - 1n);
   if (hex !== undefined) return Number(BigInt.asIntN(32, hex));

@@ -15,7 +15,8 @@ import {
   type Account,
 } from './parameter-values.ts';
 
-// Kinds of query parameters (service/v3/README.md#parameters). Each takes its name; an empty text is absent, and of a scalar given twice the last wins.
+// Kinds of query parameters (service/v3/README.md#parameters). Each takes its name. An empty text is absent; the last value of a repeated
+// scalar wins.
 
 const text: JsonSchema = { type: 'string' };
 
@@ -193,7 +194,7 @@ function list<T>(
   );
 }
 
-/** The values of a name that a query repeats. */
+/** Values of a repeated name in a query. */
 function given(raw: unknown): readonly string[] {
   return Array.isArray(raw) ? raw.filter((value) => typeof value === 'string') : [];
 }

@@ -22,7 +22,7 @@ import {
 /** A pending trace with its transactions as answers show them. */
 export type ViewedTrace = { readonly trace: PendingTrace; readonly transactions: readonly TransactionView[] };
 
-/** Traces, in the order given. */
+/** Renders traces, in the given order. */
 export async function viewPending(
   traces: readonly PendingTrace[],
   signal: AbortSignal,
@@ -46,7 +46,7 @@ export async function viewPending(
   return viewed;
 }
 
-/** No block holds it: its place is zeros (service/v3/README.md#pending). */
+/** A simulated transaction is in no block: its position is zeros (service/v3/README.md#pending). */
 function openForeseen(
   foreseen: PendingTrace['transactions'][number],
   { key, rootHash, version }: PendingTrace,
@@ -100,7 +100,7 @@ export function actionsOfPending(one: PendingTrace, supported: ReadonlySet<strin
   return one.actions.map((action) => ofAction(action, ofTrace, null)).filter((action) => isVisible(action, supported));
 }
 
-/** A pending trace, with the actions that belong to it. */
+/** A pending trace with its actions. */
 export function viewPendingTrace(
   { trace: one, transactions }: ViewedTrace,
   actions: readonly ShownAction[],

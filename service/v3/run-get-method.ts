@@ -16,7 +16,7 @@ function viewRun({ gasUsed, exitCode, stack }: LiveMethodRun): Infer<typeof resu
   return { gas_used: Number(gasUsed), exit_code: exitCode, stack: viewStack(stack) };
 }
 
-/** A masterchain block to run at; without it the served head. */
+/** Masterchain block of the run; without it the served head. */
 const masterchainSeqno: OptionalParameter<number> = {
   ...int32('seqno'),
   check: (value) => (value > 0 ? undefined : 'seqno should be positive'),

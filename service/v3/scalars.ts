@@ -7,7 +7,7 @@ import { accountOfKey } from '../store/account-key.ts';
 
 export const hash = named('Hash', scalar<string>({ type: 'string', pattern: '^[A-Za-z0-9+/]{43}=$' }));
 
-/** Decimal, in text because it may pass 2^53. */
+/** Decimal text, because it may exceed 2^53. */
 export const intString = named('IntString', scalar<string>({ type: 'string', pattern: '^-?[0-9]+$' }));
 
 export const uintString = named('UIntString', scalar<string>({ type: 'string', pattern: '^[0-9]+$' }));

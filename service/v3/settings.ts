@@ -1,6 +1,6 @@
 /** Settings of a caller for an answer, in a header or its query twin (service/v3/README.md#transport). */
 export type RequestSettings = {
-  /** Time that the request's queries may take together. */
+  /** Time limit of the request's queries together. */
   readonly timeoutMs: number;
   /** False leaves `address_book` empty. */
   readonly addressBook: boolean;
@@ -16,7 +16,7 @@ export type HeaderLookup = (name: string) => string | undefined;
 /** Both the default and the most (service/v3/README.md#transport). */
 export const timeoutMsMax = 3000;
 
-/** Names of the headers that `readSettings` looks at, as documents show them. */
+/** Headers that `readSettings` reads, as in documents. */
 export const settingHeaders = ['X-Timeout', 'X-No-Address-Book', 'X-No-Metadata', 'X-Actions-Version'] as const;
 
 /** The same in a query. */

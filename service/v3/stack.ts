@@ -93,7 +93,7 @@ export const stackShape = list(named('V2StackEntry', entry), STACK_ENTRIES_MAX);
 
 type EntryView = Infer<typeof entry>;
 
-/** Levels of tuples and lists in an answer, as v2's typed form has them. */
+/** Levels of tuples and lists in an answer, same as in v2's typed form. */
 const depthMax = 256;
 
 /** A result, the last entry on top. @throws ContractError `result_too_deep`, `result_too_big`, `result_pruned` */
@@ -117,7 +117,7 @@ function viewEntry(room: BagRoom, value: StackEntry, depth: number): EntryView {
     case 'slice':
       return { type: 'slice', value: viewCell(room, cellOfSlice(value)) };
     case 'continuation':
-      // The contract has no word for it: its cells as the VM writes them.
+      // The contract has no name for a continuation: it is rendered as the cell that the VM writes.
       return { type: 'cell', value: viewCell(room, cellOfSlice(value)) };
     case 'cell':
     case 'builder':

@@ -3,13 +3,13 @@ export type TextRing = {
   readonly append: (bytes: Buffer) => void;
   /** Bytes between `begin` and `end`; the result stays unchanged. */
   readonly read: (at: number, bytes: number) => Buffer;
-  /** The first byte that is still there. */
+  /** Position of the first byte in the ring. */
   readonly begin: () => number;
   /** Position of the next entry. */
   readonly end: () => number;
 };
 
-/** The ring grows by so many bytes as it fills: V8 plans its collections by allocated bytes, used or not. */
+/** The ring grows by this many bytes: V8 plans its collections by allocated bytes, used or not. */
 const CHUNK_BYTES = 1024 * 1024;
 
 /** Allocates memory as it fills. @param bytesMax bytes that stay */

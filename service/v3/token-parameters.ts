@@ -22,7 +22,7 @@ export function sideOf(given: 'in' | 'out' | 'both' | undefined): 'in' | 'out' |
   return given === 'both' ? undefined : given;
 }
 
-/** Accounts as queries take them. */
+/** Accounts in the form of query keys. */
 export function keysOf(...lists: readonly (readonly Account[])[]): readonly Uint8Array[] {
   return lists.flat().map(accountKey);
 }

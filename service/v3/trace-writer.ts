@@ -15,7 +15,7 @@ import type { TransactionWriter } from './transaction-writer.ts';
 
 /** Renders the contents of traces; cached and stored traces need no rows. */
 export type TraceWriter = {
-  /** @throws V3Error 413 they have too many messages */
+  /** @throws V3Error 413 for too many messages */
   open(rows: readonly TraceRow[], reader: StoreReader): Promise<OpenedTraces>;
 };
 
@@ -53,7 +53,7 @@ export function createTraceWriter({ kept: keptTraces, transactions }: TraceWrite
     },
   };
 
-  /** Reads the transactions of traces that are not written. */
+  /** Reads the transactions of traces that are not rendered yet. */
   async function openFresh(rows: readonly TraceRow[], reader: StoreReader, messagesBeside = 0): Promise<FreshTraces> {
     const found = await findTransactionsOfTraces(reader, rows);
     const content = await transactions.open(found, reader, messagesBeside);

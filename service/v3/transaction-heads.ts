@@ -14,7 +14,7 @@ export type TransactionHead = Pick<TreeTransaction, 'in_msg' | 'out_msgs'> & {
 export type Desk = {
   /** Asked between messages. */
   readonly pacer: Pacer;
-  /** Takes cells that have to be made to show them. */
+  /** Receives cells that rendering has to build. */
   readonly store: CellStore;
   readonly slab: TextSlab;
 };
@@ -39,5 +39,5 @@ export async function writeHead(shown: ShownTransaction, { pacer, store, slab }:
   return { in_msg: taken && { hash: taken.hash }, out_msgs, pieces };
 }
 
-/** Characters that are put into the slab at once. */
+/** Characters per write to the slab. */
 const PIECE_LENGTH = 16_384;

@@ -28,7 +28,7 @@ import {
   viewShard,
 } from './scalars.ts';
 
-/** How sure it is that something stays. */
+/** Certainty that the data stays. */
 export const finality = named('FinalityState', oneOfStrings(['pending', 'confirmed', 'finalized']));
 
 /** An account's state before or after a transaction (service/v3/README.md#account-states-of-transactions). */

@@ -104,7 +104,7 @@ export function createTransactionWriter({ texts, ...writing }: TransactionWriter
     };
   }
 
-  /** Nearly all of it is written while the states are read. */
+  /** Most of the text is rendered while the states are read. */
   async function writeOpened(opened: readonly Opened[], reader: StoreReader): Promise<readonly NewlyWritten[]> {
     const fresh = opened.filter((one) => 'row' in one);
     const hashes = fresh.flatMap(({ tail: { stateUpdate } }) => [stateUpdate.oldHash, stateUpdate.newHash]);

@@ -16,7 +16,7 @@ export type V3 = {
   readonly operations: readonly Operation<V3Request>[];
 };
 
-/** The level of the contract that is served (service/v3/README.md#transport). */
+/** Version of the served contract (service/v3/README.md#transport). */
 const contractVersion = '1.2.10';
 
 export type V3Dependencies = {

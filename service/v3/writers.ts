@@ -44,7 +44,7 @@ export type WritersDependencies = Pick<TransactionWriterDependencies, 'threads'>
 };
 
 export type WritersOptions = {
-  /** Part of the usual bytes that stay written, above 0 to 1. */
+  /** Part of the usual cache bytes, above 0 to 1. */
   readonly cachePart: number;
 };
 

@@ -15,7 +15,7 @@ import type { AccountActivity } from './block-transactions.ts';
 import type { CodeRows } from './code-rows.ts';
 import { statesBetween } from './states-between.ts';
 
-/** Hash of the cell of `account_none$0`: the state that an account has before it exists and when it is gone. */
+/** Hash of the cell of `account_none$0`: the state of an account before its creation and after its deletion. */
 const NO_ACCOUNT_HASH = Buffer.from('90aec8965afabb16ebc3cb9b408ebae71b618d78788bc80d09843593cac98da4', 'hex');
 
 /** Last transaction hash of an account without transactions. */
@@ -135,7 +135,7 @@ function addLastState(
 /** Source of an account's state. */
 type Cells = Pick<OpenBlock, 'table' | 'writeBoc'>;
 
-/** A state of an account, and after which transaction it is so. */
+/** A state of an account, and the transaction before it. */
 export type StateAt = {
   readonly state: Account;
   readonly hash: Buffer;
@@ -162,7 +162,7 @@ type WholeData = Pick<LatestAccountStateRow, 'data_boc' | 'data_boc_hash' | 'dat
 
 const NO_DATA: WholeData = { data_boc: null, data_boc_hash: null, data_boc_lt: null };
 
-/** Data of the account when the update shows all of it. */
+/** Data of the account if the update shows all of it. */
 function wholeData(
   { table, writeBoc }: Cells,
   { state }: Account,
@@ -196,7 +196,7 @@ function extraCurrencies(table: CellTable, { extra }: CurrencyCollection): Reado
   return extraCurrenciesById(table, extra);
 }
 
-/** Before the last transaction: the account as it was, then status and balance between the transactions. */
+/** States before the last transaction: the initial account, then status and balance between the transactions. */
 function addStatesBefore(
   block: OpenBlock,
   { id, transactions }: AccountActivity,
@@ -234,7 +234,7 @@ function accountBefore(block: OpenBlock, id: Buffer): Account | undefined {
   return account && readAccountIn(block.table, account.account);
 }
 
-/** `simple_lib$_ public:Bool root:^Cell`: code that accounts elsewhere name by its hash. */
+/** `simple_lib$_ public:Bool root:^Cell`: code that other accounts name by its hash. */
 function addPublicLibraries(cells: Cells, libraries: number, { codes }: StateRows): void {
   walkHashmap(
     cells.table,

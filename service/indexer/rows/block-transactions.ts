@@ -28,7 +28,7 @@ export type FoundTransaction = {
 /** Transactions of an account in a block, by lt. */
 export type AccountActivity = {
   readonly id: Buffer;
-  /** The account as columns hold it. */
+  /** The account in the form of columns. */
   readonly account: Buffer;
   readonly transactions: readonly FoundTransaction[];
   /** Account in the shard's state after the block; undefined when it was deleted. */

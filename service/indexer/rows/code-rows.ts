@@ -8,7 +8,7 @@ type CodeBlock = Pick<OpenBlock, 'table' | 'writeBoc'>;
 /** Gathers code, each once by its hash. */
 export type CodeRows = {
   readonly rows: readonly CodeRow[];
-  /** Code that may be pruned, in part or all: then it is passed over. */
+  /** Adds code; code that is pruned, in part or all, is skipped. */
   add(block: CodeBlock, code: number): void;
 };
 

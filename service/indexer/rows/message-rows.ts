@@ -9,7 +9,7 @@ import { readAccountColumn } from './account-column.ts';
 
 export const MESSAGE_KINDS = { externalIn: 0, internal: 1, externalOut: 2 } as const;
 
-/** A message as its row, and the code it would deploy. */
+/** A message's row, and the code that the message would deploy. */
 export type ReadMessage = {
   readonly row: MessageRow;
   /** Hash of external-in messages, also when it equals the plain hash. */
@@ -93,7 +93,7 @@ function makeRow(
   };
 }
 
-/** Behind `init`'s Maybe: in a cell of its own or here. */
+/** Init after the Maybe of `init`: in a separate cell or inline. */
 function readInitCode(slice: CellSlice): number | undefined {
   if (!slice.bit()) return readStateInit(slice).code;
   const cell = slice.ref();

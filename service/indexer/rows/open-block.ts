@@ -14,8 +14,8 @@ export type OpenBlock = {
   readonly globalVersion: number | undefined;
   /** Cell of the Merkle update of the shard's state. */
   readonly stateUpdate: number;
-  /** The shard as columns hold it. */
+  /** The shard in the form of columns. */
   readonly signedShard: bigint;
-  /** A cell of the table with all below it. */
+  /** BoC of a cell of the table with its subtree. */
   readonly writeBoc: (root: number) => Buffer;
 };

@@ -37,7 +37,7 @@ function placeOf({ workchain, shard, seqno }: BlockPlace): BlockPlace {
   return { workchain, shard, seqno };
 }
 
-/** The reverse; tops have no hashes, which no row of them has either. */
+/** Reverse of `packBlocks`. Tops have no hashes, because no row needs them. */
 export function unpackBlocks(packed: PackedBlocks): SourceBlocks {
   const { mcSeqno, utime, blocks, zeroStates, tops, globalVersion, bytes } = packed;
   const buffer = Buffer.from(bytes.buffer);

@@ -3,7 +3,7 @@ import { unpackBlocks, type PackedBlocks } from './packed-blocks.ts';
 import { packRows } from './packed-rows.ts';
 import { rowsOf } from './rows.ts';
 
-// A thread that makes rows of blocks.
+// Thread that makes rows of blocks.
 
 answerJobs<PackedBlocks, Uint8Array>((blocks) => {
   const result = packRows(rowsOf(unpackBlocks(blocks)));

@@ -94,7 +94,7 @@ function createSum(table: CellTable, start: CurrencyCollection = NO_CURRENCIES):
 function takeBack(sum: Sum, table: CellTable, transaction: Moving, hasFees: boolean): void {
   const slice = new CellSlice(table, transaction.cell);
   slice.skip(BITS_BEFORE_FEES);
-  // The first reference holds the messages, that of the fees' other currencies comes next.
+  // The first reference has the messages, the next the other currencies of the fees.
   slice.ref();
   sum.add(readCurrencyCollection(slice));
   if (transaction.inMessage !== undefined) takeBackIn(sum, table, transaction.inMessage, hasFees);

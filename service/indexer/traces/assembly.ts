@@ -12,7 +12,7 @@ import type { TraceRows } from '#service/store/trace-rows.ts';
 
 type OpenTransactionRow = BlockRows['transactions'][number];
 
-/** A trace that grows; fields as in its row. */
+/** A growing trace; fields as in its row. */
 type Fragment = {
   readonly root: OpenTransactionRow;
   readonly externalHashNorm: Uint8Array | null;

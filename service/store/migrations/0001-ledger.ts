@@ -46,7 +46,7 @@ export const ledger: Migration = {
     'CREATE INDEX blocks_by_mc_seqno ON blocks (mc_seqno)',
     'CREATE INDEX blocks_by_gen_utime ON blocks (gen_utime, workchain, shard, seqno)',
     'CREATE INDEX blocks_by_start_lt ON blocks (start_lt)',
-    // A shard may have been split long ago; a seqno is that of a few blocks.
+    // A shard may have been split long ago; few blocks share a seqno.
     'CREATE INDEX blocks_by_shard ON blocks (shard, gen_utime)',
     'CREATE INDEX blocks_by_seqno ON blocks (seqno)',
     'CREATE INDEX blocks_by_root_hash ON blocks (root_hash)',
@@ -77,7 +77,7 @@ export const ledger: Migration = {
     ) PARTITION BY RANGE (lt)`,
     // Compression gains nothing on hashes and signatures.
     'ALTER TABLE transactions ALTER COLUMN boc SET STORAGE EXTERNAL',
-    // Newest first, and any window of lt. A block's, a shard's and a masterchain block's transactions are a window of lt too.
+    // Newest first, and any window of lt. Transactions of a block, a shard or a masterchain block are a window of lt too.
     'CREATE INDEX transactions_by_lt ON transactions (lt, account)',
     'CREATE INDEX transactions_by_account ON transactions (account, lt)',
     // Windows of time: the second first, then lt.

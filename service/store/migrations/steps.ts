@@ -34,5 +34,5 @@ export const migrations: readonly Migration[] = [
   returnedJettons,
 ];
 
-/** Version of the schema that this code reads and writes. */
+/** Schema version of this code. */
 export const schemaVersion = migrations.length;

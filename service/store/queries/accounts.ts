@@ -42,7 +42,7 @@ export function readAccounts(store: StoreReader, filter: AccountFilter): Promise
 export type AccountNameRow = {
   /** Null for an account without code, and for an account outside of the index. */
   readonly code_hash: Uint8Array | null;
-  /** The shortest of the domains that the account owns and that stand for it. */
+  /** Shortest of the domains that the account owns and that resolve to it. */
   readonly domain: string | null;
   /** True if the account is or was a token or a wallet of a token. */
   readonly is_token: boolean;
@@ -100,7 +100,7 @@ export const topBalanceOrder: Order = [
   { column: 'account', type: 'bytea', sort: 'asc' },
 ];
 
-/** Balances in the order of `topBalanceOrder`. Rides the index on both. */
+/** Balances in the order of `topBalanceOrder`. Uses the index on both. */
 export function readTopBalances(store: StoreReader, page: Page & After): Promise<readonly BalanceRow[]> {
   const conditions = createConditions();
   addAfter(conditions, topBalanceOrder, 'l', page.after);

@@ -24,7 +24,7 @@ import {
  */
 export type ActionFilter = TraceFilter & {
   readonly actionIds: readonly Uint8Array[];
-  /** Exactly these; types that are supported when empty. */
+  /** Types to return; empty: all supported types. */
   readonly types: readonly string[];
   readonly excludedTypes: readonly string[];
   /** Types that the caller knows: parts of such an action are omitted. Undefined for all actions and their parts. */
@@ -142,7 +142,7 @@ export function findActionsOfTraces(
   );
 }
 
-/** All transactions of some actions, by lt and account. Rides the index on hash, in the partitions of their lts. */
+/** All transactions of some actions, by lt and account. Uses the index on hash, in the partitions of their lts. */
 export function findTransactionsOfActions(
   store: StoreReader,
   rows: readonly Pick<ActionRow, 'tx_hashes' | 'start_lt' | 'end_lt'>[],
@@ -152,7 +152,7 @@ export function findTransactionsOfActions(
   const from = rows.reduce((least, { start_lt: lt }) => (lt < least ? lt : least), first.start_lt);
   const to = rows.reduce((most, { end_lt: lt }) => (lt > most ? lt : most), first.end_lt);
   const hashes = [...new Map(rows.flatMap((row) => row.tx_hashes.map((hash) => [hashKey(hash), hash]))).values()];
-  // An action starts with a message, which the transaction that sent it came just before.
+  // An action starts with a message; the transaction that sent the message came just before.
   const inner = `SELECT ${transactionColumns} FROM transactions t
     WHERE t.hash = ANY($1::bytea[]) AND t.lt >= $2 AND t.lt <= $3`;
   return store.read(withVersion(inner, 'ORDER BY t.lt, t.account'), [hashes, from - messagesOfTransactionMax, to]);
@@ -199,7 +199,7 @@ function typeConditions(
   return (alias) => [
     ...(wantedAt === undefined ? [] : [`${alias}.type = ${isOne ? wantedAt : `ANY(${wantedAt}::text[])`}`]),
     ...(excludedAt === undefined ? [] : [`${alias}.type <> ALL(${excludedAt}::text[])`]),
-    // Comparing lists that are empty took a quarter of the time in which actions are looked up.
+    // Comparisons with empty lists took a quarter of the time of a look-up.
     ...(supportedAt === undefined
       ? []
       : [`(${alias}.ancestor_types = '{}' OR NOT ${alias}.ancestor_types && ${supportedAt}::text[])`]),

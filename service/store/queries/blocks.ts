@@ -22,7 +22,7 @@ export type BlockFilter = {
 
 const shown = `SELECT ${columnsOf(blocks, 'b')} FROM blocks b`;
 
-/** Version of the rules of a block named `b`: rows of releases before have that of the software alone. */
+/** Version of the rules of a block named `b`: rows of older releases have the software's version alone. */
 export const versionOfRules = 'coalesce(b.global_version, b.software_version)';
 
 const masterchain = `b.workchain = -1 AND b.shard = ${-(2n ** 63n)}`;
@@ -79,7 +79,7 @@ export async function hasMasterchainBlock(store: StoreReader, seqno: number): Pr
   return rows.length > 0;
 }
 
-/** A shard as its column holds it. */
+/** The shard in the form of its column. */
 export function signedOf(shard: bigint | undefined): bigint | undefined {
   return shard === undefined ? undefined : BigInt.asIntN(64, shard);
 }

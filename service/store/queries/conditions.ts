@@ -78,11 +78,11 @@ export type KeyedList = {
   /** Columns, and the table with its alias. */
   readonly select: string;
   readonly from: string;
-  /** Column, or expression, that the key is. */
+  /** Column or expression of the key. */
   readonly key: string;
   /** Postgres type of the keys; `bytea` without it. */
   readonly keyType?: 'bytea' | 'text';
-  /** Conditions that only this list has. */
+  /** Further conditions of this list alone. */
   readonly also?: string;
 };
 

@@ -5,7 +5,7 @@ import type { StoreReader } from './reader.ts';
 
 /** Filter of records; all conditions apply. */
 export type DnsFilter = {
-  /** Key of the account that the name stands for. */
+  /** Key of the account that the name resolves to. */
   readonly wallet?: Uint8Array | undefined;
   /** The full name, letter by letter. */
   readonly domain?: string | undefined;
@@ -14,7 +14,7 @@ export type DnsFilter = {
 /** Short names first, compared by bytes in every locale of the database. Equal names are ordered by their items. */
 export const shortestFirst = 'length(domain), domain COLLATE "C", nft_item';
 
-/** The same of rows with their length, and their name as it is sorted. */
+/** The same order for rows with their length and sort name. */
 export const dnsOrder: Order = [
   { column: 'length', type: 'integer', sort: 'asc' },
   { column: 'name', type: 'text', sort: 'asc' },
@@ -23,7 +23,7 @@ export const dnsOrder: Order = [
 
 export type PlacedDnsEntry = DnsEntryRow & { readonly length: number; readonly name: string };
 
-/** Records of names, the shortest first. Rides `dns_entries_by_wallet` or `dns_entries_by_domain`. */
+/** Records of names, the shortest first. Uses `dns_entries_by_wallet` or `dns_entries_by_domain`. */
 export function findDnsRecords(
   store: StoreReader,
   filter: DnsFilter,

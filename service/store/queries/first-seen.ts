@@ -2,12 +2,12 @@ import type { Columns, Table } from '../columns.ts';
 import { columnsOf, type Direction } from './conditions.ts';
 import type { Order } from './order.ts';
 
-// Contracts in the order in which their rows were first made: that of their tables' `id`.
+// Contracts in the order in which their rows were first made: the order of their tables' `id`.
 
 /** A row with its position in its table. */
 export type Placed<R> = R & { readonly id: bigint };
 
-/** Contracts that were asked for by address come by that, others as they were first seen. */
+/** Contracts requested by address are in order of address, others in order of first sight. */
 export function contractsOrder(addresses: readonly unknown[], sort: Direction): Order {
   return addresses.length > 0
     ? [{ column: 'address', type: 'bytea', sort: 'asc' }]

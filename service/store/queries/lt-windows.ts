@@ -5,7 +5,7 @@ import type { StoreReader } from './reader.ts';
 /** Logical times, both ends included; empty when `from` is greater. */
 export type LtWindow = { readonly from: bigint; readonly to: bigint };
 
-/** All lts that columns hold. */
+/** Window of all lts. */
 export const everyLt: LtWindow = { from: 0n, to: 2n ** 63n - 1n };
 
 const noLt: LtWindow = { from: 1n, to: 0n };

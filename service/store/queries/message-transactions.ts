@@ -13,7 +13,7 @@ import {
   type TransactionPlace,
 } from './transactions.ts';
 
-/** Places that are read at once, of some 200 bytes each: as many as the longest page. */
+/** Positions per query, of some 200 bytes each: as many as the longest page. */
 const placesAtOnce = 1000;
 
 /** Positions of transactions that received or sent messages, each once, by lt and account. `readTransactionsAt` reads the transactions. */
@@ -129,7 +129,7 @@ function readTakers(
 /** Key of a message's sender, and the message's own hash. */
 type Sent = { readonly source: Buffer; readonly created_lt: bigint; readonly hash: Buffer };
 
-/** The senders that are indexed. */
+/** Indexed senders. */
 const sendersOf = `SELECT ${placeColumns}
   FROM unnest(${keysAt('$1')}, ${keysAt('$2', 'bigint')}) AS m (source, created_lt)
   CROSS JOIN LATERAL (SELECT ${placeColumns} FROM transactions t WHERE t.account = m.source AND ${near} ORDER BY t.lt DESC LIMIT 1) t`;

@@ -131,7 +131,7 @@ export async function readHolders(store: StoreReader, rows: readonly MessageRow[
   });
 }
 
-/** The producer's cells stand in the first of its rows that needs them. */
+/** The first of a producer's rows that need its cells has them. */
 type HeldRow = Holders & { readonly needs_producer: boolean | null };
 
 /** Order of messages (service/v3/README.md#order). */

@@ -64,7 +64,7 @@ const sql = `WITH tokens AS (${tokensOf('jetton_masters', 'NULL::numeric')}
 
 /** Tokens to read. All are keys of `accountKey`. */
 export type TokensAsked = {
-  /** Accounts that `account_names` calls tokens: each is looked for in four tables. */
+  /** Accounts that `account_names` marks as tokens: each is looked up in four tables. */
   readonly accounts: readonly Uint8Array[];
   /** Wallets with all other data cached: only balances are read. */
   readonly balances: readonly Uint8Array[];

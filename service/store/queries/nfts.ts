@@ -42,7 +42,7 @@ export function readNftCollections(
   return findNftCollections(store, { addresses, owners: [] }, { limit: addresses.length, offset: 0 });
 }
 
-/** The collections that some items are of, in no order. @param items their keys */
+/** Collections of some items, in no order. @param items their keys */
 export function readCollectionsOfItems(
   store: StoreReader,
   items: readonly Uint8Array[],
@@ -66,7 +66,7 @@ export type NftItemFilter = {
   readonly newestFirst: boolean;
 };
 
-/** An item with the sale or auction that holds it. */
+/** An item with the sale or auction that owns it. */
 export type FoundNftItem = Placed<NftItemRow> & {
   /** `type` of the sale; null without a sale. */
   readonly sale_type: string | null;
@@ -74,7 +74,7 @@ export type FoundNftItem = Placed<NftItemRow> & {
   readonly sale_owner: Buffer | null;
 };
 
-/** A sale of the item that holds it. */
+/** A sale that owns its item. */
 const held = 's.address = t.owner AND s.nft = t.address';
 
 const itemColumns = `${columnsOf(nftItems, 't')}, t.id`;
@@ -160,7 +160,7 @@ export function nftItemsOrder(filter: NftItemFilter): Order {
 /** Owner whose list has the item: for an item on sale the seller. */
 const holder: OrderKey = { column: 'holder', type: 'bytea', sort: 'asc' };
 
-/** The sales among some accounts, in no order. Rides the primary key. @param keys of accounts */
+/** Sales among some accounts, in no order. Uses the primary key. @param keys of accounts */
 export function readNftSales(store: StoreReader, keys: readonly Uint8Array[]): Promise<readonly NftSaleRow[]> {
   return store.read(`SELECT ${columnsOf(nftSales, 't')} FROM nft_sales t WHERE t.address = ANY($1::bytea[])`, [keys]);
 }

@@ -9,7 +9,7 @@ export type OrderKey = {
   readonly nullable?: boolean;
 };
 
-/** The order of a list: no two rows have the same values, so that a row's values are its place. */
+/** Order of a list: no two rows have the same values, so that a row's values are its position. */
 export type Order = readonly OrderKey[];
 
 /** A row's values of an order's columns. */
@@ -24,7 +24,7 @@ export function orderBy(order: Order, alias: string): string {
   return `ORDER BY ${order.map(({ column, sort }) => `${alias}.${column} ${sort}`).join(', ')}`;
 }
 
-/** The place of a row that has all columns of an order. */
+/** Position of a row with all columns of an order. */
 export function positionOf(order: Order, row: object): Position {
   return order.map(({ column }) => (row as Readonly<Record<string, PositionValue>>)[column] ?? null);
 }
@@ -58,7 +58,7 @@ export function addAfter(
     return `(${[...same, behind(key)].join(' AND ')})`;
   });
   conditions.and(`(${parts.join(' OR ')})`);
-  // Says no more than that, but an index can begin there.
+  // Redundant, but an index scan can begin at this condition.
   const [first] = keys;
   if (first?.nullable !== true) conditions.and(`${first!.name} ${beyond[first!.sort]}= ${first!.at}`);
   else if (first.sort === 'desc' && !first.isNull) conditions.and(`${first.name} <= ${first.at}`);

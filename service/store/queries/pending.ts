@@ -18,7 +18,7 @@ const ACCOUNTS_MAX = 1000;
 export type SentMessageKey = {
   /** Its normalised hash, 32 bytes. */
   readonly key: Uint8Array;
-  /** Blocks of before, in Unix seconds, have not taken it: a contract may take the same message again and again. */
+  /** Unix seconds; earlier blocks do not count. A contract may receive the same message again and again. */
   readonly sinceUtime: number;
 };
 

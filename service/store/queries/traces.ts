@@ -23,7 +23,7 @@ export type TraceFilter = {
   readonly txHashes: readonly Uint8Array[];
   /** Hashes of messages that transactions in the traces received or sent, raw or normalised. */
   readonly msgHashes: readonly Uint8Array[];
-  /** Complete traces that ended there. */
+  /** Complete traces that ended in this masterchain block. */
   readonly mcSeqno?: number | undefined;
   /** On the trace's end, as are the bounds in lt. */
   readonly startUtime?: number | undefined;
@@ -147,7 +147,7 @@ async function idsOf(store: StoreReader, filter: TraceFilter): Promise<readonly 
   return traceIds.length > 0 ? traceIds : undefined;
 }
 
-/** A transaction, and the trace that it is in. */
+/** A transaction and its trace. */
 export type TransactionName = { readonly hash: Uint8Array; readonly trace_id: Uint8Array };
 
 /** The traces of transactions, each once. */

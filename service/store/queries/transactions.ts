@@ -49,8 +49,8 @@ const columns =
   't.hash, t.lt, t.account, t.utime, t.mc_seqno, t.workchain, t.shard, t.seqno, t.trace_id, t.in_msg_hash, t.boc';
 
 /**
- * Rows named `t` with their block's version, in the order of `t`. Each looks up its own: of blocks joined with hundreds of transactions a planner would
- * read all. @param inner columns of transactions, ordered and limited
+ * Rows named `t` with their block's version, in the order of `t`. Each row looks up its own block: for a join with hundreds of transactions
+ * a planner reads all blocks. @param inner columns of transactions, ordered and limited
  */
 export function withVersion(inner: string, order: string): string {
   const block = 'b.workchain = t.workchain AND b.shard = t.shard AND b.seqno = t.seqno';
@@ -166,7 +166,7 @@ export type TransactionPlace = Pick<FoundTransaction, 'hash' | 'lt' | 'account' 
 /** Columns of a position, for transactions named `t`. */
 export const placeColumns = 't.hash, t.lt, t.account, t.trace_id';
 
-/** The transactions at some places, in no order. Rides the index on hash, in the partitions of their lts. */
+/** Transactions at some positions, in no order. Uses the index on hash, in the partitions of their lts. */
 export async function readTransactionsAt(
   store: StoreReader,
   places: readonly TransactionPlace[],
@@ -178,7 +178,7 @@ export async function readTransactionsAt(
   return store.read(withVersion(inner, ''), keys, { statement: 'transactions_at' });
 }
 
-/** The transactions of the hashes that are indexed. */
+/** Indexed transactions of the hashes. */
 export function findTransactionsByHash(
   store: StoreReader,
   hashes: readonly Uint8Array[],

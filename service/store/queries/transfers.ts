@@ -34,16 +34,16 @@ export type TransferList<C extends Columns> = {
   readonly only?: readonly string[];
 };
 
-/** A row with the trace of its transaction; null when that is not indexed. */
+/** A row with the trace of its transaction; null for a transaction outside of the index. */
 export type FoundTransfer<C extends Columns> = Row<Table<C>> & { readonly trace_id: Buffer | null };
 
-/** The transaction that a transfer is. */
+/** Transaction of a transfer. */
 type TransferPlace = { readonly tx_hash: Uint8Array; readonly tx_lt: bigint };
 
 const tracesOfTransfers = `SELECT t.trace_id FROM unnest(${keysAt('$1')}, ${keysAt('$2', 'bigint')}) WITH ORDINALITY AS w (hash, lt, place)
   LEFT JOIN transactions t ON t.hash = w.hash AND t.lt = w.lt ORDER BY w.place`;
 
-/** In the order of the rows. By themselves: a list that is joined with the transactions is planned over all of their partitions. */
+/** Trace ids in the order of the rows. A separate query: a join with the transactions is planned over all of their partitions. */
 function readTraceIds(
   store: StoreReader,
   rows: readonly TransferPlace[],
@@ -129,7 +129,7 @@ async function addWindow(
   return true;
 }
 
-/** Columns in which who takes part is looked for. */
+/** Columns of the participants. */
 export function partyColumns<const A, const B>(
   from: A,
   to: B,

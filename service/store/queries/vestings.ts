@@ -9,7 +9,7 @@ export type VestingFilter = {
   readonly addresses: readonly Uint8Array[];
   /** Senders or owners: any of them. */
   readonly wallets: readonly Uint8Array[];
-  /** The wallets may stand in the whitelist instead. */
+  /** True if the wallets may be in the whitelist instead. */
   readonly inWhitelist: boolean;
 };
 
