@@ -155,7 +155,7 @@ export function createIndexer(options: IndexerOptions, dependencies: IndexerDepe
     return (
       lease && {
         ...lease,
-        // The remaining past is known before the first block of the head: otherwise the index is live for a moment in between.
+        // The remaining past is known before the first block of the head. Otherwise the index is live for a moment in between.
         moveTo: async (seqno) => {
           const next = await lease.moveTo(seqno);
           await lookAtProgress();

@@ -13,7 +13,7 @@ const QUESTIONS_MAX = 32;
 
 /**
  * Blocks from lite servers, read through the pool.
- * @param options.stream caller id: each stream has its turn in the queue of reads, so that the past does not delay the head
+ * @param options.stream caller id. Each stream has its turn in the queue of reads, so that the past does not delay the head
  */
 export function createLiteServerSource(
   { stream }: { readonly stream: Stream },

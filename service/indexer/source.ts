@@ -15,7 +15,7 @@ export type SourceBlocks = {
   readonly zeroStates: readonly SourceBlock[];
   /** The newest block of each shard as of this masterchain block. */
   readonly tops: readonly BlockId[];
-  /** Version of the rules at the masterchain block (configuration parameter 8); undefined when no source has the key block any more. */
+  /** Version of the rules at the masterchain block (configuration parameter 8). Undefined when no source has the key block any more. */
   readonly globalVersion: number | undefined;
 };
 

@@ -25,8 +25,8 @@ export type HeadLease = {
 const sessionSettings = `SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3; SET idle_session_timeout = 0`;
 
 /**
- * Takes the lease when it is free: an advisory lock of a separate session, and a new epoch that each transaction of the head checks. A
- * writer whose session ended unnoticed can try, but never commit.
+ * Takes the lease when it is free. The lease is an advisory lock of a separate session, with a new epoch that each transaction of the head
+ * checks. A writer whose session ended unnoticed can try, but never commit.
  *
  * @param holder name of this process, for people
  * @returns undefined while another process has the lease

@@ -145,8 +145,8 @@ export const vestingContracts = defineTable('vesting_contracts', ['address'], {
 });
 
 /**
- * Results of classification for an account after each of its transactions above `after_lt`, up to `until_lt`: consecutive states with equal
- * results. States between two rows of an account were not examined, or their code rules out all interfaces.
+ * Results of classification for an account after each of its transactions above `after_lt`, up to `until_lt`. These are consecutive states
+ * with equal results. States between two rows of an account were not examined, or their code rules out all interfaces.
  */
 export const interfaceFacts = defineTable('interface_facts', ['account', 'after_lt'], {
   account: address,

@@ -134,8 +134,8 @@ async function mergeContracts<T extends Table>(
 }
 
 /**
- * Contracts after changes without a transaction. Such a change deletes rows of kinds that the account no longer has, because no transaction
- * shows that it ever had the kind.
+ * Contracts after changes without a transaction. Such a change deletes rows of kinds that the account no longer has. No transaction shows
+ * that it ever had the kind.
  */
 async function replaceEdited(session: Session, inserts: Inserts, edited: readonly EditedContract[]): Promise<void> {
   if (edited.length === 0) return;
@@ -208,7 +208,7 @@ async function upsertContracts<T extends Table>(
   );
 }
 
-/** Stored spans that a seen span may overlap or meet: it is from a single block, and so are the ends of all others. */
+/** Stored spans that a seen span may overlap or meet. A seen span is from a single block, and so are the ends of all others. */
 const neighboursMax = 3;
 
 async function mergeFacts(session: Session, inserts: Inserts, seen: readonly InterfaceFactsRow[]): Promise<void> {

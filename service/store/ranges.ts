@@ -100,8 +100,8 @@ function rangeOf(
 }
 
 /**
- * Queues missing masterchain blocks `from` to `to`, inclusive, that no unfinished range covers: whole blocks that were deleted by hand,
- * with all of their rows. Reads the primary key of `blocks` over that span: call it with spans of bounded size.
+ * Queues missing masterchain blocks `from` to `to`, inclusive, that no unfinished range covers. Such blocks were deleted by hand, with all
+ * of their rows. Reads the primary key of `blocks` over that span: call it with spans of bounded size.
  *
  * @returns the gaps, each with its first and last seqno
  */

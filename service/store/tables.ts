@@ -86,7 +86,7 @@ export const transactions = defineTable('transactions', ['hash', 'lt'], {
   trace_id: hash,
   /** Null for tick-tock, split and merge transactions. */
   in_msg_hash: nullable(hash),
-  /** Opcode of the inbound message, as in its own row: consumers of messages of a kind are found in the order of transactions. */
+  /** Opcode of the inbound message, as in its own row. Consumers of messages of a kind are found in the order of transactions. */
   in_opcode: nullable(int),
   in_body_hash: nullable(hash),
   /** The transaction's cell with all its messages. */

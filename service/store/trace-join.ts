@@ -17,8 +17,8 @@ export type HintedTraces = {
 };
 
 /**
- * Sets the trace of transactions to the stored trace that sent their messages, so that they need not be updated again. Another writer may
- * join traces at the same time: `joinTraces` decides.
+ * Sets the trace of transactions to the stored trace that sent their messages. The transactions then need no second update. Another writer
+ * may join traces at the same time: `joinTraces` decides.
  */
 export async function hintTraces(session: Session, rows: TraceRows): Promise<HintedTraces> {
   const taken = rows.openEdges.filter(({ produced }) => !produced);

@@ -31,7 +31,7 @@ export type TracePlan = {
 };
 
 /**
- * Joins the traces of new rows with stored traces at shared messages. The order of storing does not matter: counters are sums, ends are
+ * Joins the traces of new rows with stored traces at shared messages. The order of storing does not matter. Counters are sums, ends are
  * maxima, and a trace has the name of its topmost root.
  *
  * @param stored rows of the traces that `met` names

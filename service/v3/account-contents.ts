@@ -26,7 +26,7 @@ export type WantedContents = {
   readonly of: (row: AccountRow) => boolean;
 };
 
-/** Live reads of a request at a time: a page of a thousand accounts must leave lite servers to other requests. */
+/** Live reads of a request at a time. A page of a thousand accounts must leave lite servers to other requests. */
 const READS_AT_ONCE = 8;
 
 /** Reads of a row. A row is read again when a block that changes its account was indexed during its completion, which is rare. */

@@ -29,7 +29,7 @@ export function viewAddressBookRow(
   { testOnly }: { readonly testOnly: boolean },
 ): AddressBookRow {
   const code = viewBytesOrNull(codeHash);
-  // Senders to an account without code, or to a wallet, do not want a bounce when the transfer cannot be processed.
+  // Senders to an account without code, or to a wallet, do not want a bounce of a refused transfer.
   const bounceable = code !== null && !isWalletCode(code);
   return { user_friendly: formatFriendlyAddress(address, { bounceable, testOnly }), domain, interfaces };
 }

@@ -2,7 +2,7 @@ import type { FoundTransaction } from '../store/queries/transactions.ts';
 import type { TransactionHead } from './transaction-heads.ts';
 import { viewBytes } from './scalars.ts';
 
-// Transactions and their heads in the form that crosses a thread border: the bytes are in a single buffer, which is transferred and not
+// Transactions and their heads in the form that crosses a thread border. The bytes are in a single buffer, which is transferred and not
 // copied.
 
 const HASH_BYTES = 32;

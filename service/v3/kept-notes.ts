@@ -16,8 +16,8 @@ export type KeptNotesOptions<T> = {
 };
 
 /**
- * Two maps: when the younger map fills half of the limit, the older map is dropped with all entries unused since. A single map in the order
- * of use gets holes, which each search for its oldest entry has to pass.
+ * Two maps. When the younger map fills half of the limit, the older map is dropped with all entries unused since. A single map in the order
+ * of use gets holes. Each search for its oldest entry has to pass them.
  */
 export function createKeptNotes<T>({ bytesMax, weigh }: KeptNotesOptions<T>): KeptNotes<T> {
   let younger = new Map<string, T>();

@@ -56,8 +56,8 @@ type TokenNote = DescribedAccount & {
 };
 
 /**
- * Most tokens are cached. Each call still queries the index once: for missing tokens, for balances, which change with each transfer, and
- * for other changes. A cached entry is returned only if a new read returns the same.
+ * Most tokens are cached. Each call still queries the index once: for missing tokens, for balances, and for other changes. Balances change
+ * with each transfer. A cached entry is returned only if a new read returns the same.
  */
 export function createKnownTokens({ clock, metrics, wanted }: KnownTokensDependencies): KnownTokens {
   const memory = createAccountMemory<TokenNote>(

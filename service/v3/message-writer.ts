@@ -117,7 +117,7 @@ function endsOf({ info }: Message): readonly (string | null)[] {
 }
 
 /**
- * The previous transaction may be another than the sender, if the sender is not indexed: only a transaction with the message is rendered.
+ * If the sender is not indexed, the previous transaction may be another than the sender. Only a transaction with the message is rendered.
  */
 function openFound(row: FoundMessage, producer: Holder | undefined): ShownMessage | undefined {
   const sent = producer && findWithin(producer, row);

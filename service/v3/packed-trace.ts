@@ -23,7 +23,7 @@ export type KeptTrace = {
 /** A newly rendered trace; bytes are UTF-8. */
 export type NewTrace = { readonly parts: readonly (string | Buffer)[]; readonly names: KeptTrace };
 
-/** Bytes of a trace's text and names, same as in the memory cache: packed in some 10 ms, unpacked in less. */
+/** Bytes of a trace's text and names, same as in the memory cache. Packed in some 10 ms, unpacked in less. */
 const PACKED_FROM_BYTES_MAX = 2 * 1024 * 1024;
 
 const LENGTH_BYTES = 4;
@@ -35,7 +35,7 @@ const checked = { [constants.ZSTD_c_checksumFlag]: 1 };
 const dictionary = Buffer.from(JSON.stringify(example));
 
 /**
- * Packs a trace into a zstd frame with `dictionary`: bytes of the names (32 bits, big-endian), the names as JSON, the text.
+ * Packs a trace into a zstd frame with `dictionary`. Contents: bytes of the names (32 bits, big-endian), the names as JSON, the text.
  *
  * @returns undefined for a trace that is too large
  */

@@ -1,7 +1,7 @@
 import type { ParameterSource } from '../contract/parameter.ts';
 
 /**
- * Values of a query by the names of v3: in any case, with or without `[]`, which many clients add to lists. The last value of a repeated
+ * Values of a query by the names of v3, in any case, with or without `[]`. Many clients add `[]` to lists. The last value of a repeated
  * scalar wins (service/v3/README.md#parameters).
  */
 export function v3QuerySource(query: URLSearchParams): ParameterSource {

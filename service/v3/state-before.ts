@@ -9,9 +9,9 @@ import { viewBytes } from './scalars.ts';
 import { isNoAccount, type StatesByHash, type TransactionTail } from './transaction-views.ts';
 
 /**
- * States of a transaction, with balance and status of its account before it if the index has only the state after it. This is the account's
- * first transaction in an index that begins later, or whose past is missing. Blocks seldom show the state before; it follows from the
- * transaction and the state after.
+ * States of a transaction. If the index has only the state after it, balance and status before it are added. The transaction is then the
+ * account's first in an index that begins later, or whose past is missing. Blocks seldom show the state before. The state before follows
+ * from the transaction and the state after.
  *
  * @returns the given states without changes to add
  */

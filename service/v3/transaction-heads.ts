@@ -19,7 +19,7 @@ export type Desk = {
   readonly slab: TextSlab;
 };
 
-/** A message becomes text as soon as it is viewed: a transaction may have hundreds, and only one view is in memory. */
+/** A message becomes text as soon as it is viewed. A transaction may have hundreds, and only one view is in memory. */
 export async function writeHead(shown: ShownTransaction, { pacer, store, slab }: Desk): Promise<TransactionHead> {
   const { taken, sent } = openMessages(shown, store);
   const out_msgs: TransactionHead['out_msgs'][number][] = [];

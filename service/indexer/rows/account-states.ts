@@ -228,7 +228,7 @@ function addStatesBefore(
   });
 }
 
-/** Undefined also when the block does not show it: the old side of the update may contain less than the account. */
+/** Undefined also when the block does not show it. The old side of the update may contain less than the account. */
 function accountBefore(block: OpenBlock, id: Buffer): Account | undefined {
   const account = shardAccountBefore(block, id);
   return account && readAccountIn(block.table, account.account);

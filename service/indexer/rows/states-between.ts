@@ -30,7 +30,7 @@ const BITS_BEFORE_FEES = 4 + 256 + 64 + 256 + 64 + 32 + 15 + 2 + 2;
 
 /**
  * Balances after each transaction but the last. Goes back from the later balance by the received, sent and paid amounts. Empty when the
- * result differs from the balance before the first, such as after a burn: states between are unknown then.
+ * result differs from the balance before the first, such as after a burn. The states between are unknown then.
  */
 export function statesBetween(
   { table, globalVersion }: Pick<OpenBlock, 'table' | 'globalVersion'>,

@@ -1,8 +1,8 @@
 import type { Migration } from './migration.ts';
 
 /**
- * Messages from outside have no lt of creation. Messages to an account, with an operation or a body, are in order of their hashes, which
- * the indexes did not contain. A page was cut only after all messages were read and sorted.
+ * Messages from outside have no lt of creation. Messages to an account, with an operation or a body, are in order of their hashes. The
+ * indexes did not contain the hashes. A page was cut only after all messages were read and sorted.
  */
 export const messagesInOrder: Migration = {
   version: 3,

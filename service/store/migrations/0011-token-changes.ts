@@ -9,8 +9,8 @@ const told: readonly (readonly [table: string, changed: string])[] = [
 ];
 
 /**
- * Tokens whose answers change are among the changed accounts: content of contracts, content fetched from outside, and further kinds of an
- * account. Readers cache token metadata in memory (v3's known-tokens.ts), like names of accounts.
+ * Tokens whose answers change are among the changed accounts. Reasons are content of contracts, content fetched from outside, and further
+ * kinds of an account. Readers cache token metadata in memory (v3's known-tokens.ts), like names of accounts.
  */
 export const tokenChanges: Migration = {
   version: 11,

@@ -4,8 +4,8 @@ import type { Migration } from './migration.ts';
 const tokens = ['jetton_masters', 'nft_collections', 'nft_items', 'jetton_wallets'];
 
 /**
- * Changes of accounts by blocks without a transaction. Such a change may set any last transaction, an earlier one too: the order of an account's states
- * follows the lt of the change.
+ * Changes of accounts by blocks without a transaction. Such a change may set any last transaction, an earlier one too. The order of an
+ * account's states follows the lt of the change.
  */
 export const accountEdits: Migration = {
   version: 14,

@@ -52,9 +52,11 @@ export function actionOrder(
 }
 
 /**
- * Actions in the order of `actionOrder`. Uses an index per filter: the primary key of `actions` for names of traces, the index on id, and
- * the index on the masterchain block. Or the indexes of `action_accounts` on account and end (with and without type), the index on type,
- * the indexes on the end.
+ * Actions in the order of `actionOrder`. Uses an index per filter:
+ *
+ * - the primary key of `actions` for names of traces, the index on id, the index on the masterchain block
+ * - the indexes of `action_accounts` on account and end, with and without type
+ * - the index on type, the indexes on the end
  */
 export async function findActions(
   store: StoreReader,
@@ -87,9 +89,9 @@ const typeUnsaid = '';
 const ofEntry = 'a.trace_id = e.trace_id AND a.action_id = e.action_id';
 
 /**
- * Cuts the page from the account's own list, or from the lists of its types. The lists are in the order of the answer and have the columns
- * that decide which callers see an action. Only actions of the page are looked up, one at a time, so that the planner cannot read all of
- * them at once. Actions of older entries without these columns are looked up too.
+ * Cuts the page from the account's own list, or from the lists of its types. The lists are in the order of the answer. They have the
+ * columns that decide which callers see an action. Only actions of the page are looked up, one at a time, so that the planner cannot read
+ * all at once. Actions of older entries without these columns are looked up too.
  */
 function findOfAccount(
   store: StoreReader,

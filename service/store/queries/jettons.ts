@@ -49,8 +49,8 @@ export type FoundJettonWallet = Placed<JettonWalletRow> & {
 
 /**
  * Wallets in the order of first sight, or by balance if an order is given. Wallets of owners are ordered by owner first, wallets named by
- * address alone by address. Uses the primary key, the indexes on owner and on jetton (each with id or balance), the index on both, and the
- * index on balance.
+ * address alone by address. Uses the primary key, the indexes on owner and on jetton (each with id or balance), and the index on both. The
+ * order by balance uses its index.
  */
 export function findJettonWallets(
   store: StoreReader,

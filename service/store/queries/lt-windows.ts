@@ -11,9 +11,9 @@ export const everyLt: LtWindow = { from: 0n, to: 2n ** 63n - 1n };
 const noLt: LtWindow = { from: 1n, to: 0n };
 
 /**
- * Largest distance in time between blocks that are made side by side. A shard's block refers to a masterchain block of some seconds before,
- * and a masterchain block of the next seconds refers to it. Ten minutes cover every known halt of a shard. The window only narrows the
- * search.
+ * Largest distance in time between blocks that are made side by side. A shard's block refers to a masterchain block of some seconds before.
+ * A masterchain block of the next seconds refers to the shard's block. Ten minutes cover every known halt of a shard. The window only
+ * narrows the search.
  */
 const secondsApart = 600;
 
@@ -47,8 +47,9 @@ export async function ltsOfTimes(
 type Edge = { readonly lt: bigint };
 
 /**
- * Lts of transactions of an account and a time: from the last block before it to the first block after it, among the account's blocks.
- * Along these blocks both lt and time grow, through splits and merges. Without such a block nearby the bound of `ltsOfTimes` applies.
+ * Lts of transactions of an account and a time. The window is from the last block before to the first block after, among the account's
+ * blocks. Along these blocks both lt and time grow, through splits and merges. Without such a block nearby the bound of `ltsOfTimes`
+ * applies.
  */
 export async function ltsOfAccountTimes(
   store: StoreReader,

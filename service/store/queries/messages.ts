@@ -61,7 +61,7 @@ export const near = `t.lt < m.created_lt AND t.lt >= m.created_lt - ${messagesOf
 /** Transactions of an alias with their blocks' version. */
 const holders = `SELECT t.hash, t.lt, t.boc, ${versionOfRules} AS version FROM transactions t LEFT JOIN blocks b USING (workchain, shard, seqno)`;
 
-/** Each block of a shard begins at a multiple of this lt, far above the span of a block (`get_lt_align` of the node). */
+/** Each block of a shard begins at a multiple of this lt. The lt is far above the span of a block (`get_lt_align` of the node). */
 const ltAlignment = 1_000_000n;
 
 /** A block is indexed whole. The last transaction before a message, in the block of its lt, is the sender. */
@@ -69,7 +69,7 @@ const mayBeOther = `p.lt / ${ltAlignment} <> m.created_lt / ${ltAlignment}`;
 
 /**
  * A producer may have hundreds of messages of a page and megabytes of cells: its cells come with the first message. The consumer of a
- * message to the outside is not searched: it does not exist, and the search visits each partition.
+ * message to the outside is not searched. It does not exist, and the search visits each partition.
  */
 const holdersOf = `SELECT h.place, h.consumer_hash, h.consumer_boc, h.consumer_version, h.producer_hash, h.producer_version, h.needs_producer,
     CASE WHEN h.needs_producer AND row_number() OVER (PARTITION BY h.producer_hash, h.needs_producer ORDER BY h.place) = 1 THEN h.boc END AS producer_boc
@@ -105,7 +105,7 @@ export async function findMessages(
   const once = `DISTINCT ON (${columnsOfOrder.map(({ column }) => `m.${column}`).join(', ')})`;
   const order = `${orderBy(columnsOfOrder, 'm')}, m.lt`;
   const columns = columnsOf(messages, 'm');
-  // Ordered inside: for DISTINCT itself Postgres 15 sorts all messages of an account, though sorting within the same time is enough.
+  // Ordered inside. For DISTINCT itself Postgres 15 sorts all messages of an account, though sorting within the same time is enough.
   return store.read<MessageRow>(
     `SELECT ${once} ${columns} FROM (SELECT ${columns} FROM messages m ${conditions.where()} ${order} LIMIT ${noLimit}) m
      ${order} ${sole === undefined ? pageOf(page) : pageAt(conditions, page)}`,

@@ -45,7 +45,7 @@ export function findMultisigs(
   );
 }
 
-/** A page of `id`s of the multisigs of signers or proposers: no list of a wallet is read further than the page goes. */
+/** A page of `id`s of the multisigs of signers or proposers. No list of a wallet is read further than the page goes. */
 function placesOf(
   wallets: readonly Uint8Array[],
   order: Order,

@@ -83,9 +83,9 @@ const itemColumns = `${columnsOf(nftItems, 't')}, t.id`;
 const listedColumns = 't.address, t.collection, t.index, t.id, t.last_trans_lt';
 
 /**
- * Items in the order of first sight. Items of owners are ordered by owner, collection and index; items of a collection by index; items
- * named by address alone by address. Uses the primary key, the indexes on owner, seller and collection (each with index or lt), and the
- * index on lt.
+ * Items in the order of first sight. Items of owners are ordered by owner, collection and index. Items of a collection are ordered by
+ * index, items named by address alone by address. Uses the primary key, the indexes on owner, seller and collection (each with index or
+ * lt), and the index on lt.
  */
 export async function findNftItems(
   store: StoreReader,

@@ -2,8 +2,8 @@
 export type ReadMode = {
   /**
    * Name under which connections cache the plan of the text. Use it for a constant text that selects by keys and takes longer to plan than
-   * to run, like each table with many partitions. `keyAt` places its keys. A generic plan does not suit filters that select many or few
-   * rows.
+   * to run. Tables with many partitions have such texts. `keyAt` places its keys. A generic plan does not suit filters that select many or
+   * few rows.
    */
   readonly statement?: string;
 };

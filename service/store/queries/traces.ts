@@ -40,9 +40,9 @@ const foundColumns = (alias: string): string =>
   `${columnsOf(traces, alias)}, (SELECT c.state FROM trace_classifications c WHERE c.trace_id = ${alias}.trace_id) AS classification`;
 
 /**
- * Traces by their end: a time if the filter has a window of time, else an lt; equal ends by id. Uses an index per filter: the primary key,
- * the index on `mc_seqno_end`, or the indexes on the end. An account has the indexes of `trace_accounts` on account and end; other filters
- * have those of `traces`. Classifications use their primary key.
+ * Traces by their end; equal ends by id. The end is a time if the filter has a window of time, else an lt. Uses an index per filter: the
+ * primary key, the index on `mc_seqno_end`, or the indexes on the end. An account has the indexes of `trace_accounts` on account and end;
+ * other filters have those of `traces`. Classifications use their primary key.
  */
 export async function findTraces(
   store: StoreReader,
@@ -167,7 +167,7 @@ export function readTransactionNames(
 
 /**
  * Transactions that received messages, and their senders: the last transaction of the source before the message. Uses the indexes of
- * messages on both hashes, and the indexes of transactions on the inbound message's hash and on account and lt.
+ * messages on both hashes. Uses the indexes of transactions on the inbound message's hash and on account and lt.
  * @param hashes raw or normalised
  */
 export function readTransactionsOfMessages(

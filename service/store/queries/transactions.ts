@@ -100,7 +100,7 @@ function keptName(hashes: number, accounts: number, { sort }: Pick<SortedPage, '
   return accounts === 1 ? `transactions_of_account_${sort}` : undefined;
 }
 
-/** The first rows of each account, then the first of all: no account's history is read further than the page goes. */
+/** The first rows of each account, then the first of all. No account's history is read further than the page goes. */
 function fromEach(keys: readonly string[], order: string, conditions: Conditions, page: Page): string {
   const at = conditions.place(keys.map((key) => Buffer.from(key, 'hex')));
   conditions.and('t.account = a.key');

@@ -36,7 +36,7 @@ export function findVestings(
   );
 }
 
-/** A page of `id`s of the vestings of wallets: no list of a wallet is read further than the page goes. */
+/** A page of `id`s of the vestings of wallets. No list of a wallet is read further than the page goes. */
 function placesOf(
   wallets: readonly Uint8Array[],
   inWhitelist: boolean,
