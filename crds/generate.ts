@@ -12,7 +12,7 @@ import type { Definition, Schema } from './schema.ts';
 const header =
   '// Generated from crds/*.yaml by `npm run generate`. Do not edit: change the YAML and generate again.\n';
 
-/** Makes every generated file from the custom resources. With `check` nothing is written: a file that is not `clean` differs from what would be. */
+/** Makes every generated file from the custom resources. With `check` no file is written; an outdated file is not `clean`. */
 export async function generate(options: { readonly check: boolean }): Promise<GeneratedFile[]> {
   const sources = await Promise.all(
     ['tonapis', 'tonapikeys'].map(async (plural) => {

@@ -11,7 +11,7 @@ export type LognormalDelay = { readonly medianMs: number; readonly sigma: number
 export type AdnlFaults = {
   /** Stops listening: new clients get ECONNREFUSED. Open connections stay, see `AdnlServer.resetConnections`. */
   readonly refuse?: boolean;
-  /** Accepts, takes everything, sends nothing: `handshake` not even the first frame, `answers` no answers and no pongs. */
+  /** Accepts connections, takes all bytes, sends nothing. `handshake`: not even the first frame. `answers`: no answers and no pongs. */
   readonly silent?: 'handshake' | 'answers';
   /** Delay of answers in milliseconds. Either constant, or as on a busy machine: mostly short and sometimes very long. */
   readonly delayMs?: number | LognormalDelay;
@@ -23,7 +23,7 @@ export type AdnlFaults = {
   readonly frameLength?: number;
   /** Random bytes come instead of every frame after the first. */
   readonly garbage?: boolean;
-  /** Closes a connection after so many milliseconds without a received byte (instead of 60 s). */
+  /** Milliseconds without a received byte after which a connection is closed (instead of 60 s). */
   readonly closeAfterIdleMs?: number;
   /** Number of sent frames after which a connection is closed; the first empty frame counts. */
   readonly closeAfterFrames?: number;

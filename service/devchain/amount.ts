@@ -2,7 +2,7 @@ import { badArgument } from './errors.ts';
 
 const NANOTONS = 1_000_000_000n;
 
-/** TON that the faucet gives at once: enough to try anything, and five thousand times in all. */
+/** TON that the faucet pays in one transfer: enough to try anything, and five thousand times in all. */
 const AMOUNT_MAX = 1_000_000n * NANOTONS;
 
 /**

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 export type BlockFiles = {
   /** Throws the system's error, such as a full disk. */
   put(bytes: Buffer): StoredBlock;
-  /** Gives up all blocks. */
+  /** Releases all blocks. */
   close(): void;
 };
 
@@ -20,7 +20,7 @@ export type StoredBlock = {
   drop(): void;
 };
 
-/** A file is complete at so many bytes. The space of a dropped block returns with its file: some 1,500 empty blocks of both chains. */
+/** Size in bytes at which a file is complete. A file's space is freed with its last block: some 1,500 empty blocks of both chains. */
 const FILE_BYTES_MAX = 8 * 1_048_576;
 
 type File = { readonly descriptor: number; bytes: number; blocks: number };

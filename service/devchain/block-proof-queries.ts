@@ -92,7 +92,7 @@ function linkBack(view: View, from: BlockId, to: BlockId): Link {
   const block = view.chain.masterchain(from.seqno)!;
   const state = visitState(view, block);
   const { prevBlocks } = openMasterchainState(state, state.root);
-  // The node looks the zerostate up as well, whenever it looks into the list of earlier blocks.
+  // The node also looks up the zerostate whenever it opens the list of earlier blocks.
   for (const seqno of [0, to.seqno]) findOldMasterchainBlock(state, prevBlocks, seqno);
   const target = view.chain.masterchain(to.seqno);
   return {

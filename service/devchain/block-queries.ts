@@ -14,7 +14,7 @@ import type { View } from './view.ts';
 import { findBlock, isValidId, visitBlock } from './view.ts';
 import { openMasterchainBlock } from './walk.ts';
 
-/** Blocks whose whole state a node gives: later ones are taken to be too large. */
+/** Highest seqno of blocks whose whole state a node sends. It treats later states as too large. */
 const stateSeqnoMax = 1000;
 
 function requireValid(id: BlockId): void {

@@ -35,7 +35,7 @@ function sizeOf({ length }: StoredBlock): number {
   return length + BLOCK_OVERHEAD_BYTES;
 }
 
-/** A block of the chain with what the servers look it up by. */
+/** A block of the chain with its search keys. */
 export type ChainBlock = {
   readonly id: BlockId;
   /** Bytes of the block's file. Each access may read the disk. */
@@ -80,8 +80,8 @@ export type Chain = {
 /** Growing chain. A block is added after its previous blocks. */
 export type GrowingChain = Chain & {
   /**
-   * Takes a block that follows the last ones, with the state after it.
-   * @throws Error when the block is not what its id says, or the masterchain would have a gap
+   * Adds a block after the last ones, with the state after it.
+   * @throws Error when the block does not match its id, or the masterchain would have a gap
    */
   add(block: TapeBlock, state: number, signatures?: SignatureSet): ChainBlock;
   holdsState(block: ChainBlock): boolean;

@@ -123,7 +123,7 @@ function createControl(network: PrivateNetwork) {
     aheadSeconds: network.aheadSeconds(),
   });
 
-  /** Lets all that is on its way arrive, so that nothing of it reaches into another history. */
+  /** Lets all messages in transit arrive, so that none of them reaches another history. */
   async function settle(): Promise<void> {
     for (let block = 0; block < SETTLE_BLOCKS_MAX; block++) {
       if (!hasMessagesOnTheWay(chain, network.head())) return;

@@ -23,7 +23,7 @@ export type Devchain = {
   head(): ChainBlock;
   /** Calls the listener after every move of the head. The returned function ends that. */
   onHead(listener: (head: ChainBlock) => void): () => void;
-  /** Moves the head at once, forward only: a test's way to make blocks. */
+  /** Moves the head at once, forward only, for tests. */
   moveHead(seqno: number): void;
   /** The ecosystem's configuration file of this network: lite servers, zerostate, init block. */
   globalConfig(): GlobalConfig;

@@ -14,7 +14,7 @@ import { validatorKey } from './signing.ts';
 import { accountAt } from './snapshots.ts';
 import { WALLET_ID } from './zerostate/wallet.ts';
 
-/** Sends money of the network's own wallet to whoever asks. */
+/** Sends money from the network's own wallet to any requester. */
 export type Faucet = {
   /**
    * Resolves when the wallet's transaction is in a block. The receiver's transaction is in the same block, or in a following block of
@@ -51,7 +51,7 @@ const WAITING_MAX = 240;
 /** Most transfers within a minute. A faster script probably has an unintended loop. */
 const PER_MINUTE_MAX = 600;
 
-/** Messages that a wallet v4 sends at once. */
+/** Most messages in one transfer of a wallet v4. */
 const BATCH_MAX = 4;
 
 /** Fees are paid separately from the amount. A message that cannot be sent does not stop the others. */

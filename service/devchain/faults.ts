@@ -13,11 +13,11 @@ import { tipBlock } from './view.ts';
 export type TipFault =
   /** Stands still at a block. */
   | { readonly kind: 'stale'; readonly seqno: number }
-  /** Stays so many blocks behind. */
+  /** Number of blocks that the tip stays behind. */
   | { readonly kind: 'behind'; readonly blocks: number }
-  /** Every second query sees a chain that is so many blocks shorter. */
+  /** Number of blocks that are missing in every second query's view. */
   | { readonly kind: 'backwards'; readonly blocks: number }
-  /** Announces a block that does not exist, so many seqnos ahead. */
+  /** Announces a block that does not exist, this many seqnos ahead. */
   | { readonly kind: 'future'; readonly blocks: number };
 
 /**
@@ -34,7 +34,7 @@ export type QueryFaults = {
   readonly refuse?: { readonly code: number; readonly text: string };
   /** Error 651 as when the block is not there yet (with a suffix), or not any more (without). */
   readonly notReady?: 'lagging' | 'pruned';
-  /** Says `duplicate message` to every sendMessage. */
+  /** Answers every sendMessage with `duplicate message`. */
   readonly duplicate?: boolean;
   /** Answers are about another block than requested. */
   readonly wrongId?: boolean;
@@ -47,9 +47,9 @@ export type QueryFaults = {
   readonly otherZeroState?: boolean;
   /** Relative position, 0..1, of the bit that is flipped in every answer. */
   readonly alteredAt?: number;
-  /** Its clock is ahead by so many seconds, or behind by a negative number. */
+  /** Seconds by which its clock is ahead; negative when behind. */
   readonly clockSkewSeconds?: number;
-  /** getBlock answers so many bytes that are no block. */
+  /** Bytes of invalid data in answers of getBlock. */
   readonly blockBytes?: number;
 };
 
@@ -67,7 +67,7 @@ export function faultyTip({ tip }: QueryFaults, seqno: number, queries: number):
   }
 }
 
-/** Refuses what faults say, in place of answering. @throws DevchainError `query_refused` */
+/** Refuses a query when faults say so. @throws DevchainError `query_refused` */
 export function refuseByFaults(faults: QueryFaults, view: View, request: Buffer): void {
   if (faults.refuse !== undefined) throw refusal(faults.refuse.code, faults.refuse.text);
   if (faults.notReady !== undefined) {
@@ -79,7 +79,7 @@ export function refuseByFaults(faults: QueryFaults, view: View, request: Buffer)
   }
 }
 
-/** The answer that `answer` gives, spoiled. */
+/** Returns the answer of `answer` with the faults applied. */
 export function faultyAnswer(faults: QueryFaults, view: View, request: Buffer, answer: (view: View) => Buffer): Buffer {
   const fn = functionOf(request);
   if (fn === undefined || !spoils(faults)) return answer(view);
@@ -131,7 +131,7 @@ function announceOtherNetwork(value: Record<string, unknown>): Record<string, un
   return init === undefined ? value : { ...value, init: { ...init, rootHash: Buffer.alloc(32, 0x77) } };
 }
 
-/** The block that the answer says it is about becomes the tip's predecessor, or the tip when it was that. */
+/** Replaces the answer's block by the tip's predecessor, or by the tip when it was the predecessor. */
 function renameBlock(value: Record<string, unknown>, view: View): Record<string, unknown> {
   const id = value['id'] as BlockId | undefined;
   if (id === undefined) return value;

@@ -39,7 +39,7 @@ export type ForkBeginning = {
 
 /** An account that the other network was asked for. */
 export type AskedAccount = AccountPlace & {
-  /** False when the other network has none. */
+  /** False when the other network has no such account. */
   readonly isThere: boolean;
 };
 
@@ -52,7 +52,7 @@ export type AskedOfOrigin = {
 
 /** Accounts of a forked network, fetched on first use. */
 export type ForkedAccounts = {
-  /** True for an account that, when the own chain has none, is still to be asked for or brought over. */
+  /** True for an account that must still be requested or added, when the own chain has none. */
   isMissing(place: AccountPlace): boolean;
   /**
    * Reads an account and the libraries that it names, and adds it to the `edits` of the next block. Resolves to true when an account was
@@ -66,7 +66,7 @@ export type ForkedAccounts = {
   edits(): readonly AccountEdit[];
   /** Returns the places of a block's edits that add fetched accounts. */
   broughtBy(edits: readonly AccountEdit[]): readonly AccountPlace[];
-  /** The masterchain block `seqno`, or a shard's that it takes in, has these. */
+  /** Records that the masterchain block `seqno`, or a shard block that it includes, has these edits. */
   settle(edits: readonly AccountEdit[], seqno: number): void;
   /**
    * Returns accounts fetched in masterchain blocks after `seqno`, as the other network has them.

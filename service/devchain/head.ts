@@ -1,7 +1,7 @@
 /** Starts a timer; the returned function cancels it. */
 export type StartTimer = (run: () => void, delayMs: number) => () => void;
 
-/** A plain timer that does not keep the process alive. */
+/** Plain timer that does not prevent the end of the process. */
 export const startTimer: StartTimer = (run, delayMs) => {
   const timer = setTimeout(run, delayMs).unref();
   return () => clearTimeout(timer);
@@ -13,7 +13,7 @@ export type Head = {
   seqno(): number;
   /** Calls the listener after every move. The returned function ends that. */
   onMove(listener: (seqno: number) => void): () => void;
-  /** Moves at once: a test's way to make blocks. Forward only, at most to the last recorded block. */
+  /** Moves the head at once, for tests. Forward only, at most to the last recorded block. */
   moveTo(seqno: number): void;
   close(): void;
 };

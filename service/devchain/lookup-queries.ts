@@ -17,7 +17,7 @@ import { openMasterchainState } from './walk.ts';
 
 type Args = ArgsOf<typeof lookupBlock>;
 
-/** Bits of the mode that say what to look up by. */
+/** Mode bits that select the search key. */
 function keyOf({ mode, id, lt, utime }: Pick<Args, 'mode' | 'id' | 'lt' | 'utime'>): LookupKey {
   switch (mode & 7) {
     case 1:

@@ -81,7 +81,7 @@ export function createMempool({
     executor.open({ ...world, utime: state.utime, previousBlocks: previousBlocks() });
     const work = { account: account.toString('base64'), message: { boc: text }, lt: state.lt + 1n };
     if (executor.run(work).kind === 'done') return;
-    // The reason is worth a second run, in which the VM says what it did.
+    // The reason justifies a second run, in which the VM logs its instructions.
     const outcome = executor.trace(work);
     if (outcome.kind === 'rejected') reject(refusalText(destination.id, outcome) + clockText(aheadSeconds()));
   }
@@ -141,7 +141,7 @@ function refusalText(id: Buffer, { exitCode, log }: Extract<ExternalOutcome, { k
 /** A lead that no wallet notices: most messages are valid for a minute. */
 const LEAD_SECONDS_MIN = 10;
 
-/** A wallet that signs by the clock of its machine is refused for it, and nothing else says why. */
+/** A wallet that signs by the clock of its machine is refused for it, and no other text gives the reason. */
 function clockText(aheadSeconds: number): string {
   if (aheadSeconds < LEAD_SECONDS_MIN) return '';
   return `\nThe clock of the network is ${aheadSeconds} s ahead of the clock of this machine: a message must be valid until a later time than now() of the network.`;

@@ -61,7 +61,7 @@ export type PrivateNetwork = {
   head(): ChainBlock;
   /** Calls the listener for every new masterchain block. The returned function ends that. */
   onHead(listener: (head: ChainBlock) => void): () => void;
-  /** Makes a block at once, before whose transactions accounts may be changed by hand. */
+  /** Makes a block at once. Accounts may be changed by hand before its transactions. */
   step(edits?: readonly AccountEdit[]): Promise<Step>;
   /**
    * Makes a step with changes that depend on the newest block. `edits` is called when no other block is in progress.
@@ -97,8 +97,8 @@ export type PrivateNetwork = {
    */
   send(boc: Buffer): void;
   /**
-   * Says how deep the basechain should be split. Its shards begin to split or merge when the configured delay is over, and at
-   * most to the configured depths.
+   * Sets the target depth of the basechain's splits. Its shards begin to split or merge after the configured delay, within the configured
+   * depths.
    */
   setShardDepth(depth: number): void;
   /** Messages from outside that wait for a block. */
@@ -127,7 +127,7 @@ export type PrivateNetworkOptions = {
   readonly globalId?: number;
   /** Unix seconds of the zerostate; default now. */
   readonly genesisUtime?: number;
-  /** Accounts of the basechain beside the faucet that there are from the start. */
+  /** Initial accounts of the basechain besides the faucet. */
   readonly accounts?: readonly GenesisAccount[];
   /** Most transactions in one chain's block; further messages wait. Default 1000. */
   readonly transactionsMax?: number;
@@ -178,7 +178,7 @@ function seedOf(name: string): Buffer {
 const FAUCET_BALANCE = 5_000_000_000_000_000_000n;
 
 const DEFAULT_ORIGINAL_BYTES_MAX = 64 * 1_048_576;
-/** Global id of a network that names none. */
+/** Global id of a network that specifies none. */
 export const DEFAULT_GLOBAL_ID = -217;
 const DEFAULT_TRANSACTIONS_MAX = 1000;
 const VALIDATOR_WEIGHT = 1n << 40n;
@@ -432,7 +432,7 @@ export async function createPrivateNetwork(
     faucet: { ...faucet, id: wallet.id },
     globalConfig() {
       const zeroState = chain.zeroStates[0]!.id;
-      // A network that an earlier release made may have none.
+      // A network that an earlier release made may have no key block.
       const initBlock = chain.keyBlocks[0] === undefined ? zeroState : chain.masterchainId(chain.keyBlocks[0]);
       return buildGlobalConfig({ zeroState, initBlock }, serving.liteServers);
     },

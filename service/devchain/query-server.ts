@@ -37,7 +37,7 @@ export type QueryServerDependencies = {
   readonly now: () => number;
   /** Runs get-methods. All servers of a network may share it. */
   readonly methods: MethodRunner;
-  /** Tries messages from outside, on a chain that goes on (`MessageInboxDependencies`). */
+  /** Tries external messages, on a growing chain (`MessageInboxDependencies`). */
   readonly take?: MessageInboxDependencies['take'];
   /** Is awaited before each answer: accounts of a forked network are brought over there. */
   readonly beforeAnswer?: (request: Buffer) => Promise<void>;
@@ -115,7 +115,7 @@ export function createQueryServer(dependencies: QueryServerDependencies): QueryS
   };
 }
 
-/** The faults that act on a request: none when they name other functions. */
+/** Returns the faults that affect a request. Faults of other functions do not. */
 function actingFaults(faults: QueryFaults, request: Buffer): QueryFaults {
   const { only } = faults;
   return only === undefined || only.includes(functionOf(request)?.name ?? '') ? faults : {};

@@ -49,7 +49,7 @@ export function answerOneTransaction(
 
 type Args = ArgsOf<typeof getTransactions>;
 
-/** Returns transactions from a given one back along the account's chain, newest first. Ends at the requested count or the tape's start. */
+/** Returns transactions back along the account's chain, newest first. Ends at the requested count or the tape's start. */
 export function answerTransactions(view: View, { count, account, lt, hash }: Args): TransactionList {
   if (account.workchain === -0x80000000) throw refusal(serverCode.fatal, 'invalid workchain specified');
   const ids: BlockId[] = [];

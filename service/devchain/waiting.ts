@@ -1,7 +1,7 @@
 import { refusal, serverCode } from './errors.ts';
 import type { StartTimer } from './head.ts';
 
-/** A node waits no longer than this, whatever it is asked to. */
+/** Longest wait of a node, whatever the request says. */
 const waitMaxMs = 10_000;
 
 /** A block further than this above the tip is refused at once. */

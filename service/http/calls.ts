@@ -39,10 +39,10 @@ export type Calls = {
   around(request: FastifyRequest, reply: FastifyReply, work: (call: Call) => Promise<Answer>): Promise<Answer>;
   /** Runs one operation; never throws. */
   run(call: Call, operation: Runnable, source: ParameterSource, mark?: RpcMark): Promise<Answer>;
-  /** Says in the log which parameters an answer does not go by. */
+  /** Logs the parameters that an answer ignores. */
   noteIgnored(call: Call, names: readonly string[]): void;
   readonly setTrustedProxies: (count: number) => void;
-  /** `RateLimit` and its kin of a caller whose request costs nothing, because it goes no further than its first line. */
+  /** `RateLimit` headers of a caller whose request is free, because it ends at its first line. */
   readonly standingHeaders: (request: FastifyRequest) => Readonly<Record<string, string>>;
   /** Returns the sender of a message, and its name for limits and fair queueing. */
   readonly callerOf: (message: IncomingMessage) => { readonly caller: Caller; readonly name: string };
@@ -183,7 +183,7 @@ export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDep
   };
 }
 
-/** 401 and 429: of callers who may ask as often as they like and get nothing but these. */
+/** 401 and 429: a caller may repeat such requests without limit and gets only these answers. */
 const refusalStatuses: ReadonlySet<number> = new Set([401, 429]);
 
 /** Returns the name under which refusals are counted. A caller who guesses keys has a new key each time, so its address counts. */

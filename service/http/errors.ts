@@ -39,7 +39,7 @@ export type HttpErrorData = {
   readonly keyHint?: string;
 };
 
-/** A request that this side ends. The message is for the caller where the status table says so. */
+/** A request that the service ends. The status table decides whether the caller sees the message. */
 export class HttpError extends TonplaneError<HttpErrorCode, HttpErrorData> {
   constructor(code: HttpErrorCode, message: string = code, data: HttpErrorData = {}) {
     super({ code, message, data, retryable: code === 'too_many_in_flight' || code === 'rate_limited' });

@@ -47,7 +47,7 @@ export type Exchanges = {
   /** Returns the exchange of a request that began. */
   of(request: FastifyRequest): Exchange;
   readonly inFlight: number;
-  /** Resolves when none is in flight. */
+  /** Resolves when no request is in flight. */
   idle(): Promise<void>;
 };
 

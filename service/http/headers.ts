@@ -21,8 +21,8 @@ const exposed = [
 ];
 
 /**
- * Headers of every answer, errors and static pages included (service/v2/README.md#transport). No cache stores an answer that does not say otherwise: errors
- * and all that the listener answers by itself.
+ * Headers of every answer, errors and static pages included (service/v2/README.md#transport). Caches store no answer without its own cache
+ * header: errors and all answers of the listener itself.
  */
 export function commonHeaders(version: string): Readonly<Record<string, string>> {
   return {

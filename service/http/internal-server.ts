@@ -61,7 +61,7 @@ export function createInternalServer(
 ): InternalServer {
   const access = createInternalAccess(options.names);
   const refuses = (request: FastifyRequest, reply: FastifyReply): boolean => {
-    // Answers are of this moment, and none of them is for a cache.
+    // Answers show the current state, and no cache may store them.
     reply.header('cache-control', 'no-store');
     const refusal = access(request.raw);
     if (refusal !== undefined && awaitsContinue(request.raw)) reply.header('connection', 'close');
@@ -125,7 +125,7 @@ export function createInternalServer(
   };
 }
 
-/** Sends `100 Continue` to a caller that waits for it, unless its request is refused or its declared length exceeds the bound. */
+/** Sends `100 Continue` to a caller that waits for it. A refused request, or a declared length beyond the bound, gets none. */
 function continueAfterChecks(app: FastifyInstance): void {
   deferContinue(app.server);
   app.addHook('preParsing', ({ raw: message }, reply, payload, done) => {

@@ -35,7 +35,7 @@ export function parseJson(bytes: Uint8Array): unknown {
   if (bytes.length > bytesAlwaysFine) refuseExcess(bytes);
   const text = decodeText(bytes);
   try {
-    // Most bodies have no run of so many digits and need no second look.
+    // Most bodies have no run of so many digits and need no second pass.
     return longDigits.test(text) ? parseExactly(text) : (JSON.parse(text) as unknown);
   } catch (error) {
     if (error instanceof HttpError) throw error;

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-/** Figures of the public listener. Labels are operation names and statuses of the tables: a bounded set, whatever callers send. */
+/** Metrics of the public listener. Labels are operation names and statuses of the tables: a bounded set, whatever callers send. */
 export type HttpMetrics = {
   begin(): void;
   end(facts: {
@@ -24,8 +24,8 @@ type Row = {
 };
 
 /**
- * Edges cover a cached answer (below 1 ms), a read from a lite server (2 to 100 ms) and a hedged read. The last edges reach past the
- * request timeout (10 s). 1 s is the usual objective and has its own edge.
+ * Edges for a cached answer (below 1 ms), a read from a lite server (2 to 100 ms) and a hedged read. The last edges reach past the request
+ * timeout (10 s). 1 s is the usual objective and has its own edge.
  */
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
 
@@ -74,7 +74,7 @@ export function createHttpMetrics(register: Registry): HttpMetrics {
     help: 'Connections refused because their address had as many open as one address may have',
     registers: [register],
   });
-  /** Found once: a look for labels costs as much as a refusal. As many as there are operations and statuses. */
+  /** Cached children, because a lookup of labels costs as much as a refusal. Their number is bounded by operations and statuses. */
   const rows = new Map<string, Row>();
   return {
     begin: () => inFlight.inc(),

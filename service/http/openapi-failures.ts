@@ -5,7 +5,7 @@ type FailureRow = { readonly description: string; readonly error?: JsonSchema };
 
 const anyText: JsonSchema = { type: 'string', minLength: 1 };
 
-/** Statuses that operations answer with beside 200 (service/v2/README.md#statuses). */
+/** Statuses of operations besides 200 (service/v2/README.md#statuses). */
 const rows: ReadonlyMap<number, FailureRow> = new Map<number, FailureRow>([
   [400, { description: 'The message is refused' }],
   [401, { description: 'API key does not exist', error: { const: 'API key does not exist' } }],
@@ -32,7 +32,7 @@ const rows: ReadonlyMap<number, FailureRow> = new Map<number, FailureRow>([
 /** Statuses that any operation may answer with. */
 const commonStatuses: readonly number[] = [401, 403, 405, 413, 422, 429, 500, 503, 504];
 
-/** Fields that answers of JSON-RPC have besides. */
+/** Additional fields of JSON-RPC answers. */
 export const rpcFields: Readonly<Record<string, JsonSchema>> = {
   jsonrpc: { const: '2.0' },
   id: { $ref: referenceTo('RpcId') },

@@ -46,7 +46,7 @@ export const defaultBounds: HttpBounds = {
    * ten times as long as any request may.
    */
   bodyBytesMax: 1_048_576,
-  /** All bodies being received at once: the spare memory of a pod of 512 MiB, or 60,000 usual bodies of 4 kB. */
+  /** All bodies being received at once. This is the spare memory of a pod of 512 MiB, or 60,000 usual bodies of 4 kB. */
   bodiesBytesMax: 268_435_456,
   /** service/v2/README.md#transport. */
   urlBytesMax: 8192,

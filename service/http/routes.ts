@@ -160,7 +160,7 @@ function declareOwnPages(
   }
 }
 
-/** Pages that need nothing but this process: probes, the document and its reader. */
+/** Pages that need only this process: probes, the document and its reader. */
 function servicePages(v2: V2, examples: RoutesDependencies['examples']): ReadonlyMap<string, Page> {
   const health = page('application/json', '"OK"', noStore);
   const document = page('application/json', JSON.stringify(withExamples(describeV2(v2), examples)), documentCache);
@@ -174,7 +174,7 @@ function servicePages(v2: V2, examples: RoutesDependencies['examples']): Readonl
   ]);
 }
 
-/** The document of v3 under the names that its clients know, and its reader (service/v3/README.md#transport). */
+/** Document of v3 under the names that its clients use, and its reader (service/v3/README.md#transport). */
 function v3Pages(v3: V3, examples: RoutesDependencies['examples']): ReadonlyMap<string, Page> {
   const document = page('application/json', JSON.stringify(withExamples(describeV3(v3), examples)), documentCache);
   return new Map<string, Page>([

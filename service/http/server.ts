@@ -57,7 +57,7 @@ export type HttpServer = {
 };
 
 export type HttpServerStatus = {
-  /** True from the call of `close` on: readiness must say no. */
+  /** True from the call of `close` on. Readiness must then be false. */
   readonly draining: boolean;
   readonly inFlight: number;
 };
@@ -296,8 +296,8 @@ function headerBytesOf({ url, raw }: FastifyRequest): number {
 }
 
 /**
- * Waits until no request has come for a while. A load balancer may learn late that this pod ends, and a request may be in transit on an
- * idle connection. Closing at once would lose that request. Each answer asks its caller not to reuse the connection.
+ * Waits until no request has come for a while. A load balancer may learn late that this pod ends. A request may then be in transit on an
+ * idle connection, and closing at once would lose it. Each answer asks its caller not to reuse the connection.
  */
 async function quietWithin(server: Server, { quietMs, lateMsMax }: ResolvedHttpOptions): Promise<void> {
   if (lateMsMax === 0) return;

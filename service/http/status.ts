@@ -179,7 +179,7 @@ function serverRow(error: TonplaneError): Row | undefined {
   return [500, `LITE_SERVER_${name}: ${data.text.slice(0, serverTextMax)}`];
 }
 
-/** Names that tonlib gives to failed checks (service/v2/README.md#texts-of-lite-servers), by what was checked. */
+/** Names in tonlib for failed checks (service/v2/README.md#texts-of-lite-servers), by subject. */
 const checkNames: readonly (readonly [subject: RegExp, name: string])[] = [
   [/account/i, 'VALIDATE_ACCOUNT_STATE'],
   [/transaction/i, 'VALIDATE_TRANSACTION'],

@@ -36,7 +36,7 @@ export function parentContext(headers: IncomingHttpHeaders): Context {
   return isSpanContextValid(spanContext) ? trace.setSpanContext(ROOT_CONTEXT, spanContext) : ROOT_CONTEXT;
 }
 
-/** The root span of one request; attributes are those of OpenTelemetry's HTTP conventions. */
+/** Starts the root span of a request. Its attributes follow OpenTelemetry's HTTP conventions. */
 export function startRequestSpan(
   tracer: Tracer,
   request: { readonly method: string; readonly shownUrl: () => string; readonly headers: IncomingHttpHeaders },

@@ -184,7 +184,7 @@ function httpOptions(config: ServiceConfig, options: ApiOptions): HttpOptions {
   };
 }
 
-/** The grace period of a pod has both times: for requests that still come, and for the last requests to finish. */
+/** The grace period of a pod has both times: for requests that still come, and for requests still in flight. */
 function drainOf(config: ServiceConfig, { drainMs }: ApiOptions): Pick<HttpOptions, 'drainMs' | 'lateMsMax'> {
   if (drainMs !== undefined) return { drainMs };
   return { lateMsMax: config.drainSeconds * 1000, drainMs: config.requestTimeoutMs };

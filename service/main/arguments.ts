@@ -43,7 +43,7 @@ export type Arguments = {
   readonly archive: string | undefined;
   /** First masterchain block of the index. */
   readonly startSeqno: number | undefined;
-  /** `migrate` says what it would do, and does nothing. */
+  /** `migrate` reports its migrations without running them. */
   readonly plan: boolean;
   readonly host: string | undefined;
   /** 0 takes a free port. */
@@ -70,7 +70,7 @@ export type Arguments = {
   /** Dump that `dev` loads at its start, and file for the dump that `dev` writes at its end. */
   readonly load: string | undefined;
   readonly dump: string | undefined;
-  /** A new private network is filled with things to look at. */
+  /** A new private network is filled with demo content. */
   readonly demo: boolean;
   /** A global.config.json, optionally with `@SEQNO`. The private network starts as a copy of that network. */
   readonly fork: string | undefined;

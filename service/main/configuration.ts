@@ -33,7 +33,7 @@ export function processSettings(args: Arguments, environment: NodeJS.ProcessEnv)
 
 /**
  * Loads the configuration of a role over named lite servers, from the files of the command line. The URLs of Redis and Postgres come from
- * the command line, else the environment, else Secrets in the manifest's own file.
+ * the command line, else the environment. Without both they come from Secrets in the manifest's own file.
  *
  * @throws StartError for a file that cannot be read, ConfigError for an invalid file
  */
@@ -48,7 +48,7 @@ export function loadConfiguration(args: Arguments, environment: NodeJS.ProcessEn
     const redisUrl = given.redisUrl ?? checked(redisUrlProblem, 'spec.rateLimits.redis.secretRef', secrets.redisUrl);
     const postgresUrl =
       given.postgresUrl ?? checked(postgresUrlProblem, 'spec.postgres.secretRef', secrets.postgresUrl);
-    // A role that does not reach a server is given neither its URL nor its authorities.
+    // A role that does not connect to a server gets neither its URL nor its authorities.
     const redisCa =
       redisUrl && authoritiesOf('--redis-ca-file', args.redisCaFile, 'spec.rateLimits.redis', secrets.redisCa);
     const postgresCa =

@@ -22,7 +22,7 @@ export function loadDevKey(folder: string, randomBytes: (length: number) => Buff
   return made;
 }
 
-/** Undefined when there is none, or what is there is no key. */
+/** Undefined when the file is missing or has no key. */
 function readKept(path: string): NewKey | undefined {
   let key: string;
   try {

@@ -5,7 +5,7 @@ import type { Demo } from '../devchain/demo/demo.ts';
 import type { StartupAccount } from '../devchain/startup-accounts.ts';
 import type { StatusFacts } from './status-line.ts';
 
-/** Network of the `dev` role in this process: a recording that is played, or a network that makes its own blocks. */
+/** Network of the `dev` role in this process. It plays a recording, or makes its own blocks. */
 export type DevNetwork = {
   /** First line of the welcome: `A recorded TON network, played all at once.` */
   readonly title: string;

@@ -163,7 +163,7 @@ function named(data: string): string {
   return postgresAccount() === undefined || process.platform !== 'linux' ? data : '/proc/self/cwd';
 }
 
-/** Makes the data unless it is there. Gives the superuser's password. */
+/** Creates the data unless present. Returns the superuser's password. */
 async function initialized(bin: string, { folder }: Place): Promise<string> {
   const [data, passwordFile] = [join(folder, 'data'), join(folder, 'password')];
   if (existsSync(data)) return readFileSync(passwordFile, 'utf8').trim();

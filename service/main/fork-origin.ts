@@ -22,7 +22,7 @@ export type ForkOrigin = {
 /** Time for a connection and one query. An available lite server answers in well under a second. */
 const infoTimeoutMs = 10_000;
 
-/** The same where the network can go on without the answer. */
+/** Shorter time when the network can continue without the answer. */
 const quickInfoTimeoutMs = 3000;
 
 /** A single lite server has the whole load. A private server bears as much as a public server does. */

@@ -23,7 +23,7 @@ export type Loaded = {
   readonly postgresCa: string | undefined;
   /** The same of the collector of traces. */
   readonly tracingCa: string | undefined;
-  /** The same of the IPFS gateway, besides the public authorities. */
+  /** Certificates in PEM that the IPFS gateway may come from, besides the public authorities; undefined: none. */
   readonly metadataCa: string | undefined;
 };
 
@@ -49,7 +49,7 @@ export type HotReloadDependencies = {
 export type HotReload = {
   /** Hash of the configuration in force. */
   readonly hash: string;
-  /** Looks at the files now. */
+  /** Checks the files now. */
   look(): void;
   close(): void;
 };
@@ -136,7 +136,7 @@ function isChanged(before: Loaded, after: Loaded): boolean {
   return facts(before) !== facts(after) || changedCold(before.config, after.config).length > 0;
 }
 
-/** Changes with every write to a file and with every file put in the place of another. */
+/** Returns a text that changes when a file is written or replaced. */
 function stampOf(files: readonly string[]): string {
   return files.map(factsOf).join('\n');
 }

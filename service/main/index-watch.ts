@@ -12,7 +12,7 @@ export type IndexWatch = {
    * While Postgres is unavailable, locked, full or read-only, readiness does not change.
    */
   reason(): string | undefined;
-  /** True after a look at tables that fit, until a look at tables that do not. */
+  /** True after a check of tables that fit, until a check of tables that do not. */
   fits(): boolean;
   /** Progress of the index, as a single line. */
   text(): string;
@@ -22,9 +22,9 @@ export type IndexWatch = {
 export type IndexWatchOptions = {
   /** Hashes of the served network. */
   readonly network: NetworkHashes;
-  /** Between looks until tables fit. */
+  /** Milliseconds between checks until tables fit. */
   readonly waitingMs?: number;
-  /** Between looks at tables that fit. */
+  /** Milliseconds between checks of tables that fit. */
   readonly calmMs?: number;
 };
 
@@ -40,7 +40,7 @@ export function watchIndex(
 ): IndexWatch {
   let reason: string | undefined = 'waiting for Postgres';
   let fits = false;
-  /** The last failure of a look. */
+  /** Text of the last failed check's error. */
   let trouble: string | undefined;
   let looked = false;
   let progress: IndexProgress | undefined;

@@ -22,7 +22,7 @@ import { openStore } from './store.ts';
 import { startTracing } from './tracing.ts';
 import { tvmOptions } from './tvm-options.ts';
 
-/** The indexer as a process of its own, running. */
+/** Running indexer process. */
 export type IndexerProcess = {
   /** URL of probes, metrics and status. */
   readonly internalUrl: string;

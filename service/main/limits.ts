@@ -12,7 +12,7 @@ export type LimitsParts = {
   readonly shared: SharedLimits | undefined;
 };
 
-/** Beside the sources, or beside the bundle. */
+/** Next to the sources, or next to the bundle. */
 const keyringWorkerPath = import.meta.url.endsWith('.ts') ? '../limits/keyring-worker.ts' : './keyring-worker.js';
 const keyringWorkerUrl = new URL(keyringWorkerPath, import.meta.url);
 

@@ -104,7 +104,7 @@ export function operationNamed(name: string): string | undefined {
   return byName.get(name);
 }
 
-/** Suggests at most five names for a wrong name: equal except for case and the path before it, else names that contain it. */
+/** Suggests at most five names for a wrong name. Names equal except for case and path come first, else names that contain it. */
 export function similarOperations(name: string): readonly string[] {
   const wanted = name.replace(/^\/?(?:api\/)?(?:v[23]\/)?/i, '').toLowerCase();
   const same = operationNames.filter((each) => each.toLowerCase() === wanted);

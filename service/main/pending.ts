@@ -18,7 +18,7 @@ import type { Store } from '../store/store.ts';
 import { redisRetryMs } from './follow-configuration.ts';
 import type { Live } from './live.ts';
 
-/** A probe of Redis that takes longer says that it is not well. */
+/** A probe of Redis that takes longer reports a failure. */
 const REDIS_QUICK_MS = 100;
 
 /** Queries in the background have the time of a request. */

@@ -9,7 +9,7 @@ import { globalIdOf } from '../devchain/startup-accounts.ts';
 import type { Arguments } from './arguments.ts';
 import type { DevNetwork } from './dev-network.ts';
 
-/** The recording that comes with the project, beside the sources as beside the bundle. */
+/** Recording of the project, next to the sources or next to the bundle. */
 const ownRecording = resolve(
   import.meta.dirname,
   import.meta.url.endsWith('.ts') ? '../..' : '..',

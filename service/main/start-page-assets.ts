@@ -12,7 +12,7 @@ label { margin-right: 1rem; }
 
 /**
  * Script of the start page: reads the facts every two seconds and writes them as text. Values of the network never become markup.
- * An answer that fails leaves what is shown, and the state says so.
+ * After a failed answer the shown facts stay, and the state reports it.
  */
 export const startPageScript = `'use strict';
 const byId = (id) => document.getElementById(id);

@@ -8,7 +8,7 @@ import { welcomeJson, type WelcomeFacts } from './welcome.ts';
 export type StartPageState = {
   readonly headSeqno: number | undefined;
   readonly isReady: boolean;
-  /** Progress of the index; undefined without one. */
+  /** Progress of the index; undefined without an index. */
   readonly index: string | undefined;
 };
 

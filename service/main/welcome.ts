@@ -55,7 +55,7 @@ export function welcomeJson(facts: WelcomeFacts) {
   };
 }
 
-/** Wallets take money before their code is there: their addresses say so. */
+/** Wallets accept money before their code is deployed. Their addresses say so. */
 function friendly(name: string, raw: string): string {
   const address = parseAddress(raw);
   return address === undefined ? raw : formatFriendlyAddress(address, { bounceable: !name.startsWith('wallet ') });

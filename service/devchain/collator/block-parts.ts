@@ -66,7 +66,7 @@ export type SpecialMessages = { readonly recovered: number | undefined; readonly
 /** Software version and capabilities in the blocks of this chain, whatever the configuration enables. */
 const SOFTWARE = { version: 15, capabilities: 1006n };
 
-/** Capability bit: headers say which software made them. */
+/** Capability bit: headers name the software that made them. */
 const REPORT_VERSION = 8n;
 
 /** Puts the block together. Throws when its money does not add up. */
@@ -181,7 +181,7 @@ function headerOf(cells: CellStore, parts: BlockParts, { run }: FinishedRun, nex
   };
 }
 
-/** The session that makes the block: of the masterchain's state, or as the list of shards says. */
+/** Session that makes the block: from the masterchain's state, or from the list of shards. */
 function catchainSeqnoOf({ request, reference }: BlockParts): number {
   const { shard } = request;
   if (shard.workchain === MASTERCHAIN) return reference.catchainSeqno;

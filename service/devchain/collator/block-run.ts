@@ -41,7 +41,7 @@ export type BlockRun = {
   emit(message: DeferredMessage): void;
   /** Delivers the first new message, or queues it. False when there is none. */
   deliverNew(): boolean;
-  /** From now on new messages are queued, whoever they are for. */
+  /** From now on all new messages are queued. */
   fill(): void;
   /** Takes the note of a message that was delivered elsewhere out of the queue. */
   dequeue(message: QueuedMessage, importLt: bigint): void;
@@ -60,7 +60,7 @@ export type BlockRunOptions = {
   readonly startLt: bigint;
   readonly firstEndLt: bigint;
   readonly utime: number;
-  /** `capMsgMetadata`: envelopes say who began a chain of messages. */
+  /** `capMsgMetadata`: envelopes name the initiator of a chain of messages. */
   readonly withMetadata: boolean;
   /** `capShortDequeue`. */
   readonly shortDequeue: boolean;

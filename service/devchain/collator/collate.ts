@@ -51,8 +51,8 @@ export type CollateRequest = {
   /** Public key of the validator that makes the block. */
   readonly creator: Buffer;
   /**
-   * After so many transactions new messages are queued and no more are taken from outside. With 0 no queue is looked at, as by a node that has no time
-   * left when it begins.
+   * Number of transactions after which new messages are queued and no external messages are taken. With 0 no queue is read, as by a node
+   * without time at the start.
    */
   readonly transactionsMax: number;
   /** Accounts of this chain that are changed by hand before all else. */
@@ -64,7 +64,7 @@ export type CollateRequest = {
   readonly libraries?: readonly CellAt[];
   /** Makes a masterchain block a key block even when its configuration is unchanged. */
   readonly keyBlock?: boolean;
-  /** Says that the next blocks of this shard are of its halves. */
+  /** States that the next blocks of this shard are of its halves. */
   readonly beforeSplit?: boolean;
   readonly wantSplit?: boolean;
   readonly wantMerge?: boolean;
@@ -85,7 +85,7 @@ export type CollateWorld = {
   readonly isMissing?: (place: AccountPlace) => boolean;
   /** Returns the contracts' view of earlier blocks, in the executor's form. */
   readonly previousBlocks: (masterchain: BlockTip) => string;
-  /** Gives way to other work. */
+  /** Yields to other work. */
   readonly rest: () => Promise<void> | undefined;
 };
 

@@ -5,7 +5,7 @@ import { lookupHashmap } from '#service/decode/hashmap.ts';
 import type { BlockCounter, CreatorStats } from '#service/decode/tlb/creator-stats.ts';
 import { NO_BLOCKS, readCreatorStats, writeCreatorStats } from '#service/decode/tlb/creator-stats.ts';
 
-/** Statistics older than this many of their time constants are as good as none. */
+/** Statistics older than this many of their time constants count as empty. */
 const FADED_AFTER = 48;
 
 /** Adds blocks to a counter. Earlier counts decay with time (`DiscountedCounter::increase_by`). */

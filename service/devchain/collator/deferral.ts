@@ -21,8 +21,8 @@ function thirdRoundOfInitiator(queueSize: bigint): number {
 /** Decides which messages are deferred, and the order that results in a block. */
 export type Deferral = {
   /**
-   * Says of a new message, in the order in which they are delivered, whether it has to wait.
-   * @param index its place among the messages of its transaction
+   * Returns true when a new message is deferred. Call it in the order of delivery.
+   * @param index its position among the messages of its transaction
    */
   mustWait(source: Buffer, index: number, queueSize: bigint): boolean;
   /** A message leaves the dispatch queue: the lt that it has from now on. */
@@ -121,7 +121,7 @@ function keyOf(id: Buffer): string {
   return id.toString('latin1');
 }
 
-/** Adds to a count, and gives it. */
+/** Adds to a count and returns the sum. */
 function count(counts: Map<string, number>, key: string, more: number): number {
   const next = (counts.get(key) ?? 0) + more;
   counts.set(key, next);

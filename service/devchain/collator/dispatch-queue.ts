@@ -12,7 +12,7 @@ import {
   writeEnqueuedMessage,
 } from '#service/decode/tlb/out-msg-queue-info.ts';
 
-/** Messages whose senders sent too many at once, while a block is made: each waits until its sender's turn comes. */
+/** Dispatch queue while a block is made: messages of senders with too many at a time. Each message waits for its sender's turn. */
 export type DispatchQueue = {
   has(source: Buffer): boolean;
   /** @param envelope in the block's store */

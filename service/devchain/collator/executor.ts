@@ -30,7 +30,7 @@ export type BlockWorld = {
 export type Work = {
   /** `ShardAccount` as a bag of cells in base64. */
   readonly account: string;
-  /** A message as a bag of cells in base64, or a special account's turn at the start or end of a block. */
+  /** A message as a bag of cells in base64, or a special account's tick or tock of the block. */
   readonly message: { readonly boc: string } | 'tick' | 'tock';
   /** The transaction's lt is at least this. */
   readonly lt: bigint;
@@ -151,7 +151,7 @@ export function bocText(store: CellStore, cell: number): string {
   return writeBocText(store, [cell]);
 }
 
-/** The root of a bag, put into the store. */
+/** Imports a bag into the store and returns its root. */
 export function importBoc(store: CellStore, bytes: Buffer): number {
   const boc = parseBoc(bytes);
   return store.import(boc, boc.roots[0]!);

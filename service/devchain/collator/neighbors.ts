@@ -11,7 +11,7 @@ import { listQueue } from './out-queue.ts';
 import type { Processed, ShardEndLt } from './processed-upto.ts';
 import { isProcessed } from './processed-upto.ts';
 
-/** A chain whose queue a block looks at, and which may have taken messages from the block's own. */
+/** A chain whose queue a block reads, and which may have taken messages from the block's own queue. */
 export type Neighbor = {
   readonly shard: ShardIdent;
   readonly endLt: bigint;

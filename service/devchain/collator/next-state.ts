@@ -28,7 +28,7 @@ import { addProcessed, leastSeqno } from './processed-upto.ts';
 import { updatePublicLibraries } from './public-libraries.ts';
 import { NO_SEQNO } from './shard-list.ts';
 
-/** The state after a block, and what the block says of it. */
+/** State after a block, and the block's facts about it. */
 export type NextState = {
   /** In the store of states. */
   readonly state: number;
@@ -46,7 +46,7 @@ export type NextState = {
   readonly shardHashes: number | undefined;
 };
 
-/** Capability bit: states say how long their queues are. */
+/** Capability bit: states have the lengths of their queues. */
 const STORE_QUEUE_SIZE = 64n;
 
 /** Average size of a cell in a block's file. */

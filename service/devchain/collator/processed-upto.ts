@@ -3,7 +3,7 @@ import type { ProcessedUpto } from '#service/decode/tlb/processed-info.ts';
 import type { ShardIdent } from '#service/decode/tlb/shard-ident.ts';
 import type { Place } from './routing.ts';
 
-/** A message in a queue, as far as its delivery goes. */
+/** Facts about a queued message that its delivery needs. */
 export type Enqueued = {
   /** Order of delivery: the message's lt, then its hash. */
   readonly lt: bigint;

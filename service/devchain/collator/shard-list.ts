@@ -5,7 +5,7 @@ import { NO_CURRENCIES } from '#service/decode/tlb/currency-collection.ts';
 import type { ListedShard } from '#service/decode/tlb/shard-descr.ts';
 import type { ChainConfig, Workchain } from './chain-config.ts';
 
-/** A shard block that a masterchain block takes in. */
+/** A shard block that a masterchain block includes. */
 export type ShardTop = Pick<
   ListedShard,
   | 'block'
@@ -21,7 +21,7 @@ export type ShardTop = Pick<
 > & {
   /** Public key of the validator that made it. */
   readonly creators: readonly Buffer[];
-  /** Nanotons that the block made out of nothing, beside what blocks create by the configuration. */
+  /** Nanotons minted by the block, besides the configured creation of blocks. */
   readonly minted: bigint;
 };
 

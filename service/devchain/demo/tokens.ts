@@ -75,7 +75,7 @@ export function nftMintBody(index: number, owner: Address): Cell {
   return body.storeCoins(50_000_000n).storeRef(item).endCell();
 }
 
-/** To an item, by its owner: gives it away. */
+/** Message of an owner to an item: transfers it. */
 export function nftTransferBody(to: Address, excesses: Address): Cell {
   const body = beginCell().storeUint(0x5fcc_3d14, 32).storeUint(3, 64).storeAddress(to).storeAddress(excesses);
   return body.storeBit(false).storeCoins(1n).storeBit(false).endCell();

@@ -1,4 +1,4 @@
-/** Code of the TON core team's wallets, as bags of cells in base64; a test compares them with those of `@ton/ton`. */
+/** Code of the TON core team's wallets, as bags of cells in base64. A test compares it with the code in `@ton/ton`. */
 export const WALLET_CODES = {
   v1r1: 'te6cckEBAQEARAAAhP8AIN2k8mCBAgDXGCDXCx/tRNDTH9P/0VESuvKhIvkBVBBE+RDyovgAAdMfMSDXSpbTB9QC+wDe0aTIyx/L/8ntVEH98Ik=',
   v1r2: 'te6cckEBAQEAUwAAov8AIN0gggFMl7qXMO1E0NcLH+Ck8mCBAgDXGCDXCx/tRNDTH9P/0VESuvKhIvkBVBBE+RDyovgAAdMfMSDXSpbTB9QC+wDe0aTIyx/L/8ntVNDieG8=',

@@ -95,7 +95,7 @@ function parseOr(bytes: Buffer, refusal: () => Error): Boc {
   }
 }
 
-/** A value that was given, short enough for a message. */
+/** Renders a given value, short enough for a message. */
 export function shown(value: unknown): string {
   const text = JSON.stringify(value, (_key, item: unknown) => (typeof item === 'bigint' ? item.toString() : item));
   if (text === undefined) return 'nothing';

@@ -1,4 +1,4 @@
-/** Form of a parameter: how JSON, the command line and the document give it. */
+/** Form of a parameter in JSON, on the command line and in the document. */
 export type ParameterKind =
   | { readonly kind: 'integer'; readonly min: number; readonly max: number }
   /** An account's address, raw or friendly. */
@@ -18,7 +18,7 @@ export type ParameterKind =
 
 export type MethodParameter = ParameterKind & {
   readonly name: string;
-  /** Meaning and unit, one sentence without a dot. */
+  /** Meaning and unit, a single sentence without a dot. */
   readonly about: string;
   readonly isOptional?: true;
 };
@@ -27,7 +27,7 @@ export type MethodParameter = ParameterKind & {
 export type MethodRow = {
   /** Meaning, a single sentence. */
   readonly about: string;
-  /** In the order in which they may be given without names. */
+  /** Parameters in their order for calls without names. */
   readonly parameters: readonly MethodParameter[];
   /** The answer has a field `dump`: the command line writes it into the file that follows the parameters. */
   readonly givesDump?: true;
@@ -36,7 +36,7 @@ export type MethodRow = {
 /** Most blocks made by one call. A block takes some 10 ms, so an answer comes within seconds. */
 const BLOCKS_MAX = 1000;
 
-/** Ten years: beyond that validators, storage debts and 32-bit times say nothing about contracts any more. */
+/** Ten years. Beyond that, validators, storage debts and 32-bit times are no longer realistic for contracts. */
 export const ADVANCE_SECONDS_MAX = 10 * 366 * 86_400;
 
 /** Last second that blocks can name. */

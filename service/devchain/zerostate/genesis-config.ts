@@ -12,7 +12,7 @@ import { CRITICAL_PARAMS, MANDATORY_PARAMS, VOTING_SETUP } from './contracts.ts'
 export const CONFIG_ID = Buffer.alloc(32, 0x55);
 export const ELECTOR_ID = Buffer.alloc(32, 0x33);
 
-/** Nothing that is sent there comes back. */
+/** Money that is sent there never returns. */
 const BLACKHOLE_ID = Buffer.alloc(32, 0xff);
 
 /** The virtual machine and the rules of blocks: global version of mainnet in late 2026. */
