@@ -1,4 +1,7 @@
-/** State of the index. Stalled: no block was written for too long though some remain. CatchingUp: behind, or with an unfinished past. */
+/**
+ * State of the index. Stalled: no block was written for too long though some remain. CatchingUp: behind, or with an unfinished past. Live:
+ * neither.
+ */
 export type IndexState = 'Stalled' | 'CatchingUp' | 'Live';
 
 export type IndexFacts = {

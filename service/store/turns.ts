@@ -23,7 +23,7 @@ export function createTurns<Way>(ways: readonly Way[]): Turns<Way> {
 /** SQLSTATE for a way without an entry in pg_hba.conf. */
 const noEntry = '28000';
 
-/** True if another way may succeed. The server has no TLS, breaks its handshake, or has no entry for this way. */
+/** True if another way may succeed. Examples: the server has no TLS, breaks its handshake, or has no entry for this way. */
 function refusesWay(error: unknown): boolean {
   if (!(error instanceof StoreError)) return false;
   const { cause = '' } = error.data;

@@ -31,7 +31,7 @@ export function supportedTypes(named: readonly string[]): ReadonlySet<string> {
 /** Data that decides whether a client sees an action. */
 export type VersionedAction = { readonly type: string; readonly ancestorTypes: readonly string[] };
 
-/** True if a client that knows the `supported` types sees an action. Its type must be known, and none of its ancestors. */
+/** True if a client that knows the `supported` types sees an action. The client must know its type, and none of its ancestors' types. */
 export function isVisible({ type, ancestorTypes }: VersionedAction, supported: ReadonlySet<string>): boolean {
   return supported.has(type) && !ancestorTypes.some((ancestor) => supported.has(ancestor));
 }
