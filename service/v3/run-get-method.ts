@@ -16,9 +16,12 @@ function viewRun({ gasUsed, exitCode, stack }: LiveMethodRun): Infer<typeof resu
   return { gas_used: Number(gasUsed), exit_code: exitCode, stack: viewStack(stack) };
 }
 
-/** Masterchain block of the run; without it the served head. */
+const seqnoText = int32('seqno');
+
+/** Masterchain block of the run, a number or its text; without it the served head. */
 const masterchainSeqno: OptionalParameter<number> = {
-  ...int32('seqno'),
+  ...seqnoText,
+  parse: (raw) => seqnoText.parse(typeof raw === 'number' ? String(raw) : raw),
   check: (value) => (value > 0 ? undefined : 'seqno should be positive'),
 };
 

@@ -129,10 +129,24 @@ describe('runGetMethod', () => {
       exit_code: number;
       stack: unknown[][];
     };
-    // Clients send a seqno too.
-    const answer = await run({ address: wallet, method: 'seqno', stack: [], seqno: 1 });
+    const answer = await run({ address: wallet, method: 'seqno', stack: [] });
     expect(answer).toEqual({ gas_used, exit_code, stack: stack.map(([type, value]) => ({ type, value })) });
     expect(await run({ address: wallet, method: 'seqno' })).toEqual(answer);
+  });
+
+  it('runs at the masterchain block that seqno names', async () => {
+    const [wallet] = accounts.slice(1);
+    const head = await v3.api.post('getMasterchainInfo', {});
+    const { seqno } = (head.body['result'] as { last: { seqno: number } }).last;
+    const latest = await run({ address: wallet, method: 'seqno', stack: [] });
+    expect(await run({ address: wallet, method: 'seqno', stack: [], seqno })).toEqual(latest);
+    const beyondHead = { address: wallet, method: 'seqno', stack: [], seqno: seqno + 1000 };
+    const [later, laterOfV2] = await Promise.all([
+      v3.post('runGetMethod', beyondHead),
+      v3.api.post('runGetMethod', beyondHead),
+    ]);
+    expect(later.status).toBeGreaterThanOrEqual(400);
+    expect(later.status).toBe(laterOfV2.status);
   });
 
   it('hands over numbers, cells and slices, and shows what is left of them', async () => {
@@ -166,8 +180,8 @@ describe('runGetMethod', () => {
     [{ address: unknown, method: 'seqno', stack: {} }, 'stack should be array'],
     [{ address: unknown, method: 'seqno', stack: ['num'] }, 'stack entry should have a type and a value'],
     [
-      { address: unknown, method: 'seqno', stack: [{ type: 'tuple', value: [] }] },
-      'unsupported stack parameter type: tuple',
+      { address: unknown, method: 'seqno', stack: [{ type: 'dictionary', value: [] }] },
+      'unsupported stack parameter type: dictionary',
     ],
     [{ address: unknown, method: 'seqno', stack: [{ type: 'num', value: 'x' }] }, 'Invalid number: x'],
     [
