@@ -21,7 +21,7 @@ const seqnoText = int32('seqno');
 /** Masterchain block of the run, a number or its text; without it the served head. */
 const masterchainSeqno: OptionalParameter<number> = {
   ...seqnoText,
-  parse: (raw, name) => seqnoText.parse(typeof raw === 'number' ? String(raw) : raw, name),
+  parse: (raw, kind) => seqnoText.parse(typeof raw === 'number' ? String(raw) : raw, kind),
   check: (value) => (value > 0 ? undefined : 'seqno should be positive'),
 };
 
