@@ -31,11 +31,13 @@ describe('accounts', () => {
   it('are read with their code, its methods and their data', async () => {
     const accounts = states.map(({ account }) => account);
     const found = await readAccounts(reader, { ...everyCode, accounts });
-    const wanted = states.map(({ data_boc: boc, data_boc_hash: bocHash, data_boc_lt: _lt, ...row }) => {
-      const code = codes.get(text(row.code_hash));
-      const data = text(bocHash) === text(row.data_hash) ? boc : null;
-      return { ...row, data_boc: data, code_boc: code?.boc ?? null, methods: code?.methods ?? null };
-    });
+    const wanted = states.map(
+      ({ data_boc: boc, data_boc_hash: bocHash, data_boc_lt: _lt, changed_lt: _changedLt, ...row }) => {
+        const code = codes.get(text(row.code_hash));
+        const data = text(bocHash) === text(row.data_hash) ? boc : null;
+        return { ...row, data_boc: data, code_boc: code?.boc ?? null, methods: code?.methods ?? null };
+      },
+    );
     expect(found.toSorted(byAccount)).toEqual(wanted.toSorted(byAccount));
     expect(wanted.filter((row) => row.code_boc !== null && row.data_boc !== null).length).toBeGreaterThan(20);
     const unknown = Buffer.alloc(33, 7);
