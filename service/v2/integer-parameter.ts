@@ -64,17 +64,13 @@ export const shard: RequiredParameter<bigint> = {
 
 /** A Unix time in seconds, 0..2^32-1; the document names the range of the published one. */
 export function optionalUtime(name: string): OptionalParameter<number> {
-  const { input } = optionalNonNegative(name);
   return {
-    name,
-    missing: undefined,
+    ...optionalNonNegative(name),
     parse(raw) {
       const value = Number(parseInt64(raw, name));
       if (value < int32Min || value > uint32Max) throw invalid(`failed to parse ${name}`, name);
       return value;
     },
-    check: (value) => (value < 0 ? `${name} should be non-negative` : undefined),
-    input,
   };
 }
 

@@ -73,8 +73,11 @@ export const utime = (name: string): OptionalParameter<number> =>
 export const lt = (name: string): OptionalParameter<bigint> =>
   scalar(name, readLt, { type: 'integer', format: 'int64', minimum: 0 });
 
-export const int32 = (name: string): OptionalParameter<number> =>
-  scalar(name, readInt32, { type: 'integer', format: 'int32' });
+/** Signed 32 bits: a text in a query, a text or a number in a body. */
+export function int32(name: string): OptionalParameter<number> {
+  const ofText = scalar(name, readInt32, { type: 'integer', format: 'int32' });
+  return { ...ofText, parse: (raw, kind) => ofText.parse(typeof raw === 'number' ? String(raw) : raw, kind) };
+}
 
 export const bool = (name: string, fallback = false): DefaultedParameter<boolean> =>
   withDefault(scalar(name, readBool, { type: 'boolean' }), fallback);

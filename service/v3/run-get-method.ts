@@ -16,12 +16,9 @@ function viewRun({ gasUsed, exitCode, stack }: LiveMethodRun): Infer<typeof resu
   return { gas_used: Number(gasUsed), exit_code: exitCode, stack: viewStack(stack) };
 }
 
-const seqnoText = int32('seqno');
-
 /** Masterchain block of the run, a number or its text; without it the served head. */
 const masterchainSeqno: OptionalParameter<number> = {
-  ...seqnoText,
-  parse: (raw, kind) => seqnoText.parse(typeof raw === 'number' ? String(raw) : raw, kind),
+  ...int32('seqno'),
   check: (value) => (value > 0 ? undefined : 'seqno should be positive'),
 };
 

@@ -6,6 +6,7 @@ import { crc16 } from '#service/decode/address.ts';
 import { parseBoc } from '#service/decode/boc.ts';
 import { CellSlice } from '#service/decode/cell-slice.ts';
 import { readAccount } from '#service/decode/tlb/account.ts';
+import { readMessageAddress } from '#service/decode/tlb/message-address.ts';
 import { readShardState } from '#service/decode/tlb/shard-state.ts';
 import { decodeStack } from '#service/tvm/stack-reader.ts';
 import type { StackEntry } from '#service/tvm/stack.ts';
@@ -74,11 +75,12 @@ async function runGetter(
   const found = accountAt(chain, top, { workchain, id });
   const account = found && readAccount(chain.states, found.account);
   if (account?.state.kind !== 'active' || account.state.init.code === undefined) return undefined;
+  const { config, libraries } = openMasterchainState(chain.states, top.state);
   await runner.ready();
   const { exitCode, stack } = runner.run({
     states: chain.states,
-    config: openMasterchainState(chain.states, top.state).config.root,
-    libraries: openMasterchainState(chain.states, top.state).libraries,
+    config: config.root,
+    libraries,
     code: account.state.init.code,
     data: account.state.init.data,
     workchain,
@@ -93,11 +95,15 @@ async function runGetter(
   return exitCode === 0 || exitCode === 1 ? decodeStack(stack) : undefined;
 }
 
+/** Bits of `addr_std` without anycast. */
+const STANDARD_ADDRESS_BITS = 267;
+
 /** `addr_std` without anycast; undefined for any other. */
 function addressIn(entry: StackEntry): FundedAccount | undefined {
   if (entry.type !== 'slice') return undefined;
   const { table, cell } = cellOfSlice(entry);
   const slice = new CellSlice(table, cell);
-  if (slice.remainingBits < 267 || slice.uint(2) !== 2 || slice.bit()) return undefined;
-  return { workchain: slice.int(8), id: slice.hash() };
+  const address = slice.remainingBits < STANDARD_ADDRESS_BITS ? undefined : readMessageAddress(slice);
+  if (address?.kind !== 'internal' || address.variable || address.anycast !== undefined) return undefined;
+  return { workchain: address.workchain, id: address.id };
 }

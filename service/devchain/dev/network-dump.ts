@@ -10,7 +10,7 @@ import { readShardState } from '#service/decode/tlb/shard-state.ts';
 import { editConfig } from '../account-edits.ts';
 import type { Chain, ChainBlock } from '../chain.ts';
 import type { AccountEdit } from '../collator/edits.ts';
-import { badArgument } from '../errors.ts';
+import { badArgument, DevchainError } from '../errors.ts';
 import { listAccounts } from '../snapshots.ts';
 import { CONFIG_ID, ELECTOR_ID } from '../zerostate/genesis-config.ts';
 
@@ -66,6 +66,7 @@ export function readDump(bytes: Buffer, field: string): NetworkDump {
     }
     return { utime: slice.uint(32), boc, accounts };
   } catch (cause) {
+    if (cause instanceof DevchainError) throw cause;
     throw badArgument(field, 'expected a dump of dev_dump, of at most 64 MiB', cause);
   }
 }
