@@ -57,17 +57,17 @@ export type ControllersDependencies = {
 };
 
 /** Limit of one reconcile of a resource, all its requests included. */
-const workTimeoutMs = 60_000;
+const WORK_TIMEOUT_MS = 60_000;
 
 /**
  * Interval of a reconcile without events; it also asks the pods for lite servers and versions.
  * At this interval a thousand TonApis take half of the CPU budget at rest (operator/README.md#targets).
  */
-const tonApiLookMs = 300_000;
-const tonApiKeyLookMs = 1_800_000;
+const TON_API_LOOK_MS = 300_000;
+const TON_API_KEY_LOOK_MS = 1_800_000;
 
 /** Limit of everything that runs at the end of the process. */
-const closeGraceMs = 20_000;
+const CLOSE_GRACE_MS = 20_000;
 
 /** Wires the controllers in the order that a change flows: caches, queues, reconcilers, writes. */
 export function createControllers(options: OperatorOptions, dependencies: ControllersDependencies): Controllers {
@@ -107,12 +107,12 @@ export function createControllers(options: OperatorOptions, dependencies: Contro
 
   const queueOf = (name: string, lookMs: number, process: Parameters<typeof createQueue>[1]['process']): Queue =>
     createQueue(
-      { name, concurrency: options.concurrency, workTimeoutMs, lookMs },
+      { name, concurrency: options.concurrency, workTimeoutMs: WORK_TIMEOUT_MS, lookMs },
       { process, clock, random, logger, metrics: queueMetrics },
     );
   const tonApis = queueOf(
     'tonapi',
-    tonApiLookMs,
+    TON_API_LOOK_MS,
     createTonApiReconciler({
       ...shared,
       release,
@@ -129,7 +129,7 @@ export function createControllers(options: OperatorOptions, dependencies: Contro
   );
   const tonApiKeys = queueOf(
     'tonapikey',
-    tonApiKeyLookMs,
+    TON_API_KEY_LOOK_MS,
     createTonApiKeyReconciler({ ...shared, revocations: createRevocations({ client, logger }), randomBytes }),
   );
   const addKeysOf = (tonApi: ObjectKey): void => {
@@ -147,7 +147,7 @@ export function createControllers(options: OperatorOptions, dependencies: Contro
       for (const tonApi of caches.tonApis()) tonApis.add(keyOf(tonApi), 'live');
     },
     async stop() {
-      await Promise.all([tonApis.close(closeGraceMs), tonApiKeys.close(closeGraceMs)]);
+      await Promise.all([tonApis.close(CLOSE_GRACE_MS), tonApiKeys.close(CLOSE_GRACE_MS)]);
     },
   };
 }

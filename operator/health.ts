@@ -17,7 +17,7 @@ export type PageRequest = { readonly authorization: string | undefined };
 export type Page = { readonly status: number; readonly contentType: string; readonly body: string };
 
 /** A client that does not send its request within this is no probe and no scraper. */
-const requestTimeoutMs = 5000;
+const REQUEST_TIMEOUT_MS = 5000;
 
 /** Answers GET of the paths given: made at each request, anything else is 404. @param options.tls HTTPS in place of HTTP */
 export function createPages(
@@ -26,11 +26,11 @@ export function createPages(
 ): Pages {
   const { tls } = options;
   const listener = (request: IncomingMessage, response: ServerResponse): void => void answer(request, response);
-  const bounds = { requestTimeout: requestTimeoutMs };
+  const bounds = { requestTimeout: REQUEST_TIMEOUT_MS };
   const server = tls === undefined ? createServer(bounds, listener) : serveTls(tls);
 
   function serveTls(files: TlsFiles) {
-    const made = createTlsServer({ ...bounds, ...files.current(), handshakeTimeout: requestTimeoutMs }, listener);
+    const made = createTlsServer({ ...bounds, ...files.current(), handshakeTimeout: REQUEST_TIMEOUT_MS }, listener);
     files.follow((renewed) => made.setSecureContext(renewed));
     return made;
   }

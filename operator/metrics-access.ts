@@ -13,19 +13,19 @@ export type MetricsAccess = {
 };
 
 /** Cache duration of a grant, and so of a withdrawn right. A Prometheus asks twice in this time. */
-const allowedMs = 60_000;
+const ALLOWED_MS = 60_000;
 
 /** Short: a right that was just given is there soon. */
-const refusedMs = 5_000;
+const REFUSED_MS = 5_000;
 
 /** Tokens whose answers are remembered: a handful of scrapers, whose tokens are renewed every hour. */
-const tokensMax = 64;
+const TOKENS_MAX = 64;
 
 /** Questions under way at once: strangers must not make the operator a burden for the API server. */
-const asksMax = 8;
+const ASKS_MAX = 8;
 
 /** Real tokens have 1 to 4 KB. */
-const tokenCharsMax = 16_384;
+const TOKEN_CHARS_MAX = 16_384;
 
 /** A scrape has ten seconds as a rule. */
 const bounds = { timeoutMs: 5_000 };
@@ -57,8 +57,8 @@ export function createMetricsAccess({
 
   function remember(key: string, access: Access): void {
     answers.delete(key);
-    answers.set(key, { access, untilMs: now() + (access === 'allowed' ? allowedMs : refusedMs) });
-    if (answers.size <= tokensMax) return;
+    answers.set(key, { access, untilMs: now() + (access === 'allowed' ? ALLOWED_MS : REFUSED_MS) });
+    if (answers.size <= TOKENS_MAX) return;
     // The oldest; strangers with many tokens do not drive out a scraper.
     const refused = [...answers.keys()].find((other) => answers.get(other)?.access !== 'allowed');
     const [oldest] = answers.keys();
@@ -68,11 +68,11 @@ export function createMetricsAccess({
   return {
     async check(authorization) {
       const token = /^Bearer ([\w~+/.=-]+)$/i.exec(authorization ?? '')?.[1];
-      if (token === undefined || token.length > tokenCharsMax) return 'unauthenticated';
+      if (token === undefined || token.length > TOKEN_CHARS_MAX) return 'unauthenticated';
       const key = createHash('sha256').update(token).digest('base64');
       const known = answers.get(key);
       if (known !== undefined && now() < known.untilMs) return known.access;
-      if (asks >= asksMax) return 'unknown';
+      if (asks >= ASKS_MAX) return 'unknown';
       asks++;
       try {
         const access = await ask(token);

@@ -153,7 +153,7 @@ Traces go to OTEL_EXPORTER_OTLP_ENDPOINT, when it is set; OTEL_EXPORTER_OTLP_CER
 const defaultRedisImage = 'redis:8.2-alpine';
 
 /** Reconciles without writes are sampled by the tracer's own tail rule; this is of what is recorded at all. */
-const sampleRatio = 1;
+const SAMPLE_RATIO = 1;
 
 /** Reads the command line (without the program's name) and the environment. @throws OptionsError */
 export function parseOptions(args: readonly string[], environment: NodeJS.ProcessEnv): OperatorOptions {
@@ -202,7 +202,7 @@ export function parseOptions(args: readonly string[], environment: NodeJS.Proces
     metricsAuthorize: values['metrics-authorize'] === true,
     healthPort: integer('--health-port', values['health-port'], 0, 65_535) ?? 8081,
     logLevel: oneOf('--log-level', values['log-level'], ['debug', 'info', 'warn', 'error'] as const) ?? 'info',
-    tracing: endpoint === undefined || endpoint === '' ? null : { endpoint, sampleRatio, caFile },
+    tracing: endpoint === undefined || endpoint === '' ? null : { endpoint, sampleRatio: SAMPLE_RATIO, caFile },
   };
 }
 

@@ -41,7 +41,7 @@ export type PlanningDependencies = {
 const ignore = (): void => {};
 
 /** Longest plan of all TonApis of a cluster. */
-const planTimeoutMs = 600_000;
+const PLAN_TIMEOUT_MS = 600_000;
 
 /**
  * Returns the changes for every TonApi, or for the one of the manifest, as text; writes nothing (operator/README.md#plan-mode).
@@ -53,7 +53,7 @@ export async function planAll(options: OperatorOptions, dependencies: PlanningDe
   const credentials = await createCredentials(options, { now: clock.now });
   const tracer = trace.getTracer('ton-operator');
   const client = createClient({ credentials, metrics: createClientMetrics(register), tracer, now: clock.now });
-  const bounds = { signal: AbortSignal.timeout(planTimeoutMs) };
+  const bounds = { signal: AbortSignal.timeout(PLAN_TIMEOUT_MS) };
   const discovery = await createDiscovery({
     client,
     clock,

@@ -1,6 +1,6 @@
 import { Agent, request } from 'undici';
 
-import { pageBytesMax, type PodFetch } from './reconcile/pod-reports.ts';
+import { PAGE_BYTES_MAX, type PodFetch } from './reconcile/pod-reports.ts';
 
 /** Connections to pods are not reused: the operator asks each pod once a minute. */
 const agent = new Agent({ keepAliveTimeout: 1, connections: 1 });
@@ -12,7 +12,7 @@ export const fetchFromPod: PodFetch = async (address, port, path, signal) => {
   let text = '';
   for await (const chunk of body.setEncoding('utf8') as AsyncIterable<string>) {
     text += chunk;
-    if (text.length > pageBytesMax) throw new RangeError(`${path} of ${address} is longer than ${pageBytesMax}`);
+    if (text.length > PAGE_BYTES_MAX) throw new RangeError(`${path} of ${address} is longer than ${PAGE_BYTES_MAX}`);
   }
   if (statusCode !== 200) throw new Error(`${path} of ${address}: ${statusCode}`);
   return text;

@@ -20,7 +20,7 @@ export type TlsFiles = {
 };
 
 /** A kubelet itself needs a minute or so to bring a changed Secret; certificates are renewed weeks before their end. */
-const lookMs = 30_000;
+const LOOK_MS = 30_000;
 
 /** @throws Error there is no certificate with its key in the folder */
 export function createTlsFiles(
@@ -41,7 +41,7 @@ export function createTlsFiles(
     }
   };
   const follow = (onRenewed: (pair: KeyPair) => void): void => {
-    cancel = clock.after(lookMs, () => {
+    cancel = clock.after(LOOK_MS, () => {
       look(onRenewed);
       follow(onRenewed);
     });

@@ -7,13 +7,13 @@ export type EndedSpan = {
 };
 
 /** OpenTelemetry's status code of an error. */
-const errorCode = 2;
+const ERROR_CODE = 2;
 
 /** Slower reconciles are always traced. */
-const slowSeconds = 1;
+const SLOW_SECONDS = 1;
 
 /** Sampled share of reconciles that found nothing to do. */
-const calmShare = 0.01;
+const CALM_SHARE = 0.01;
 
 /**
  * Selects traces (operator/README.md#traces): errors, more than a second, writes, and one of a hundred others.
@@ -23,9 +23,9 @@ export function createTraceRule(random: () => number): (spans: readonly EndedSpa
   return (spans) => {
     const root = spans.at(-1);
     if (root === undefined) return false;
-    if (spans.some(({ status }) => status.code === errorCode)) return true;
+    if (spans.some(({ status }) => status.code === ERROR_CODE)) return true;
     if (!root.name.startsWith('reconcile ')) return false;
-    return root.duration[0] >= slowSeconds || spans.some(isWrite) || random() < calmShare;
+    return root.duration[0] >= SLOW_SECONDS || spans.some(isWrite) || random() < CALM_SHARE;
   };
 }
 

@@ -13,12 +13,12 @@ import { resources } from './kubernetes/resources.ts';
 import type { OperatorOptions } from './options.ts';
 
 /** Helm waits five minutes for a hook. */
-const uninstallTimeoutMs = 240_000;
+const UNINSTALL_TIMEOUT_MS = 240_000;
 
 /** Time between two reads of the Deployment while its pods end. */
-const pollMs = 1000;
+const POLL_MS = 1000;
 
-const pageLimit = 500;
+const PAGE_LIMIT = 500;
 
 /**
  * Prepares the end of an operator: scales its Deployment to none, then removes the operator's finalizer from every TonApiKey.
@@ -42,7 +42,7 @@ export async function uninstall(
     tracer: trace.getTracer('ton-operator'),
     now: systemClock.now,
   });
-  const bounds = { signal: AbortSignal.timeout(uninstallTimeoutMs) };
+  const bounds = { signal: AbortSignal.timeout(UNINSTALL_TIMEOUT_MS) };
   try {
     await stopOperator(client, { namespace: options.namespace ?? credentials.namespace, name: deployment }, bounds);
     const keys = await keysOf(client, options.namespaces, bounds);
@@ -74,7 +74,7 @@ async function stopOperator(
       const message = `Deployment ${name.name}: expected no pods, got ${replicas}`;
       throw new UninstallError({ code: 'pods_remain', message, data: { pods: replicas }, retryable: true });
     }
-    await pause(systemClock, pollMs, bounds.signal);
+    await pause(systemClock, POLL_MS, bounds.signal);
   }
 }
 
@@ -87,7 +87,7 @@ async function keysOf(
   for (const namespace of namespaces ?? [undefined]) {
     let continueAt: string | undefined;
     do {
-      const page = await client.list(resources.TonApiKey, { namespace, limit: pageLimit, continueAt }, bounds);
+      const page = await client.list(resources.TonApiKey, { namespace, limit: PAGE_LIMIT, continueAt }, bounds);
       found.push(...page.items);
       ({ continueAt } = page);
     } while (continueAt !== undefined);

@@ -204,7 +204,7 @@ export function configFromManifest(text: string, sources: ManifestSources = {}):
     surfaces: spec.surfaces,
     api: { v2: { ...apiDefaults.v2, ...spec.api?.v2 }, v3: { ...apiDefaults.v3, ...spec.api?.v3 } },
     requestTimeoutMs: Math.ceil(durationMs(spec.requestTimeout) ?? 0),
-    drainSeconds: spec.rollout?.drainSeconds ?? defaultDrainSeconds,
+    drainSeconds: spec.rollout?.drainSeconds ?? DEFAULT_DRAIN_SECONDS,
     plans: spec.plans.map(planOf),
     anonymousPlan: spec.anonymousPlan ?? null,
     trustedProxies: spec.trustedProxies,
@@ -251,7 +251,7 @@ export function devConfig(
     surfaces: settings.database === true ? ['v2', 'v3'] : ['v2'],
     api: apiDefaults,
     requestTimeoutMs: 10_000,
-    drainSeconds: defaultDrainSeconds,
+    drainSeconds: DEFAULT_DRAIN_SECONDS,
     plans: [
       { ...unlimited, name: anonymousPlan, requestsPerSecond: 1, burst: 1 },
       { ...unlimited, name: unlimitedPlan, requestsPerSecond: 0, burst: 0 },
@@ -276,7 +276,7 @@ const apiDefaults = {
 } as const;
 
 /** Default of `rollout.drainSeconds`, for manifests without `rollout`. */
-const defaultDrainSeconds = 20;
+const DEFAULT_DRAIN_SECONDS = 20;
 
 type Spec = TonApi['spec'];
 

@@ -38,10 +38,10 @@ export const latencyEdgesSeconds = [
 ] as const;
 
 /** Share of the requests that must be within the latency objective. The slowest hundredth asks for old states and heavy get-methods. */
-const latencyObjective = 0.99;
+const LATENCY_OBJECTIVE = 0.99;
 
 /** Requests a second below which a short window holds too few of them to judge by. */
-const trafficFloor = 1;
+const TRAFFIC_FLOOR = 1;
 
 /** Burn rates of the monthly error budget (operator/README.md#alerts). The short window ends the alert soon after the burn ends. */
 const burns: readonly { factor: number; long: string; short: string; severity: Severity }[] = [
@@ -80,7 +80,7 @@ export function alertRules(facts: RuleFacts): Rule[] {
       facts,
       'TonApiLatencyBudgetBurn',
       'http_slow_ratio',
-      1 - latencyObjective,
+      1 - LATENCY_OBJECTIVE,
       `requests take over ${facts.latency}`,
     ),
     ...(facts.scraped
@@ -97,7 +97,7 @@ function burnAlerts(facts: RuleFacts, alert: string, ratio: string, budget: numb
   return burns.map(({ factor, long, short, severity }) => {
     const limit = Number((factor * budget).toPrecision(6));
     const over = (window: string): string => `tonapi:${ratio}:rate${window}${labels} > ${limit}`;
-    const expr = `${over(long)} and ${over(short)} and tonapi:http_requests:rate${short}${labels} > ${trafficFloor}`;
+    const expr = `${over(long)} and ${over(short)} and tonapi:http_requests:rate${short}${labels} > ${TRAFFIC_FLOOR}`;
     const summary = `TonApi ${facts.namespace}/${facts.name}: ${what}, ${factor} times as many as its objective allows over ${long}`;
     return alertRule(facts, { alert, expr, for: '2m', severity, summary, window: long });
   });
@@ -124,14 +124,14 @@ function liteServersLow(facts: RuleFacts): Rule {
 }
 
 /** Masterchain blocks that an index may be behind: two minutes of the main network. An index further behind at its start begins at the head. */
-const lagBlocksMax = 50;
+const LAG_BLOCKS_MAX = 50;
 
 /** Alerts when data of v3 are old. Only the head counts: reading the past may take days, which is no fault. */
 function indexLagging(facts: RuleFacts): Rule {
   const summary = `TonApi ${facts.namespace}/${facts.name}: the index is {{ $value }} masterchain blocks behind the network`;
   return alertRule(facts, {
     alert: 'TonApiIndexLagging',
-    expr: `max(ton_indexer_lag_blocks{${selector(facts)}}) > ${lagBlocksMax}`,
+    expr: `max(ton_indexer_lag_blocks{${selector(facts)}}) > ${LAG_BLOCKS_MAX}`,
     for: '5m',
     severity: 'warning',
     summary,

@@ -114,7 +114,7 @@ function behavior({ scaleDownStabilization }: Autoscaling): Record<string, unkno
       ],
     },
     scaleDown: {
-      stabilizationWindowSeconds: Math.min(seconds, stabilizationSecondsMax),
+      stabilizationWindowSeconds: Math.min(seconds, STABILIZATION_SECONDS_MAX),
       selectPolicy: 'Max',
       policies: [{ type: 'Percent', value: 10, periodSeconds: 60 }],
     },
@@ -122,7 +122,7 @@ function behavior({ scaleDownStabilization }: Autoscaling): Record<string, unkno
 }
 
 /** Maximum that the API server accepts: an hour. */
-const stabilizationSecondsMax = 3600;
+const STABILIZATION_SECONDS_MAX = 3600;
 
 /** KEDA queries Prometheus; while Prometheus is unavailable, the number of pods stays (operator/README.md#children). */
 function scaledObject(tonApi: TonApi, autoscaling: Autoscaling, release: Release): DesiredObject {

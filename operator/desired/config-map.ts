@@ -9,7 +9,7 @@ import type { DesiredObject, References, Release } from './references.ts';
 export const configFile = 'tonapi.yaml';
 
 /** Limit of the API server for the data of one ConfigMap. */
-const configBytesMax = 1024 * 1024;
+const CONFIG_BYTES_MAX = 1024 * 1024;
 
 /** Fields of the spec that the service does not read: they only define how pods run. Changing them leaves the configuration unchanged. */
 const operatorFields: ReadonlySet<string> = new Set([
@@ -68,8 +68,8 @@ export function globalConfigOf(text: string, key: string): string | undefined {
 export function configProblems(tonApi: TonApi, globalConfig: string | undefined): string[] {
   const text = configText(tonApi, globalConfig);
   const bytes = Buffer.byteLength(text);
-  if (bytes > configBytesMax)
-    return [`the configuration has ${bytes} bytes; a ConfigMap holds at most ${configBytesMax}`];
+  if (bytes > CONFIG_BYTES_MAX)
+    return [`the configuration has ${bytes} bytes; a ConfigMap holds at most ${CONFIG_BYTES_MAX}`];
   try {
     if (tonApi.spec.liteServerConfigRef?.kind === 'Secret') hotHashOfManifest(text);
     else configFromManifest(text);

@@ -23,18 +23,18 @@ import { containerResources } from './resources.ts';
  * Raise with every change of the template that this code makes from the same manifest. A new number makes the operator roll out pods, TonApi by
  * TonApi.
  */
-export const templateRevision = 7;
+export const TEMPLATE_REVISION = 7;
 
 /** Ports of the service in a pod: callers, and probes with metrics. */
 export const ports = { http: 8081, internal: 8082 } as const;
 
 /** The endpoints of a pod that ends are taken out everywhere in this time; until then it still serves. */
-const endpointsSeconds = 5;
+const ENDPOINTS_SECONDS = 5;
 
 /** Between the last request and the end of the process. */
-const closeSeconds = 5;
+const CLOSE_SECONDS = 5;
 
-const defaultDrainSeconds = 20;
+const DEFAULT_DRAIN_SECONDS = 20;
 const defaultRequests = { cpu: '250m', memory: '256Mi' } as const;
 /**
  * Memory of a v3 pod: 120 MiB for 4,000 rows in progress, 400 MiB of caches, 130 MiB awaiting garbage collection.
@@ -148,7 +148,7 @@ function apiTemplate(
   component: 'api' | 'api-canary',
 ): Record<string, unknown> {
   const { spec } = tonApi;
-  const drainSeconds = spec.rollout?.drainSeconds ?? defaultDrainSeconds;
+  const drainSeconds = spec.rollout?.drainSeconds ?? DEFAULT_DRAIN_SECONDS;
   const requestSeconds = Math.ceil((durationMs(spec.requestTimeout) ?? 0) / 1000);
   const restart = annotationOf(tonApi, 'restart');
   const labels = childLabels(tonApi, component, versionOf(tonApi, release));
@@ -160,7 +160,7 @@ function apiTemplate(
       annotations: {
         ...spec.podTemplate?.annotations,
         [childAnnotations.coldHash]: coldHash(tonApi, references),
-        [childAnnotations.templateRevision]: String(templateRevision),
+        [childAnnotations.templateRevision]: String(TEMPLATE_REVISION),
         ...(restart !== undefined && { [personal.restart]: restart }),
       },
     },
@@ -182,9 +182,9 @@ function apiTemplate(
           { name: 'http', containerPort: ports.http },
           { name: 'metrics', containerPort: ports.internal },
         ],
-        extra: { ...probes, lifecycle: { preStop: { sleep: { seconds: endpointsSeconds } } } },
+        extra: { ...probes, lifecycle: { preStop: { sleep: { seconds: ENDPOINTS_SECONDS } } } },
       }),
-      terminationGracePeriodSeconds: endpointsSeconds + drainSeconds + requestSeconds + closeSeconds,
+      terminationGracePeriodSeconds: ENDPOINTS_SECONDS + drainSeconds + requestSeconds + CLOSE_SECONDS,
       topologySpreadConstraints: ['topology.kubernetes.io/zone', 'kubernetes.io/hostname'].map((topologyKey) => ({
         maxSkew: 1,
         topologyKey,

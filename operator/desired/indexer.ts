@@ -2,7 +2,7 @@ import { annotationOf, type TonApi } from '../resource.ts';
 import { contentHash } from './canonical.ts';
 import { child } from './child.ts';
 import { migratedAnnotations } from './config-map.ts';
-import { coldHash, ports, probes, templateRevision } from './deployment.ts';
+import { coldHash, ports, probes, TEMPLATE_REVISION } from './deployment.ts';
 import { configMounts, joined, postgresMounts, scratchMounts, tracingMounts } from './mounts.ts';
 import { childAnnotations, childLabels, childNames, selectorLabels, type Migrated } from './names.ts';
 import { indexNodeOptions, podSpec, versionOf } from './pod.ts';
@@ -15,13 +15,13 @@ const indexerRequests = { cpu: '500m', memory: '1Gi' } as const;
 const migrationRequests = { cpu: '100m', memory: '256Mi' } as const;
 
 /** The indexer writes the current block whole or not at all. The longest transaction therefore bounds the end. */
-const indexerGraceSeconds = 60;
+const INDEXER_GRACE_SECONDS = 60;
 
 /** A day to read the log of a finished migration. */
-const finishedSeconds = 86_400;
+const FINISHED_SECONDS = 86_400;
 
 /** Longest migration; one that waits for a lock longer than that waits for something broken. */
-const migrationSecondsMax = 6 * 3600;
+const MIGRATION_SECONDS_MAX = 6 * 3600;
 
 /**
  * The indexer: a StatefulSet of one pod, or of one a partition with the ordinal as its number. Names make two pods of one number unlikely; the lock in
@@ -49,10 +49,10 @@ export function buildIndexer(tonApi: TonApi, references: References, release: Re
       annotations: {
         ...podTemplate?.annotations,
         [childAnnotations.coldHash]: contentHash({ cold: coldHash(tonApi, references), indexer }),
-        [childAnnotations.templateRevision]: String(templateRevision),
+        [childAnnotations.templateRevision]: String(TEMPLATE_REVISION),
       },
     },
-    spec: { ...spec, terminationGracePeriodSeconds: indexerGraceSeconds },
+    spec: { ...spec, terminationGracePeriodSeconds: INDEXER_GRACE_SECONDS },
   };
   return [
     child(tonApi, versionOf(tonApi, release), {
@@ -80,7 +80,7 @@ export function hasDatabase({ spec }: TonApi, { schemaVersion }: Release): boole
 }
 
 /** Length of a key: the rest of a Job's name besides a TonApi's name of 40 characters. */
-const keyLength = 8;
+const KEY_LENGTH = 8;
 
 /**
  * Identity of a migration besides the version of the schema: the database, its authorities, and an image that the manifest names.
@@ -91,7 +91,7 @@ export function migrationKey(tonApi: TonApi): string {
   const { repository, tag, digest } = image ?? {};
   const { secretRef, caBundle } = postgres ?? {};
   const restart = annotationOf(tonApi, 'restart');
-  return contentHash({ repository, tag, digest, secretRef, caBundle, restart }).slice(0, keyLength);
+  return contentHash({ repository, tag, digest, secretRef, caBundle, restart }).slice(0, KEY_LENGTH);
 }
 
 /** True when a migration has done what is wanted. A newer schema serves older releases: it is widened first, narrowed last. */
@@ -127,8 +127,8 @@ export function buildMigration(
     body: {
       spec: {
         backoffLimit: 3,
-        activeDeadlineSeconds: migrationSecondsMax,
-        ttlSecondsAfterFinished: finishedSeconds,
+        activeDeadlineSeconds: MIGRATION_SECONDS_MAX,
+        ttlSecondsAfterFinished: FINISHED_SECONDS,
         template: { metadata: { labels }, spec: { ...spec, restartPolicy: 'Never' } },
       },
     },

@@ -8,15 +8,15 @@ import { childAnnotations, childNames } from './names.ts';
 import type { DesiredObject, References, Release } from './references.ts';
 
 /** Approximate rows of a shard. With all fields set, 8,000 rows are about 600 kB of gzip; a Secret takes 1 MiB. */
-const shardRowsMax = 8_000;
+const SHARD_ROWS_MAX = 8_000;
 
 /** Bits of the hash that choose a shard; more shards than 2^16 are never mounted. */
-const prefixBits = 16;
+const PREFIX_BITS = 16;
 
 /** Number of shards for the rows: 0 for none, else a power of two. A full shard therefore splits in two. */
 export function shardsFor(rows: number): number {
   if (rows === 0) return 0;
-  return 2 ** Math.ceil(Math.log2(Math.max(1, rows / shardRowsMax)));
+  return 2 ** Math.ceil(Math.log2(Math.max(1, rows / SHARD_ROWS_MAX)));
 }
 
 /** Shards that are written: as many as are needed, and not fewer than pods still read. */
@@ -54,7 +54,7 @@ export function buildKeyring(tonApi: TonApi, references: References, release: Re
 
 /** The low bits of the prefix choose the shard. Doubling the number splits shard i into i and i + shards. */
 function shardOf({ sha256 }: KeyringRow, shards: number): number {
-  return Number.parseInt(sha256.slice(0, prefixBits / 4), 16) % shards;
+  return Number.parseInt(sha256.slice(0, PREFIX_BITS / 4), 16) % shards;
 }
 
 /**

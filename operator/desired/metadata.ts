@@ -1,7 +1,7 @@
 import type { TonApi } from '../resource.ts';
 import { contentHash } from './canonical.ts';
 import { child } from './child.ts';
-import { coldHash, ports, probes, templateRevision } from './deployment.ts';
+import { coldHash, ports, probes, TEMPLATE_REVISION } from './deployment.ts';
 import { hasDatabase } from './indexer.ts';
 import { configMounts, gatewayMounts, joined, postgresMounts, scratchMounts, tracingMounts } from './mounts.ts';
 import { childAnnotations, childLabels, childNames, selectorLabels } from './names.ts';
@@ -13,7 +13,7 @@ import { buildMetricsService } from './service.ts';
 const requests = { cpu: '50m', memory: '256Mi' } as const;
 
 /** Work in progress returns to the queue. That takes no longer than a query. */
-const graceSeconds = 15;
+const GRACE_SECONDS = 15;
 
 /**
  * Builds the pods that fetch token metadata from outside of the chain. They have neither keys nor Redis, and share a queue in Postgres.
@@ -31,7 +31,7 @@ export function buildMetadata(tonApi: TonApi, references: References, release: R
       annotations: {
         ...podTemplate?.annotations,
         [childAnnotations.coldHash]: contentHash({ cold: coldHash(tonApi, references), settings }),
-        [childAnnotations.templateRevision]: String(templateRevision),
+        [childAnnotations.templateRevision]: String(TEMPLATE_REVISION),
       },
     },
     spec: {
@@ -49,7 +49,7 @@ export function buildMetadata(tonApi: TonApi, references: References, release: R
         ports: [{ name: 'metrics', containerPort: ports.internal }],
         extra: probes,
       }),
-      terminationGracePeriodSeconds: graceSeconds,
+      terminationGracePeriodSeconds: GRACE_SECONDS,
     },
   };
   return [

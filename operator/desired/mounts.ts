@@ -78,10 +78,10 @@ export function redisMounts(tonApi: TonApi): Mounts {
     ]);
   }
   const { namespace } = tonApi.metadata;
-  return { ...nothing, args: ['--redis', `redis://${childNames(tonApi).redis}.${namespace}.svc:${redisPort}`] };
+  return { ...nothing, args: ['--redis', `redis://${childNames(tonApi).redis}.${namespace}.svc:${REDIS_PORT}`] };
 }
 
-export const redisPort = 6379;
+export const REDIS_PORT = 6379;
 
 /** Name of the volume with the URI of the database. */
 const databaseVolume = 'postgres';

@@ -4,7 +4,7 @@ import type { TonApi } from '../resource.ts';
 import { readGlobalConfig } from '../service-config.ts';
 import { child } from './child.ts';
 import { ports } from './deployment.ts';
-import { redisPort } from './mounts.ts';
+import { REDIS_PORT } from './mounts.ts';
 import { childNames, instanceLabels, selectorLabels } from './names.ts';
 import type { DesiredObject, References, Release } from './references.ts';
 
@@ -12,7 +12,7 @@ type Rule = Readonly<Record<string, unknown>>;
 type Address = { readonly host: string; readonly port: number };
 
 /** Usual ports of Redis and Postgres. Their URLs are secrets that the operator does not read. Other ports need an additional policy. */
-const redisPorts = [redisPort, 6380] as const;
+const redisPorts = [REDIS_PORT, 6380] as const;
 const postgresPorts = [5432, 6432] as const;
 
 const anywhere = [{ ipBlock: { cidr: '0.0.0.0/0' } }, { ipBlock: { cidr: '::/0' } }] as const;
@@ -65,7 +65,7 @@ function egress(tonApi: TonApi, references: References): Rule[] {
   return [
     ...everyPodsEgress(tonApi),
     rateLimits.redis.embedded
-      ? { to: [{ podSelector: { matchLabels: selectorLabels(tonApi, 'redis') } }], ports: [tcp(redisPort)] }
+      ? { to: [{ podSelector: { matchLabels: selectorLabels(tonApi, 'redis') } }], ports: [tcp(REDIS_PORT)] }
       : { ports: redisPorts.map(tcp) },
     ...liteServerEgress(liteServerAddresses(tonApi, references.globalConfig)),
   ];
@@ -158,7 +158,7 @@ function redisPolicy(tonApi: TonApi, release: Release): DesiredObject {
   return policy(tonApi, release, childNames(tonApi).redis, {
     podSelector: { matchLabels: selectorLabels(tonApi, 'redis') },
     policyTypes: ['Ingress', 'Egress'],
-    ingress: [{ from, ports: [tcp(redisPort)] }],
+    ingress: [{ from, ports: [tcp(REDIS_PORT)] }],
   });
 }
 

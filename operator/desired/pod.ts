@@ -5,7 +5,7 @@ import type { Release } from './references.ts';
 import type { ContainerResources } from './resources.ts';
 
 /** Any id that is not root's; the image runs as the same. */
-const userId = 65_532;
+const USER_ID = 65_532;
 
 export type PodParts = {
   readonly container: string;
@@ -74,7 +74,7 @@ export const indexNodeOptions = '--max-semi-space-size=16';
 export function podSecurity({ platformIds }: Pick<Release, 'platformIds'>): Record<string, unknown> {
   return {
     runAsNonRoot: true,
-    ...(platformIds !== true && { runAsUser: userId, runAsGroup: userId, fsGroup: userId }),
+    ...(platformIds !== true && { runAsUser: USER_ID, runAsGroup: USER_ID, fsGroup: USER_ID }),
     seccompProfile: { type: 'RuntimeDefault' },
   };
 }

@@ -1,12 +1,12 @@
 import type { TonApi } from '../resource.ts';
 import { child } from './child.ts';
-import { redisPort } from './mounts.ts';
+import { REDIS_PORT } from './mounts.ts';
 import { childLabels, childNames, selectorLabels } from './names.ts';
 import { containerSecurity, podPlacement, podSecurity } from './pod.ts';
 import type { DesiredObject, References, Release } from './references.ts';
 
 /** Buckets of a million callers are some 200 MB; a trial has far fewer. */
-const redisMemoryMb = 96;
+const REDIS_MEMORY_MB = 96;
 
 /** Memory of the container: the data and what the process itself needs. */
 const containerMemory = '128Mi';
@@ -50,7 +50,7 @@ export function buildRedis(tonApi: TonApi, { rollout }: References, release: Rel
         spec: {
           type: 'ClusterIP',
           selector,
-          ports: [{ name: 'redis', port: redisPort, targetPort: 'redis', protocol: 'TCP' }],
+          ports: [{ name: 'redis', port: REDIS_PORT, targetPort: 'redis', protocol: 'TCP' }],
         },
       },
     }),
@@ -59,12 +59,12 @@ export function buildRedis(tonApi: TonApi, { rollout }: References, release: Rel
 
 function podSpec(tonApi: TonApi, release: Release): Record<string, unknown> {
   const settings = {
-    port: redisPort,
+    port: REDIS_PORT,
     // The NetworkPolicy decides who may connect. There is no password.
     'protected-mode': 'no',
     save: '',
     appendonly: 'no',
-    maxmemory: `${redisMemoryMb}mb`,
+    maxmemory: `${REDIS_MEMORY_MB}mb`,
     'maxmemory-policy': 'noeviction',
   };
   const probe = { tcpSocket: { port: 'redis' }, periodSeconds: 5, timeoutSeconds: 2, failureThreshold: 3 };
@@ -79,7 +79,7 @@ function podSpec(tonApi: TonApi, release: Release): Record<string, unknown> {
         command: ['redis-server'],
         args: Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]),
         workingDir: '/data',
-        ports: [{ name: 'redis', containerPort: redisPort, protocol: 'TCP' }],
+        ports: [{ name: 'redis', containerPort: REDIS_PORT, protocol: 'TCP' }],
         resources: { requests: { cpu: '50m', memory: containerMemory }, limits: { memory: containerMemory } },
         securityContext: containerSecurity,
         readinessProbe: probe,

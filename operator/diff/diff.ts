@@ -139,11 +139,11 @@ function restartOf({ kind }: KubernetesObject, fields: readonly FieldChange[]): 
   const template = fields.filter(({ path }) => path.startsWith('spec.template'));
   if (template.length === 0) return { restart: false, why: 'the template of the pods stays as it is' };
   const paths = template.map(({ path }) => path.slice('spec.template.'.length));
-  return { restart: true, why: `the template of the pods changes: ${paths.slice(0, shownPathsMax).join(', ')}` };
+  return { restart: true, why: `the template of the pods changes: ${paths.slice(0, SHOWN_PATHS_MAX).join(', ')}` };
 }
 
 /** Paths in a text for a person; more add no information. */
-const shownPathsMax = 5;
+const SHOWN_PATHS_MAX = 5;
 
 function startOf({ kind }: KubernetesObject): Restart {
   return { restart: false, why: workloads.has(kind) ? 'new pods start, none ends' : 'no pod is touched' };

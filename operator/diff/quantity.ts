@@ -18,23 +18,23 @@ const suffixes: Readonly<Record<string, readonly [factor: bigint, divisor: bigin
 };
 
 /** Precision of the API server: it rounds up to a billionth. */
-const scale = 1_000_000_000n;
+const SCALE = 1_000_000_000n;
 
 /** Longest text that is read as an amount. The API server writes far shorter texts. */
-const textLengthMax = 64;
+const TEXT_LENGTH_MAX = 64;
 
 /** Billionths of a Kubernetes amount (`250m`, `0.5`, `1Gi`, `1e3`), rounded up as in the API server. Undefined for any other text. */
 export function quantity(value: unknown): bigint | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;
   const text = String(value);
-  if (text.length > textLengthMax) return undefined;
+  if (text.length > TEXT_LENGTH_MAX) return undefined;
   const match = /^([+-]?)(\d+)?(?:\.(\d*))?(?:[eE]([+-]?\d{1,2})|(n|u|m|k|M|G|T|P|E|[KMGTPE]i)?)$/.exec(text);
   if (match === null) return undefined;
   const [, sign, whole = '', fraction = '', exponent = '0', suffix = ''] = match;
   if (whole === '' && fraction === '') return undefined;
   const power = Number(exponent);
   const [factor, divisor] = suffixes[suffix] ?? [1n, 1n];
-  const above = BigInt(whole + fraction) * factor * scale * 10n ** BigInt(Math.max(0, power));
+  const above = BigInt(whole + fraction) * factor * SCALE * 10n ** BigInt(Math.max(0, power));
   const below = divisor * 10n ** BigInt(fraction.length) * 10n ** BigInt(Math.max(0, -power));
   const amount = (above + below - 1n) / below;
   return sign === '-' ? -amount : amount;

@@ -123,13 +123,13 @@ export function idsOf({ keyId, next, previous }: KeyMaterial): string[] {
 }
 
 /** Maximum of previous keys besides the current and the next. The status lists as many. */
-export const previousMax = 6;
+export const PREVIOUS_MAX = 6;
 
 function readPrevious(text: string): PreviousKey[] {
   if (text === '') return [];
   try {
     const found: unknown = JSON.parse(text);
-    return Array.isArray(found) ? found.filter(isPrevious).slice(-previousMax) : [];
+    return Array.isArray(found) ? found.filter(isPrevious).slice(-PREVIOUS_MAX) : [];
   } catch {
     return [];
   }

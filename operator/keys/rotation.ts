@@ -1,13 +1,13 @@
 import { secondsTime } from '../kubernetes/object.ts';
 import type { TonApiKey } from '../resource.ts';
 import { durationMs, makeKey } from '../service-config.ts';
-import { hashText, previousMax, type KeyMaterial } from './material.ts';
+import { hashText, PREVIOUS_MAX, type KeyMaterial } from './material.ts';
 
 /**
  * Longest wait before the customer gets the next key. The customer gets it earlier when every ready pod has it.
  * The kubelet refreshes key files within a minute and a half. A pod still without the key has other faults.
  */
-export const stageMs = 180_000;
+export const STAGE_MS = 180_000;
 
 export type RotationInput = {
   readonly tonApiKey: TonApiKey;
@@ -51,7 +51,7 @@ export function nextDueMs(tonApiKey: TonApiKey, material: KeyMaterial, nowMs: nu
   const { expiresAt } = tonApiKey.spec;
   if (hasExpired(tonApiKey, nowMs)) return undefined;
   const times = [
-    material.next ? Date.parse(material.next.since) + stageMs : rotationMs(tonApiKey, material),
+    material.next ? Date.parse(material.next.since) + STAGE_MS : rotationMs(tonApiKey, material),
     ...material.previous.map(({ notAfter }) => Date.parse(notAfter)),
     expiresAt === undefined ? undefined : Date.parse(expiresAt),
   ].filter((time): time is number => time !== undefined && time > nowMs);
@@ -81,7 +81,7 @@ function isDue(tonApiKey: TonApiKey, material: KeyMaterial, nowMs: number): bool
 /** The customer gets the next key when every pod has it. The previous key stays in force until the overlap ends. */
 function publish(material: KeyMaterial, { tonApiKey, inForce, nowMs }: RotationInput): KeyMaterial {
   const { next, key, keyId, plan, trigger, previous } = material;
-  if (next === undefined || !(inForce(next.keyId) || nowMs >= Date.parse(next.since) + stageMs)) return material;
+  if (next === undefined || !(inForce(next.keyId) || nowMs >= Date.parse(next.since) + STAGE_MS)) return material;
   const overlapMs = durationMs(tonApiKey.spec.rotation?.overlap ?? defaultOverlap) ?? 0;
   const noted = next.trigger ?? trigger;
   return {
@@ -91,7 +91,7 @@ function publish(material: KeyMaterial, { tonApiKey, inForce, nowMs }: RotationI
     plan,
     ...(noted !== undefined && { trigger: noted }),
     previous: [...previous, { id: keyId, sha256: hashText(key), notAfter: secondsTime(nowMs + overlapMs) }].slice(
-      -previousMax,
+      -PREVIOUS_MAX,
     ),
   };
 }

@@ -12,7 +12,7 @@ export type StoredKeyring = {
 };
 
 /** A shard unpacked is a few megabytes at most; more is none of ours. */
-const unpackedBytesMax = 32 * 1024 * 1024;
+const UNPACKED_BYTES_MAX = 32 * 1024 * 1024;
 
 /** Reads keyring Secrets. An unreadable Secret counts as empty, because the next reconcile writes it again. */
 export function storedKeyring(secrets: readonly KubernetesObject[]): StoredKeyring {
@@ -30,7 +30,7 @@ function fileOf({ metadata, data }: KubernetesObject): { readonly name: string; 
   const name = `${metadata.name.slice(metadata.name.lastIndexOf('-') + 1)}.json.gz`;
   try {
     const packed = Buffer.from(data?.[keyringFile] ?? '', 'base64');
-    return { name, text: gunzipSync(packed, { maxOutputLength: unpackedBytesMax }).toString('utf8') };
+    return { name, text: gunzipSync(packed, { maxOutputLength: UNPACKED_BYTES_MAX }).toString('utf8') };
   } catch {
     return { name, text: '' };
   }

@@ -85,16 +85,16 @@ export type ClientDependencies = {
 };
 
 /** The server gives up on its own requests after 60 s; what we ask for is small. */
-const requestTimeoutMs = 15_000;
+const REQUEST_TIMEOUT_MS = 15_000;
 
 /** A page of 500 large objects over a slow link. */
-const listTimeoutMs = 60_000;
+const LIST_TIMEOUT_MS = 60_000;
 
 /** A watch's headers come at once. */
-const watchHeadersTimeoutMs = 15_000;
+const WATCH_HEADERS_TIMEOUT_MS = 15_000;
 
 /** An object has at most about 1.5 MB and a page at most 500 objects. A longer body is not from the API server. */
-const bodyBytesMax = 1024 * 1024 * 1024;
+const BODY_BYTES_MAX = 1024 * 1024 * 1024;
 
 type Request = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -183,7 +183,7 @@ export function createClient(dependencies: ClientDependencies): KubernetesClient
       orUndefined(object({ ...requestOn('GET', of, name, bounds), accept: acceptOf('PartialObjectMetadata') })),
     async list(of, query, bounds) {
       const answer = await json({
-        ...requestOn('GET', of, undefined, { timeoutMs: listTimeoutMs, ...bounds }),
+        ...requestOn('GET', of, undefined, { timeoutMs: LIST_TIMEOUT_MS, ...bounds }),
         path: collectionPath(of, query.namespace),
         query: { ...selectorsOf(query), limit: query.limit?.toString(), continue: query.continueAt },
         ...(query.metadataOnly === true && { accept: acceptOf('PartialObjectMetadataList') }),
@@ -205,7 +205,7 @@ export function createClient(dependencies: ClientDependencies): KubernetesClient
         ...(query.metadataOnly === true && { accept: acceptOf('PartialObjectMetadata') }),
       };
       const headers = new AbortController();
-      const timer = setTimeout(() => headers.abort(timeoutError()), watchHeadersTimeoutMs);
+      const timer = setTimeout(() => headers.abort(timeoutError()), WATCH_HEADERS_TIMEOUT_MS);
       try {
         return await exchange(request, async ({ body }) => body, AbortSignal.any([signal, headers.signal]));
       } finally {
@@ -263,7 +263,7 @@ function bare(
   method: Request['method'],
   bounds: RequestBounds | undefined,
 ): Pick<Request, 'method' | 'timeoutMs' | 'signal'> {
-  return { method, timeoutMs: bounds?.timeoutMs ?? requestTimeoutMs, signal: bounds?.signal };
+  return { method, timeoutMs: bounds?.timeoutMs ?? REQUEST_TIMEOUT_MS, signal: bounds?.signal };
 }
 
 function requestOn(
@@ -332,7 +332,7 @@ async function readJson(title: string, { body }: Dispatcher.ResponseData): Promi
   let bytes = 0;
   for await (const chunk of body as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > bodyBytesMax) throw malformed(title, `an answer of more than ${bodyBytesMax} bytes`);
+    if (bytes > BODY_BYTES_MAX) throw malformed(title, `an answer of more than ${BODY_BYTES_MAX} bytes`);
     chunks.push(chunk);
   }
   try {

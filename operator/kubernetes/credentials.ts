@@ -9,7 +9,7 @@ export type Credentials = {
   readonly server: string;
   /** Namespace of the context or of the pod. */
   readonly namespace: string | undefined;
-  /** Connections and headers of the moment; read again from their source after `ageMaxMs` or `reload`. */
+  /** Connections and headers of the moment; read again from their source after `AGE_MAX_MS` or `reload`. */
   current(): Promise<{ readonly dispatcher: Dispatcher; readonly headers: Readonly<Record<string, string>> }>;
   /** Discards credentials that the server refused. The next request reads them again. */
   reload(): void;
@@ -17,16 +17,16 @@ export type Credentials = {
 };
 
 /** The kubelet replaces a token after 80 % of an hour at the earliest. An age of one minute is therefore never too late. */
-const ageMaxMs = 60_000;
+const AGE_MAX_MS = 60_000;
 
 /** A watch holds a connection of its own: some twenty kinds, times the watched namespaces. Other requests come on top. */
-const connectionsMax = 256;
+const CONNECTIONS_MAX = 256;
 
 /** A server that does not shake hands within this is as good as away. */
-const connectTimeoutMs = 10_000;
+const CONNECT_TIMEOUT_MS = 10_000;
 
 /** Idle connections go before a load balancer in between forgets them. */
-const idleMs = 30_000;
+const IDLE_MS = 30_000;
 
 /**
  * Loads credentials of a kubeconfig file, else of the environment (`KUBECONFIG`, `~/.kube/config`) or of the pod.
@@ -66,7 +66,7 @@ export async function createCredentials(
     server,
     namespace: config.getContextObject(config.getCurrentContext())?.namespace,
     async current() {
-      if (material === undefined || dependencies.now() - readAtMs > ageMaxMs) {
+      if (material === undefined || dependencies.now() - readAtMs > AGE_MAX_MS) {
         reading ??= read().finally(() => {
           reading = undefined;
         });
@@ -106,9 +106,9 @@ async function readMaterial(config: KubeConfig): Promise<{ tls: Tls; headers: Re
 
 function createAgent(tls: Tls): Agent {
   return new Agent({
-    connect: { ...tls, timeout: connectTimeoutMs } as Agent.Options['connect'],
-    connections: connectionsMax,
-    keepAliveTimeout: idleMs,
+    connect: { ...tls, timeout: CONNECT_TIMEOUT_MS } as Agent.Options['connect'],
+    connections: CONNECTIONS_MAX,
+    keepAliveTimeout: IDLE_MS,
     // Bounds of a request and of a watch are ours, by signal: a watch is silent for minutes and well.
     headersTimeout: 0,
     bodyTimeout: 0,

@@ -24,7 +24,7 @@ export type DiscoveryDependencies = {
  * Interval of reading. Anybody may read the served APIs, while watching CRDs needs a cluster-wide permission.
  * Three small reads at this interval cost less than a watch. The operator uses a new API within this time.
  */
-const lookMs = 30_000;
+const LOOK_MS = 30_000;
 
 /** Reads once, then periodically. @throws ApiError when the first reading fails */
 export async function createDiscovery(dependencies: DiscoveryDependencies): Promise<Discovery> {
@@ -35,7 +35,7 @@ export async function createDiscovery(dependencies: DiscoveryDependencies): Prom
 
   async function run(): Promise<void> {
     for (;;) {
-      await pause(clock, lookMs, stop.signal);
+      await pause(clock, LOOK_MS, stop.signal);
       if (stop.signal.aborted) return;
       try {
         const found = await look(client, kinds, stop.signal);

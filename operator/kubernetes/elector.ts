@@ -37,20 +37,20 @@ export type ElectorDependencies = {
 };
 
 /** Silence of the holder before another process takes over; the default of controller-runtime (operator/README.md#leader-election). */
-const leaseMs = 15_000;
+const LEASE_MS = 15_000;
 
 /** A holder that could not renew for this long stops writing: 5 s before anyone else may start. */
-const renewDeadlineMs = 10_000;
+const RENEW_DEADLINE_MS = 10_000;
 
 /** Interval between readings of the Lease, times 1 to 1.2. */
-const retryMs = 2000;
-const retryJitter = 0.2;
+const RETRY_MS = 2000;
+const RETRY_JITTER = 0.2;
 
 /** Requests for the Lease: a hung one must not eat the renew deadline. */
-const requestMs = 5000;
+const REQUEST_MS = 5000;
 
 /** Giving the Lease up is a kindness, not a duty. */
-const releaseMs = 1500;
+const RELEASE_MS = 1500;
 
 type Lease = KubernetesObject & {
   readonly spec?: {
@@ -75,14 +75,14 @@ export function createElector(options: ElectorOptions, dependencies: ElectorDepe
   leading.set({ name: options.name }, 0);
 
   async function look(): Promise<void> {
-    const bounds = { signal: stop.signal, timeoutMs: requestMs };
+    const bounds = { signal: stop.signal, timeoutMs: REQUEST_MS };
     const lease: Lease | undefined = await client.get(resources.Lease, options, bounds);
     const nowMs = clock.now();
     if (lease === undefined) return hold(await client.create(leaseOf(undefined), bounds), nowMs);
     const isSame = seen?.lease.metadata.resourceVersion === lease.metadata.resourceVersion;
     const { sinceMs } = (seen = isSame && seen !== undefined ? seen : { lease, sinceMs: nowMs });
     const holder = lease.spec?.holderIdentity ?? '';
-    const durationMs = (lease.spec?.leaseDurationSeconds ?? leaseMs / 1000) * 1000;
+    const durationMs = (lease.spec?.leaseDurationSeconds ?? LEASE_MS / 1000) * 1000;
     const expired = nowMs - sinceMs >= durationMs;
     if (holder === options.identity || holder === '' || expired) {
       hold(await client.replace(leaseOf(lease), bounds), nowMs);
@@ -94,7 +94,7 @@ export function createElector(options: ElectorOptions, dependencies: ElectorDepe
     if (hasLost) return;
     seen = { lease, sinceMs };
     const isNew = mayWriteUntilMs === undefined;
-    mayWriteUntilMs = sinceMs + renewDeadlineMs;
+    mayWriteUntilMs = sinceMs + RENEW_DEADLINE_MS;
     cancelDeadline?.();
     cancelDeadline = clock.after(mayWriteUntilMs - clock.now(), lose);
     if (!isNew) return;
@@ -122,7 +122,7 @@ export function createElector(options: ElectorOptions, dependencies: ElectorDepe
       metadata: present?.metadata ?? { namespace: options.namespace, name: options.name },
       spec: {
         holderIdentity: options.identity,
-        leaseDurationSeconds: leaseMs / 1000,
+        leaseDurationSeconds: LEASE_MS / 1000,
         acquireTime: wasOurs && acquireTime !== undefined ? acquireTime : now,
         renewTime: now,
         leaseTransitions: (present?.spec?.leaseTransitions ?? 0) + (present === undefined || wasOurs ? 0 : 1),
@@ -140,7 +140,7 @@ export function createElector(options: ElectorOptions, dependencies: ElectorDepe
         const level = isApiError(error, 'conflict') ? 'debug' : 'warn';
         logger[level]({ err: error instanceof Error ? error.message : error }, 'no answer about the Lease');
       }
-      await pause(clock, retryMs * (1 + retryJitter * random()), stop.signal);
+      await pause(clock, RETRY_MS * (1 + RETRY_JITTER * random()), stop.signal);
     }
   }
 
@@ -149,7 +149,7 @@ export function createElector(options: ElectorOptions, dependencies: ElectorDepe
     if (lease === undefined || mayWriteUntilMs === undefined || hasLost) return;
     const spec = { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: microTime(clock.unixMs()) };
     try {
-      await client.replace({ ...lease, spec }, { timeoutMs: releaseMs });
+      await client.replace({ ...lease, spec }, { timeoutMs: RELEASE_MS });
     } catch (error) {
       logger.warn({ err: error instanceof Error ? error.message : error }, 'the Lease was not given up; it runs out');
     }

@@ -81,7 +81,7 @@ export function notLeader(request: string): ApiError {
 const emptyData = { status: 0, reason: '', retryAfterMs: undefined, causes: [] } as const;
 
 /** Longest pause that a server may request. Every waiting key is reconciled eventually. */
-const retryAfterMaxMs = 300_000;
+const RETRY_AFTER_MAX_MS = 300_000;
 
 function codeOf(status: number): ApiErrorCode {
   const codes: Readonly<Record<number, ApiErrorCode>> = {
@@ -119,7 +119,7 @@ function readStatus(body: unknown): StatusBody {
 
 function retryAfterOf(header: string | undefined, seconds: number | undefined): number | undefined {
   const value = header !== undefined && /^\d{1,6}$/.test(header) ? Number(header) : seconds;
-  return value === undefined ? undefined : Math.min(value * 1000, retryAfterMaxMs);
+  return value === undefined ? undefined : Math.min(value * 1000, RETRY_AFTER_MAX_MS);
 }
 
 function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {

@@ -29,14 +29,14 @@ export type EventsDependencies = {
 };
 
 /** The same reason on the same object within this is one event that counts. */
-const seriesMs = 600_000;
+const SERIES_MS = 600_000;
 
 /** Series remembered; the oldest are forgotten first. */
-const seriesMax = 5000;
+const SERIES_MAX = 5000;
 
 /** Bounds of the API server on the texts of an event. */
-const noteCharsMax = 1024;
-const instanceCharsMax = 128;
+const NOTE_CHARS_MAX = 1024;
+const INSTANCE_CHARS_MAX = 128;
 
 type Series = { readonly name: string; readonly namespace: string; readonly startedMs: number; count: number };
 
@@ -52,24 +52,24 @@ export function createEvents({ client, clock, logger, instance }: EventsDependen
       metadata: { namespace, name },
       eventTime: microTime(clock.unixMs()),
       reportingController: 'tonplane.dev/operator',
-      reportingInstance: instance.slice(0, instanceCharsMax),
+      reportingInstance: instance.slice(0, INSTANCE_CHARS_MAX),
       regarding: { apiVersion, kind, namespace, name: metadata.name, uid, resourceVersion },
       ...happening,
-      note: happening.note.slice(0, noteCharsMax),
+      note: happening.note.slice(0, NOTE_CHARS_MAX),
     };
   }
 
   /** Series that this event continues, if the series is younger than the bound. */
   function seriesOf(key: string): Series | undefined {
     const series = known.get(key);
-    return series !== undefined && clock.now() - series.startedMs < seriesMs ? series : undefined;
+    return series !== undefined && clock.now() - series.startedMs < SERIES_MS ? series : undefined;
   }
 
   function remember(key: string, series: Series): void {
     known.delete(key);
     known.set(key, series);
     const [oldest] = known.keys();
-    if (known.size > seriesMax && oldest !== undefined) known.delete(oldest);
+    if (known.size > SERIES_MAX && oldest !== undefined) known.delete(oldest);
   }
 
   return {

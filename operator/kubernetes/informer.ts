@@ -37,23 +37,23 @@ export type InformerDependencies = {
 };
 
 /** Objects of one page; the API server's own clients ask for as many. */
-const pageItems = 500;
+const PAGE_ITEMS = 500;
 
 /** Duration after which the server ends a watch. Up to a minute of jitter separates the ends of watches that began together. */
-const watchSeconds = 300;
-const watchJitterSeconds = 60;
+const WATCH_SECONDS = 300;
+const WATCH_JITTER_SECONDS = 60;
 
 /** Bookmarks of a quiet watch are 60 to 120 s apart; longer silence is a dead connection (operator/README.md#watches). */
-const silenceMs = 180_000;
+const SILENCE_MS = 180_000;
 
 /** Pause after an error. Short: an API server is back within seconds, and all else waits for the watch (operator/README.md#targets). */
 const retry = { baseMs: 500, maxMs: 4000, jitter: 0.2 };
 
 /** A watch that the server ends at once, again and again, is an error and not a rhythm. */
-const watchMsMin = 1000;
+const WATCH_MS_MIN = 1000;
 
 /** Refusals in a row after which a watch counts as forbidden. Replacing a token causes fewer. */
-const refusalsMax = 3;
+const REFUSALS_MAX = 3;
 
 /** State of one list-watch loop. */
 type Loop = { readonly namespace: string | undefined; aliveAtMs: number; refusals: number };
@@ -84,7 +84,7 @@ export function createInformer(options: InformerOptions, dependencies: InformerD
     let continueAt: string | undefined;
     let version: string;
     do {
-      const query = { ...queryOf(loop), limit: pageItems, continueAt };
+      const query = { ...queryOf(loop), limit: PAGE_ITEMS, continueAt };
       const page = await client.list(resource, query, { signal: stop.signal });
       items.push(...page.items);
       ({ continueAt } = page);
@@ -100,8 +100,8 @@ export function createInformer(options: InformerOptions, dependencies: InformerD
   async function watch(loop: Loop, from: string, seen: (version: string) => void): Promise<void> {
     const connection = new AbortController();
     const end = (): void => connection.abort(new ApiError(silence(resource.kind)));
-    let cancelSilence = clock.after(silenceMs, end);
-    const timeoutSeconds = watchSeconds + Math.floor(random() * watchJitterSeconds);
+    let cancelSilence = clock.after(SILENCE_MS, end);
+    const timeoutSeconds = WATCH_SECONDS + Math.floor(random() * WATCH_JITTER_SECONDS);
     const signal = AbortSignal.any([stop.signal, connection.signal]);
     try {
       const bytes = await client.watch(resource, { ...queryOf(loop), resourceVersion: from, timeoutSeconds }, signal);
@@ -109,7 +109,7 @@ export function createInformer(options: InformerOptions, dependencies: InformerD
       for await (const line of readWatch(`WATCH ${resource.kind}`, bytes)) {
         loop.aliveAtMs = clock.now();
         cancelSilence();
-        cancelSilence = clock.after(silenceMs, end);
+        cancelSilence = clock.after(SILENCE_MS, end);
         take(line.type, line.object);
         seen(line.object.metadata.resourceVersion ?? from);
       }
@@ -145,7 +145,7 @@ export function createInformer(options: InformerOptions, dependencies: InformerD
           failures = 0;
         });
         metrics.restart(title, 'closed');
-        if (clock.now() - startedMs >= watchMsMin) failures = 0;
+        if (clock.now() - startedMs >= WATCH_MS_MIN) failures = 0;
         else await pause(clock, backoffMs(retry, failures++, random), stop.signal);
       } catch (error) {
         if (stop.signal.aborted) return;
@@ -172,7 +172,7 @@ export function createInformer(options: InformerOptions, dependencies: InformerD
   }
 
   const ageSeconds = (): number => (clock.now() - Math.min(...loops.map(({ aliveAtMs }) => aliveAtMs))) / 1000;
-  const forbidden = (): boolean => loops.some(({ refusals }) => refusals >= refusalsMax);
+  const forbidden = (): boolean => loops.some(({ refusals }) => refusals >= REFUSALS_MAX);
   const unobserve = metrics.observe(title, { objects: () => cache.size(), ageSeconds, forbidden });
   const running = Promise.all(loops.map(run));
 
@@ -195,7 +195,7 @@ function silence(kind: string): ConstructorParameters<typeof ApiError>[0] {
   const request = `WATCH ${kind}`;
   return {
     code: 'timeout',
-    message: `${request}: nothing came for ${silenceMs / 1000} s`,
+    message: `${request}: nothing came for ${SILENCE_MS / 1000} s`,
     data: { request, status: 0, reason: silentReason, retryAfterMs: undefined, causes: [] },
     retryable: true,
   } as const;

@@ -58,17 +58,17 @@ export type QueueDependencies = {
 export const retryBackoff = { baseMs: 200, maxMs: 300_000, jitter: 0.2 };
 
 /** Terminal failures are still retried, every ten minutes. */
-const terminalLookMs = 600_000;
+const TERMINAL_LOOK_MS = 600_000;
 
 /** Shortest pause before a key without an event is due again. It bounds the cost of a wrong due time. */
-const lookAgainMinMs = 1000;
+const LOOK_AGAIN_MIN_MS = 1000;
 
 /** Jitter of periodic reconciles. Otherwise keys of one start would come together for ever. */
-const lookJitter = 0.2;
+const LOOK_JITTER = 0.2;
 
 /** Retries of all keys together: many that fail at once must not flood the API server. */
-const retriesPerSecond = 20;
-const retriesBurst = 100;
+const RETRIES_PER_SECOND = 20;
+const RETRIES_BURST = 100;
 
 export function createQueue(options: QueueOptions, dependencies: QueueDependencies): Queue {
   const { clock, random, logger } = dependencies;
@@ -85,7 +85,7 @@ export function createQueue(options: QueueOptions, dependencies: QueueDependenci
   const drained = Promise.withResolvers<void>();
   let open = false;
   let closed = false;
-  let tokens = retriesBurst;
+  let tokens = RETRIES_BURST;
   let tokensAtMs = clock.now();
   const metrics = dependencies.metrics(options.name, options.concurrency, {
     depth: () => ({ live: waiting.live.size, initial: waiting.initial.size }),
@@ -124,7 +124,7 @@ export function createQueue(options: QueueOptions, dependencies: QueueDependenci
 
   /** A delay that is no number counts as the shortest. */
   function lookAgain(key: ObjectKey, delayMs: number): void {
-    addAfter(key, delayMs >= lookAgainMinMs ? delayMs : lookAgainMinMs);
+    addAfter(key, delayMs >= LOOK_AGAIN_MIN_MS ? delayMs : LOOK_AGAIN_MIN_MS);
   }
 
   function silence(key: ObjectKey): void {
@@ -179,7 +179,7 @@ export function createQueue(options: QueueOptions, dependencies: QueueDependenci
     failures.delete(key);
     if (outcome.type === 'terminal') {
       metrics.failed('terminal');
-      lookAgain(key, outcome.lookAgainMs ?? jittered(terminalLookMs));
+      lookAgain(key, outcome.lookAgainMs ?? jittered(TERMINAL_LOOK_MS));
       return 'error';
     }
     lookAgain(key, Math.min(outcome.lookAgainMs ?? Infinity, jittered(options.lookMs)));
@@ -208,14 +208,14 @@ export function createQueue(options: QueueOptions, dependencies: QueueDependenci
   /** How long the next retry must wait for its token. */
   function throttleMs(): number {
     const nowMs = clock.now();
-    tokens = Math.min(retriesBurst, tokens + ((nowMs - tokensAtMs) * retriesPerSecond) / 1000);
+    tokens = Math.min(RETRIES_BURST, tokens + ((nowMs - tokensAtMs) * RETRIES_PER_SECOND) / 1000);
     tokensAtMs = nowMs;
     tokens -= 1;
-    return tokens >= 0 ? 0 : (-tokens * 1000) / retriesPerSecond;
+    return tokens >= 0 ? 0 : (-tokens * 1000) / RETRIES_PER_SECOND;
   }
 
   function jittered(ms: number): number {
-    return ms * (1 + lookJitter * (2 * random() - 1));
+    return ms * (1 + LOOK_JITTER * (2 * random() - 1));
   }
 
   return {

@@ -5,7 +5,7 @@ import type { KubernetesObject } from './object.ts';
 export type WatchLine = { readonly type: string; readonly object: KubernetesObject };
 
 /** An object holds at most about 1.5 MB; a line that grows past this is not from an API server. */
-const lineBytesMax = 16 * 1024 * 1024;
+const LINE_BYTES_MAX = 16 * 1024 * 1024;
 
 const newline = 0x0a;
 
@@ -34,7 +34,7 @@ export async function* readWatch(request: string, bytes: AsyncIterable<Buffer>):
       rest.push(chunk.subarray(start));
       restBytes += chunk.length - start;
     }
-    if (restBytes > lineBytesMax) throw malformed(request, `a line of more than ${lineBytesMax} bytes`);
+    if (restBytes > LINE_BYTES_MAX) throw malformed(request, `a line of more than ${LINE_BYTES_MAX} bytes`);
   }
   if (restBytes > 0) throw malformed(request, 'the stream ended in the middle of a line');
 }

@@ -11,13 +11,13 @@ export type Acknowledgement = {
 };
 
 /** Pods that have not taken over the configuration are asked again this soon. */
-const propagatingMs = 1000;
+const PROPAGATING_MS = 1000;
 
 /**
  * Pause before a silent ready pod is asked again: no event announces its answer, and the status waits for it.
  * The pod may run a release that never reports, so the pause is not shorter.
  */
-const silentMs = 5000;
+const SILENT_MS = 5000;
 
 export function acknowledgementOf(
   given: { readonly pods: readonly KubernetesObject[]; readonly metadataPods: readonly KubernetesObject[] },
@@ -34,7 +34,7 @@ export function acknowledgementOf(
     ...metadataPods.filter((pod) => isBehind(reportOf(pod), hotHash, undefined)),
   ];
   const isSilent = [...pods, ...metadataPods].some((pod) => reportOf(pod) === undefined);
-  return { behind, lookAgainMs: behind.length > 0 ? propagatingMs : isSilent ? silentMs : undefined };
+  return { behind, lookAgainMs: behind.length > 0 ? PROPAGATING_MS : isSilent ? SILENT_MS : undefined };
 }
 
 /** True for a pod that reports a configuration or keyring other than the stored one. */

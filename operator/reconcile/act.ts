@@ -84,14 +84,14 @@ type Refused = { readonly change: Change; readonly error: ApiError | undefined }
 type Staged = { readonly stage: Stage; readonly change: Change };
 
 /** Concurrent writes of new objects of one stage, which are independent. All other writes go one after the other, in order. */
-const batchMax = 8;
+const BATCH_MAX = 8;
 
 function batchesOf(changes: readonly Change[]): [Staged, ...Staged[]][] {
   const batches: [Staged, ...Staged[]][] = [];
   for (const change of changes) {
     const staged = { stage: 'desired' in change ? change.desired.stage : change.stage, change };
     const last = batches.at(-1);
-    const fits = last?.[0].stage === staged.stage && last.length < batchMax;
+    const fits = last?.[0].stage === staged.stage && last.length < BATCH_MAX;
     if (fits && change.action === 'create' && last[0].change.action === 'create') last.push(staged);
     else batches.push([staged]);
   }
@@ -194,10 +194,10 @@ async function tellDrift(
   for (const name of managers) metrics.driftCorrected(live.kind, name);
   const object = `${live.kind} ${live.metadata.name}`;
   drift.corrected(live.metadata.uid ?? '', paths);
-  const shown = paths.slice(0, shownPathsMax).join(', ');
+  const shown = paths.slice(0, SHOWN_PATHS_MAX).join(', ');
   const note = `${managers.join(', ')} changed ${shown} of ${object}; undone`;
   await events.record(about, { type: 'Warning', reason: 'DriftCorrected', action: 'Apply', note }, bounds.signal);
 }
 
 /** Paths in a text for a person; more add no information. */
-const shownPathsMax = 5;
+const SHOWN_PATHS_MAX = 5;

@@ -3,7 +3,7 @@ import type { CanaryState } from '../desired/references.ts';
 import type { Clock } from '../kubernetes/clock.ts';
 import { keyOf, type KubernetesObject, type ObjectKey } from '../kubernetes/object.ts';
 import type { TonApi } from '../resource.ts';
-import { decideCanary, defaultMaxErrorRatio, type CanaryDecision } from '../rollout/canary.ts';
+import { decideCanary, DEFAULT_MAX_ERROR_RATIO, type CanaryDecision } from '../rollout/canary.ts';
 import { addLook, emptyWindow, type Counts, type ErrorWindow } from '../rollout/error-window.ts';
 import { durationMs } from '../service-config.ts';
 import { exceededDeadline } from '../status/pods.ts';
@@ -25,7 +25,7 @@ export type CanaryWatch = {
 type Windows = { readonly step: string; readonly canary: ErrorWindow; readonly stable: ErrorWindow };
 
 /** A pod that does not answer its metrics in this time is not counted this time. */
-const scrapeTimeoutMs = 2000;
+const SCRAPE_TIMEOUT_MS = 2000;
 
 const componentLabel = 'app.kubernetes.io/component';
 
@@ -41,7 +41,7 @@ export function createCanaryWatch(
         const address = podAddress(pod);
         if (address === undefined) return undefined;
         try {
-          const bounded = AbortSignal.any([signal, AbortSignal.timeout(scrapeTimeoutMs)]);
+          const bounded = AbortSignal.any([signal, AbortSignal.timeout(SCRAPE_TIMEOUT_MS)]);
           return [pod.metadata.uid ?? '', countRequests(await fetchPage(address, port, '/metrics', bounded))];
         } catch {
           signal.throwIfAborted();
@@ -84,7 +84,7 @@ export function createCanaryWatch(
       const { rollout } = tonApi.spec;
       return decideCanary({
         steps: (rollout?.steps ?? []).map(({ weight, hold }) => ({ weight, holdMs: durationMs(hold) ?? 0 })),
-        maxErrorRatio: rollout?.maxErrorRatio === undefined ? defaultMaxErrorRatio : Number(rollout.maxErrorRatio),
+        maxErrorRatio: rollout?.maxErrorRatio === undefined ? DEFAULT_MAX_ERROR_RATIO : Number(rollout.maxErrorRatio),
         wantedHash,
         stableReplicas: numberOf(stable?.spec?.['replicas']),
         state,

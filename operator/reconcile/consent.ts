@@ -9,7 +9,7 @@ import type { TonApi, TonApiKey } from '../resource.ts';
 export type Consent = (tonApi: TonApi, tonApiKey: TonApiKey, bounds: RequestBounds) => Promise<boolean>;
 
 /** Labels of namespaces change seldom; one that does counts within this. */
-const labelsAgeMaxMs = 60_000;
+const LABELS_AGE_MAX_MS = 60_000;
 
 /** Labels of namespaces are read only where a TonApi selects by them: one at a time, by name. */
 export function createConsent({
@@ -26,7 +26,7 @@ export function createConsent({
 
   async function labelsOf(name: string, bounds: RequestBounds): Promise<Readonly<Record<string, string>> | undefined> {
     const found = known.get(name);
-    if (found !== undefined && clock.now() - found.atMs < labelsAgeMaxMs) return found.labels;
+    if (found !== undefined && clock.now() - found.atMs < LABELS_AGE_MAX_MS) return found.labels;
     const labels = await read(name, bounds);
     known.set(name, { labels, atMs: clock.now() });
     return labels;

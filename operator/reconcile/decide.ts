@@ -28,7 +28,7 @@ export type DecideDependencies = {
 };
 
 /** Counters of a canary are read this often: a bad one must not run long. */
-const canaryLookMs = 2000;
+const CANARY_LOOK_MS = 2000;
 
 /**
  * Decides which templates roll out now (operator/README.md#rollouts). A change by a person goes at once, or by a canary.
@@ -114,7 +114,7 @@ async function byCanary(
   return {
     desired: buildWith({ held: stable, canary: { weight, replicas, state } }),
     rollout: { hash, phase: 'canary', step: state.step, weight, why },
-    lookAgainMs: Math.min(next.retryAfterMs ?? canaryLookMs, canaryLookMs),
+    lookAgainMs: Math.min(next.retryAfterMs ?? CANARY_LOOK_MS, CANARY_LOOK_MS),
   };
 }
 

@@ -7,7 +7,7 @@ import type { KubernetesObject } from '../kubernetes/object.ts';
 import { annotationOf, type TonApi } from '../resource.ts';
 
 /** Characters shown of a value: whole documents are in ConfigMaps. */
-const valueCharsMax = 120;
+const VALUE_CHARS_MAX = 120;
 
 /** Plan for a person: a paragraph for each object, in order, with the effect on the pods. */
 export function planText(changes: readonly Change[]): string {
@@ -51,7 +51,7 @@ function line({ path, before, after }: FieldChange): string {
 function shown(value: unknown): string {
   if (value === undefined) return 'nothing';
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return text.length > valueCharsMax ? `${text.slice(0, valueCharsMax)}… (${text.length} characters)` : text;
+  return text.length > VALUE_CHARS_MAX ? `${text.slice(0, VALUE_CHARS_MAX)}… (${text.length} characters)` : text;
 }
 
 /** True for a TonApi that asks for a plan in place of changes. */

@@ -14,13 +14,13 @@ export type PodReports = {
 export type PodFetch = (address: string, port: number, path: string, signal: AbortSignal) => Promise<string>;
 
 /** A pod on the same network that does not answer its status page in this time has other worries. */
-const readTimeoutMs = 1500;
+const READ_TIMEOUT_MS = 1500;
 
 /** Pods asked at once. */
-const readsAtOnceMax = 32;
+const READS_AT_ONCE_MAX = 32;
 
 /** Pages of a status are some kilobytes. */
-export const pageBytesMax = 4 * 1024 * 1024;
+export const PAGE_BYTES_MAX = 4 * 1024 * 1024;
 
 export function createPodReports(
   { port }: { readonly port: number },
@@ -30,7 +30,7 @@ export function createPodReports(
     const address = podAddress(pod);
     if (address === undefined) return undefined;
     try {
-      const bounded = AbortSignal.any([signal, AbortSignal.timeout(readTimeoutMs)]);
+      const bounded = AbortSignal.any([signal, AbortSignal.timeout(READ_TIMEOUT_MS)]);
       return reportOf(JSON.parse(await fetchPage(address, port, '/status', bounded)));
     } catch {
       // A pod that cannot report counts as not updated; the next reconcile asks again.
@@ -51,7 +51,7 @@ export function createPodReports(
           if (report !== undefined) reports.set(pod.metadata.uid ?? '', report);
         }
       };
-      await Promise.all(Array.from({ length: Math.min(readsAtOnceMax, waiting.length) }, worker));
+      await Promise.all(Array.from({ length: Math.min(READS_AT_ONCE_MAX, waiting.length) }, worker));
       return reports;
     },
   };

@@ -10,7 +10,7 @@ export type ReadyTimes = {
 };
 
 /** Changes that are waited for; the oldest are given up first. */
-const pendingMax = 10_000;
+const PENDING_MAX = 10_000;
 
 export function createReadyTimes({
   clock,
@@ -31,7 +31,7 @@ export function createReadyTimes({
         pending.delete(place);
         pending.set(place, { generation, sinceMs: clock.now() });
         const [oldest] = pending.keys();
-        if (pending.size > pendingMax && oldest !== undefined) pending.delete(oldest);
+        if (pending.size > PENDING_MAX && oldest !== undefined) pending.delete(oldest);
       }
       const waited = pending.get(place);
       if (waited?.generation !== generation || conditionOf(conditions, 'Ready')?.status !== 'True') return;

@@ -30,7 +30,7 @@ export type ReferencedTexts = {
 };
 
 /** Limit of cached texts. Only TonApis with a ConfigMap have a text; the oldest is evicted. */
-const textsMax = 2000;
+const TEXTS_MAX = 2000;
 
 export function createReferencedTexts({ client }: { readonly client: KubernetesClient }): ReferencedTexts {
   const texts = new Map<string, { readonly version: string; readonly text: string | undefined }>();
@@ -44,7 +44,7 @@ export function createReferencedTexts({ client }: { readonly client: KubernetesC
       texts.delete(place);
       texts.set(place, { version: found?.metadata.resourceVersion ?? '', text });
       const [oldest] = texts.keys();
-      if (texts.size > textsMax && oldest !== undefined) texts.delete(oldest);
+      if (texts.size > TEXTS_MAX && oldest !== undefined) texts.delete(oldest);
       return text;
     },
   };
@@ -66,7 +66,7 @@ export function optionalApis(served: ReadonlySet<OptionalKind>): ReadonlySet<Opt
 }
 
 /** Time in which a new Secret reaches every pod: three times the kubelet's refresh of about a minute and a half. */
-const shardsSettleMs = 300_000;
+const SHARDS_SETTLE_MS = 300_000;
 
 /**
  * Keyring shards that every pod has read, by the age of the newest shard. Unlike reports of pods, the number never decreases.
@@ -80,9 +80,9 @@ export function settledShards(
     ({ metadata }) => metadata.annotations?.[childAnnotations.keyringShards] !== undefined,
   );
   const bornMs = shards.map(({ metadata }) => Date.parse(metadata.creationTimestamp ?? '')).toSorted((a, b) => a - b);
-  const old = bornMs.filter((ms) => unixMs - ms >= shardsSettleMs).length;
+  const old = bornMs.filter((ms) => unixMs - ms >= SHARDS_SETTLE_MS).length;
   // Shards come in powers of two: of six old shards, four are a set that pods can rely on.
   const settled = old === 0 ? 0 : 2 ** Math.floor(Math.log2(old));
   const young = bornMs[old];
-  return { settled, lookAgainMs: young === undefined ? undefined : Math.max(0, young + shardsSettleMs - unixMs) };
+  return { settled, lookAgainMs: young === undefined ? undefined : Math.max(0, young + SHARDS_SETTLE_MS - unixMs) };
 }

@@ -12,7 +12,7 @@ const quota = /exceeded quota|failed quota/;
 const webhookAway = /failed calling webhook/;
 
 /** A server that failed once may just start: a status is written about the second failure in a row. */
-const failuresReportedFrom = 1;
+const FAILURES_REPORTED_FROM = 1;
 
 /**
  * The refusal that an answer of the API server stands for, in the server's words. Undefined for all that says nothing of the object: no answer, credentials,
@@ -23,7 +23,7 @@ const failuresReportedFrom = 1;
 export function refusalOf(error: unknown, failures: number): Refusal | undefined {
   if (!isApiError(error, 'refused', 'forbidden', 'server')) return undefined;
   const refusal = { message: error.message, ...reasonOf(error) };
-  return refusal.retried === true && failures < failuresReportedFrom ? undefined : refusal;
+  return refusal.retried === true && failures < FAILURES_REPORTED_FROM ? undefined : refusal;
 }
 
 function reasonOf({ code, message }: ApiError): Pick<Refusal, 'reason' | 'retried'> {

@@ -10,7 +10,7 @@ import {
 import { restoreIds, revokeIds, type RevocationConnection } from '#service/limits/redis/revocation-set.ts';
 
 import { childNames } from '../desired/names.ts';
-import { redisPort } from '../desired/mounts.ts';
+import { REDIS_PORT } from '../desired/mounts.ts';
 import type { KubernetesClient, RequestBounds } from '../kubernetes/client.ts';
 import { resources } from '../kubernetes/resources.ts';
 import type { TonApi } from '../resource.ts';
@@ -30,12 +30,12 @@ export type OpenRedis = (server: RedisServer) => RevocationConnection & Pick<Con
 type KeyOf = { readonly name: string; readonly key: string };
 
 /** A Redis that does not answer within this time is unavailable. */
-const tellTimeoutMs = 3000;
+const TELL_TIMEOUT_MS = 3000;
 
 /** Reads the Redis URL at each use and never stores it. */
 export function createRevocations(
   { client, logger }: { readonly client: KubernetesClient; readonly logger: Logger },
-  open: OpenRedis = (server) => connectRedis({ ...server, retryMs: () => tellTimeoutMs }),
+  open: OpenRedis = (server) => connectRedis({ ...server, retryMs: () => TELL_TIMEOUT_MS }),
 ): Revocations {
   async function secretOf(namespace: string, { name, key }: KeyOf, bounds: RequestBounds): Promise<string | undefined> {
     const secret = await client.get(resources.Secret, { namespace, name }, bounds);
@@ -62,7 +62,7 @@ export function createRevocations(
   async function serverOf(tonApi: TonApi, bounds: RequestBounds): Promise<RedisServer | undefined> {
     const { namespace = '' } = tonApi.metadata;
     const { secretRef } = tonApi.spec.rateLimits.redis;
-    if (secretRef === undefined) return { url: `redis://${childNames(tonApi).redis}.${namespace}.svc:${redisPort}` };
+    if (secretRef === undefined) return { url: `redis://${childNames(tonApi).redis}.${namespace}.svc:${REDIS_PORT}` };
     const url = await secretOf(namespace, secretRef, bounds);
     return url === undefined ? undefined : { url, ca: await authoritiesOf(tonApi, bounds) };
   }
@@ -81,8 +81,8 @@ export function createRevocations(
       const unencrypted = redisTlsProblem(server);
       if (unencrypted !== undefined) throw new Error(unencrypted);
       redis = open(server);
-      await within(tellTimeoutMs, ready(redis));
-      await within(tellTimeoutMs, write(redis, scopeOf(tonApi.metadata), ids));
+      await within(TELL_TIMEOUT_MS, ready(redis));
+      await within(TELL_TIMEOUT_MS, write(redis, scopeOf(tonApi.metadata), ids));
       return true;
     } catch (error) {
       // The message may hold the address, never the password: it is of the connection.

@@ -53,10 +53,10 @@ export type TonApiDependencies = ObserveDependencies &
   };
 
 /** A name that is taken is freed without an event to us: our watches see only what carries our label. */
-const refusedMs = 15_000;
+const REFUSED_MS = 15_000;
 
 /** An index that is not up to date is asked for again this soon. */
-const indexingMs = 10_000;
+const INDEXING_MS = 10_000;
 
 /** Result of writing the status. */
 type Told = {
@@ -87,13 +87,13 @@ export function createTonApiReconciler(
     if (!isBusy(after.live) && changes.length === 0 && decision.rollout.phase === 'settled')
       rollouts.leave(keyOf(tonApi));
     if (acted.failure !== undefined) throw acted.failure;
-    if (acted.refusals.length > 0) return { type: 'terminal', lookAgainMs: refusedMs };
+    if (acted.refusals.length > 0) return { type: 'terminal', lookAgainMs: REFUSED_MS };
     const soonest = [
       seen.lookAgainMs,
       decision.lookAgainMs,
       acted.lookAgainMs,
       after.acknowledgement.lookAgainMs,
-      after.indexing ? indexingMs : undefined,
+      after.indexing ? INDEXING_MS : undefined,
       after.scalingGraceMs,
     ].filter((ms) => ms !== undefined);
     return soonest.length === 0 ? { type: 'done' } : { type: 'done', lookAgainMs: Math.min(...soonest) };

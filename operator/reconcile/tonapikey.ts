@@ -40,10 +40,10 @@ export type TonApiKeyDependencies = {
 };
 
 /** A name that is taken is freed without an event to us: our watches see only what carries our label. */
-const refusedMs = 15_000;
+const REFUSED_MS = 15_000;
 
 /** Interval of reconciling a key on its way into or out of the pods, if no event comes. */
-const underWayMs = 2000;
+const UNDER_WAY_MS = 2000;
 
 /** Makes, rotates and revokes the key of a TonApiKey, one reconcile at a time (operator/README.md#keys). */
 export function createTonApiKeyReconciler(
@@ -121,9 +121,9 @@ export function createTonApiKeyReconciler(
     }
     if (decision.status !== undefined) await tell(tonApiKey, decision.status, bounds);
     const ready = conditionOf(decision.status?.conditions, 'Ready');
-    if (ready?.reason === 'NameTaken') return { type: 'terminal', lookAgainMs: refusedMs };
+    if (ready?.reason === 'NameTaken') return { type: 'terminal', lookAgainMs: REFUSED_MS };
     const isUnderWay = decision.status === undefined || ready?.reason === 'Propagating';
-    const soonest = [decision.lookAgainMs, isUnderWay ? underWayMs : undefined].filter((ms) => ms !== undefined);
+    const soonest = [decision.lookAgainMs, isUnderWay ? UNDER_WAY_MS : undefined].filter((ms) => ms !== undefined);
     return soonest.length === 0 ? { type: 'done' } : { type: 'done', lookAgainMs: Math.min(...soonest) };
   }
 

@@ -3,10 +3,10 @@ import { secondsTime } from '../kubernetes/object.ts';
 import { errorRatio, type Counts } from './error-window.ts';
 
 /** Requests that a judgement needs: with fewer, five failures would be more than a percent. */
-export const requestsMin = 500;
+export const REQUESTS_MIN = 500;
 
 /** Failures above the ratio of the stable pods that end a canary, if the manifest sets no ratio. */
-export const defaultMaxErrorRatio = 0.01;
+export const DEFAULT_MAX_ERROR_RATIO = 0.01;
 
 export type CanaryStep = { readonly weight: number; readonly holdMs: number };
 
@@ -67,7 +67,7 @@ function failureOf({ pods, canary, stable, maxErrorRatio }: CanaryInput): string
   if (pods === 'failed') return 'its pods did not become ready';
   const allowed = errorRatio(stable) + maxErrorRatio;
   // Before there are enough requests: would it be too many failures even if all others up to enough went well?
-  const judged = Math.max(canary.requests, requestsMin);
+  const judged = Math.max(canary.requests, REQUESTS_MIN);
   if (canary.errors <= allowed * judged) return undefined;
   return `${canary.errors} of ${canary.requests} requests failed (${percent(errorRatio(canary))}), of the stable pods ${percent(errorRatio(stable))}; ${percent(maxErrorRatio)} more are allowed`;
 }
@@ -80,8 +80,8 @@ function waitsFor(
   const holdMs = steps[state.step]?.holdMs ?? 0;
   const leftMs = Date.parse(state.since) + holdMs - nowMs;
   if (leftMs > 0) return { why: `holds until ${secondsTime(nowMs + leftMs)}`, retryAfterMs: leftMs };
-  if (canary.requests >= requestsMin) return undefined;
-  return { why: `waits for ${requestsMin} requests to the canary before it is judged` };
+  if (canary.requests >= REQUESTS_MIN) return undefined;
+  return { why: `waits for ${REQUESTS_MIN} requests to the canary before it is judged` };
 }
 
 function stepAt(input: CanaryInput, step: number, since: string, why: string, retryAfterMs?: number): CanaryDecision {

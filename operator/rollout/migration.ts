@@ -68,7 +68,7 @@ type Terminated = { readonly finishedAt?: string; readonly message?: string };
 type ContainerStatus = { readonly state?: { readonly terminated?: Terminated } };
 
 /** Length of a log in the status. */
-const shownLengthMax = 300;
+const SHOWN_LENGTH_MAX = 300;
 
 /** End of the log of the try that ended last, on one line. */
 function lastWords(pods: readonly KubernetesObject[]): string | undefined {
@@ -77,5 +77,5 @@ function lastWords(pods: readonly KubernetesObject[]): string | undefined {
     .flatMap(({ state }) => state?.terminated ?? [])
     .filter(({ message }) => message !== undefined && message !== '');
   const last = ends.toSorted((a, b) => ((a.finishedAt ?? '') < (b.finishedAt ?? '') ? -1 : 1)).at(-1);
-  return last?.message?.trim().replaceAll(/\s+/g, ' ').slice(-shownLengthMax);
+  return last?.message?.trim().replaceAll(/\s+/g, ' ').slice(-SHOWN_LENGTH_MAX);
 }

@@ -13,7 +13,7 @@ export type Finding = {
 };
 
 /** Limit of the API server for a message. */
-const messageLengthMax = 32_768;
+const MESSAGE_LENGTH_MAX = 32_768;
 
 /**
  * Conditions from current findings and previous conditions. `lastTransitionTime` changes only with the status, a time in a message only with
@@ -46,10 +46,10 @@ export function conditionOf(conditions: readonly Condition[] | undefined, type: 
 }
 
 function messageOf({ reason, message, waits }: Finding, before: Condition | undefined, nowMs: number): string {
-  if (waits !== true) return message.slice(0, messageLengthMax);
+  if (waits !== true) return message.slice(0, MESSAGE_LENGTH_MAX);
   const since = before?.reason === reason ? /, since (\S+)$/.exec(before.message)?.[1] : undefined;
   const end = `, since ${since ?? secondsTime(nowMs)}`;
-  return `${message.slice(0, messageLengthMax - end.length)}${end}`;
+  return `${message.slice(0, MESSAGE_LENGTH_MAX - end.length)}${end}`;
 }
 
 /** `1st`, `2nd`, `3rd`, `12th`. */

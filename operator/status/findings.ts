@@ -9,7 +9,7 @@ import { exceededDeadline, isReadyPod, replicaFailure, waitingReason } from './p
 type Found = Omit<Finding, 'type'>;
 
 /** Pods that a message names. */
-const shownMax = 3;
+const SHOWN_MAX = 3;
 
 /** Reports if everything that the spec names exists and accepts us. */
 export function referencing({ spec }: TonApi, { problems, unserved, live }: Observed): Finding {
@@ -64,7 +64,7 @@ export function availability({ live, pods, says, readyMin }: Observed): Finding 
   const causes = [...new Set(found.filter((cause) => cause !== undefined))];
   const what = ready.length === 0 ? 'no pod is ready' : `fewer than ${readyMin} pods are ready`;
   const reason = unreachable ? 'LiteServersUnreachable' : ready.length === 0 ? 'NoReadyPods' : 'TooFewReadyPods';
-  return { type, status: 'False', reason, message: [what, ...causes.slice(0, shownMax)].join('; '), waits: true };
+  return { type, status: 'False', reason, message: [what, ...causes.slice(0, SHOWN_MAX)].join('; '), waits: true };
 }
 
 function causeOf(pod: KubernetesObject, says: Observed['says']): string | undefined {
@@ -87,8 +87,8 @@ export function configuration({ pods, metadataPods, says, hotHash }: Observed): 
     return { type, status: 'True', reason: 'Applied', message: 'every ready pod has the configuration' };
   }
   const names = behind.map(({ metadata }) => metadata.name).toSorted();
-  const message = `waits for pods to take over the configuration: ${names.slice(0, shownMax).join(', ')}`;
-  const more = names.length > shownMax ? ` and ${names.length - shownMax} more` : '';
+  const message = `waits for pods to take over the configuration: ${names.slice(0, SHOWN_MAX).join(', ')}`;
+  const more = names.length > SHOWN_MAX ? ` and ${names.length - SHOWN_MAX} more` : '';
   return { type, status: 'False', reason: 'Propagating', message: `${message}${more}`, waits: true };
 }
 
@@ -127,7 +127,7 @@ export function fetching(
   }
   const waiting = pods.filter((pod) => !isReadyPod(pod) && pod.metadata.deletionTimestamp === undefined);
   const causes = [...new Set(waiting.map((pod) => causeOf(pod, says)).filter((cause) => cause !== undefined))];
-  const because = (what: string): string => [what, ...causes.slice(0, shownMax)].join('; ');
+  const because = (what: string): string => [what, ...causes.slice(0, SHOWN_MAX)].join('; ');
   if (!pods.some(isReadyPod)) {
     return schema.state === 'current'
       ? { type, status: 'False', reason: 'NoReadyPods', message: because('no pod fetches metadata'), waits: true }
@@ -181,7 +181,7 @@ export function rolling(observed: Observed, deployment: KubernetesObject | undef
 /** Pods are being replaced. Pods that cannot start report why; after the deadline a person must act. */
 function underWay(observed: Observed, deployment: KubernetesObject | undefined, waits: string | undefined): Found {
   const causes = podCauses(observed);
-  const because = (head: string): string => [head, ...causes.slice(0, shownMax)].join('; ');
+  const because = (head: string): string => [head, ...causes.slice(0, SHOWN_MAX)].join('; ');
   if (deployment && exceededDeadline(deployment)) {
     const message = because('the new pods do not become ready');
     return { status: 'False', reason: 'ProgressDeadlineExceeded', message, waits: true };

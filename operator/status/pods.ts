@@ -32,7 +32,7 @@ type ContainerStatus = {
 };
 
 /** Length of a container's last message in the status. */
-const lastWordsMax = 300;
+const LAST_WORDS_MAX = 300;
 
 /** Why the pod's containers do not run, as `ImagePullBackOff: ...`; undefined when they do, or are about to. */
 export function waitingReason({ status }: KubernetesObject): string | undefined {
@@ -51,7 +51,7 @@ export function waitingReason({ status }: KubernetesObject): string | undefined 
 function containerReason({ ready, state, lastState }: ContainerStatus): string | undefined {
   const ended = state?.terminated ?? lastState?.terminated;
   if (ended !== undefined && ready !== true && ended.exitCode !== 0) {
-    const words = ended.message?.trim().replaceAll(/\s+/g, ' ').slice(-lastWordsMax);
+    const words = ended.message?.trim().replaceAll(/\s+/g, ' ').slice(-LAST_WORDS_MAX);
     const cause = `exit code ${ended.exitCode} (${ended.reason ?? 'Error'})`;
     return ['CrashLoopBackOff', cause, words].filter((text) => text !== undefined && text !== '').join(': ');
   }

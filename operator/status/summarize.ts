@@ -121,14 +121,14 @@ function rolledOut(observed: Observed, deployment: KubernetesObject | undefined)
 /** Changes of the author that a pause or a plan delays. */
 function suspension({ suspended = [] }: Observed): Finding[] {
   if (suspended.length === 0) return [];
-  const shown = suspended.slice(0, shownMax).join(', ');
-  const more = suspended.length > shownMax ? ` and ${suspended.length - shownMax} more` : '';
+  const shown = suspended.slice(0, SHOWN_MAX).join(', ');
+  const more = suspended.length > SHOWN_MAX ? ` and ${suspended.length - SHOWN_MAX} more` : '';
   const message = `changes wait until the annotation is gone: ${shown}${more}`;
   return [{ type: 'Suspended', status: 'False', reason: 'ChangesSuspended', message, waits: true }];
 }
 
 /** Objects that a message names. */
-const shownMax = 3;
+const SHOWN_MAX = 3;
 
 /** Reasons that no retry of ours ends: a person must act. */
 const endReasons: ReadonlySet<string> = new Set(['MigrationFailed', 'ProgressDeadlineExceeded', 'RolledBack']);

@@ -17,7 +17,7 @@ export type ClassificationState = 'ok' | 'broken' | 'failed' | 'unclassified';
 export type Classified = { readonly state: ClassificationState; readonly actions: readonly Action[] };
 
 /** Larger traces are not classified, because their actions would have no use (service/actions/README.md#outcomes). */
-export const classifiedTransactionsMax = 4000;
+export const CLASSIFIED_TRANSACTIONS_MAX = 4000;
 
 /**
  * Classifies a trace (service/actions/README.md). Depends only on its arguments.
@@ -41,7 +41,7 @@ export function* classifySteps(
   interfaces: Interfaces,
   matchers: readonly Matcher[] = allMatchers,
 ): Generator<undefined, Classified> {
-  if (trace.transactions.length > classifiedTransactionsMax) return { state: 'unclassified', actions: [] };
+  if (trace.transactions.length > CLASSIFIED_TRANSACTIONS_MAX) return { state: 'unclassified', actions: [] };
   const tree = eventTree(trace);
   if (tree === undefined) return { state: 'ok', actions: [] };
   try {

@@ -17,7 +17,7 @@ export const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstu
 export const idLength = 12;
 
 /** Digits of a secret. 62^43 > 2^256, so every value of 256 bits fits. */
-export const secretLength = 43;
+export const SECRET_LENGTH = 43;
 
 /**
  * Makes a key of 256 random bits.
@@ -27,7 +27,7 @@ export const secretLength = 43;
 export function makeKey(randomBytes: (length: number) => Buffer): NewKey {
   // An id needs no even distribution, only rare collisions: 9 bytes are 72 bits for 12 digits.
   const id = base62(randomBytes(9), idLength);
-  const key = `ton_${id}_${base62(randomBytes(32), secretLength)}`;
+  const key = `ton_${id}_${base62(randomBytes(32), SECRET_LENGTH)}`;
   return { key, id, sha256: keyHash(key) };
 }
 

@@ -22,7 +22,7 @@ export type IndexerConfig = {
 };
 
 /** First seqno by default, because the zero state is no block. */
-const firstSeqno = 1;
+const FIRST_SEQNO = 1;
 
 /** Defaults of `postgres` in the CRD, for a database that no manifest describes. */
 export const ownPostgres: PostgresConfig = { secret: null, readOnlySecret: null, schema: 'ton', poolSize: 10 };
@@ -36,10 +36,10 @@ export function postgresOf({ postgres }: TonApi['spec']): PostgresConfig | null 
 /** Returns null when nothing is indexed. `startSeqno` of the command line overrides the manifest's. */
 export function indexerOf(indexer: TonApi['spec']['indexer'], startSeqno: number | undefined): IndexerConfig | null {
   if (indexer === undefined) return null;
-  return { partitions: indexer.partitions, startSeqno: startSeqno ?? indexer.startSeqno ?? firstSeqno };
+  return { partitions: indexer.partitions, startSeqno: startSeqno ?? indexer.startSeqno ?? FIRST_SEQNO };
 }
 
 /** Returns the indexer of a database that no manifest describes. */
-export function ownIndexer(startSeqno = firstSeqno): IndexerConfig {
+export function ownIndexer(startSeqno = FIRST_SEQNO): IndexerConfig {
   return { partitions: 1, startSeqno };
 }

@@ -20,12 +20,12 @@ export class ConfigError extends TonplaneError<ConfigErrorCode, { readonly probl
 }
 
 /** Most characters of a wrong value in a message. */
-const shownLengthMax = 60;
+const SHOWN_LENGTH_MAX = 60;
 
 /** Renders a wrong value for a message: JSON, shortened. */
 export function shown(value: unknown): string {
   const text = jsonOf(value);
-  return text.length > shownLengthMax ? `${text.slice(0, shownLengthMax)}...` : text;
+  return text.length > SHOWN_LENGTH_MAX ? `${text.slice(0, SHOWN_LENGTH_MAX)}...` : text;
 }
 
 /** Renders JSON. YAML aliases can make a cyclic value, which has no JSON. */

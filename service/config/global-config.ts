@@ -51,10 +51,10 @@ export type GlobalConfig = {
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Most bytes of the file; public files are below 100 kB. */
-export const globalConfigBytesMax = 4 * 1024 * 1024;
+export const GLOBAL_CONFIG_BYTES_MAX = 4 * 1024 * 1024;
 
 /** Most lite servers, far above every public list; each entry costs a connection. */
-const liteServersMax = 256;
+const LITE_SERVERS_MAX = 256;
 
 const MASTERCHAIN = -1;
 const FULL_SHARD = 0x8000000000000000n;
@@ -77,8 +77,8 @@ export function readGlobalConfig(text: string, problems: ConfigProblem[]): Globa
   const first = readServers(document['liteservers'], 'liteservers', report);
   const second = readServers(document['liteservers_v2'], 'liteservers_v2', report);
   const liteServers = [...first, ...second].map((entry, index) => ({ name: `ls-${index}`, ...entry, ...defaults }));
-  if (problems.length === before && (liteServers.length === 0 || liteServers.length > liteServersMax)) {
-    report('liteservers', `expected 1 to ${liteServersMax} lite servers, got ${liteServers.length}`);
+  if (problems.length === before && (liteServers.length === 0 || liteServers.length > LITE_SERVERS_MAX)) {
+    report('liteservers', `expected 1 to ${LITE_SERVERS_MAX} lite servers, got ${liteServers.length}`);
   } else if (problems.length === before && !liteServers.some(({ slices }) => hasNewest(slices))) {
     report('liteservers', 'expected one that has the newest blocks, got only such with slices of the past');
   }
@@ -88,8 +88,8 @@ export function readGlobalConfig(text: string, problems: ConfigProblem[]): Globa
 }
 
 function parseJson(text: string, problems: ConfigProblem[]): Fields | undefined {
-  if (Buffer.byteLength(text) > globalConfigBytesMax) {
-    problems.push({ path: '', expected: `expected at most ${globalConfigBytesMax} bytes` });
+  if (Buffer.byteLength(text) > GLOBAL_CONFIG_BYTES_MAX) {
+    problems.push({ path: '', expected: `expected at most ${GLOBAL_CONFIG_BYTES_MAX} bytes` });
     return undefined;
   }
   try {

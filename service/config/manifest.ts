@@ -11,10 +11,10 @@ const apiVersion = 'tonplane.dev/v1alpha1';
  * Most bytes of a manifest file. An object in Kubernetes has at most about 1.5 MB. The file may also contain the ConfigMaps that the manifest refers
  * to.
  */
-export const manifestBytesMax = 2 * 1024 * 1024;
+export const MANIFEST_BYTES_MAX = 2 * 1024 * 1024;
 
 /** Most YAML aliases, because aliases let a small file expand to a huge one. */
-const aliasesMax = 100;
+const ALIASES_MAX = 100;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -58,7 +58,7 @@ export function readManifest(text: string): Manifest {
 }
 
 function parseDocuments(text: string): Fields[] {
-  if (Buffer.byteLength(text) > manifestBytesMax) throw unreadable(`expected at most ${manifestBytesMax} bytes`);
+  if (Buffer.byteLength(text) > MANIFEST_BYTES_MAX) throw unreadable(`expected at most ${MANIFEST_BYTES_MAX} bytes`);
   let documents: unknown[];
   try {
     const parsed = parseAllDocuments(text);
@@ -66,7 +66,7 @@ function parseDocuments(text: string): Fields[] {
     documents = (Array.isArray(parsed) ? parsed : []).map((document) => {
       const [error] = document.errors;
       if (error !== undefined) throw error;
-      return document.toJS({ maxAliasCount: aliasesMax }) as unknown;
+      return document.toJS({ maxAliasCount: ALIASES_MAX }) as unknown;
     });
   } catch (error) {
     // The parser's message quotes the faulty line. Its first line has the problem and position only.

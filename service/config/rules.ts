@@ -21,9 +21,9 @@ export type Rule = {
 };
 
 /** Most characters of a name. Names of children are derived from it, and label values end at 63. */
-const nameLengthMax = 40;
-const requestTimeoutMinMs = 100;
-const requestTimeoutMaxMs = 300_000;
+const NAME_LENGTH_MAX = 40;
+const REQUEST_TIMEOUT_MIN_MS = 100;
+const REQUEST_TIMEOUT_MAX_MS = 300_000;
 
 function rule(
   scope: string,
@@ -59,7 +59,7 @@ function caBundleRule(scope: string): Rule {
 export const rules: readonly Rule[] = [
   rule('', 'size(self.metadata.name) <= 40', ['metadata'], ({ metadata }: TonApi) => {
     const { length } = String(metadata?.['name']);
-    return [length > nameLengthMax, 'metadata.name', `expected at most ${nameLengthMax} characters, got ${length}`];
+    return [length > NAME_LENGTH_MAX, 'metadata.name', `expected at most ${NAME_LENGTH_MAX} characters, got ${length}`];
   }),
   rule('spec', 'has(self.liteServers) != has(self.liteServerConfigRef)', [], (spec: Spec) => {
     const broken = (spec.liteServers === undefined) === (spec.liteServerConfigRef === undefined);
@@ -87,7 +87,7 @@ export const rules: readonly Rule[] = [
     ['requestTimeout'],
     ({ requestTimeout }: Spec) => {
       const timeoutMs = durationMs(requestTimeout) ?? 0;
-      const broken = timeoutMs < requestTimeoutMinMs || timeoutMs > requestTimeoutMaxMs;
+      const broken = timeoutMs < REQUEST_TIMEOUT_MIN_MS || timeoutMs > REQUEST_TIMEOUT_MAX_MS;
       return [broken, 'requestTimeout', `expected a duration from 100ms to 5m, got ${requestTimeout}`];
     },
   ),

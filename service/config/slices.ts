@@ -23,10 +23,10 @@ type Fields = Readonly<Record<string, unknown>>;
 type Report = (path: string, expected: string) => void;
 
 /** Most shards of a slice, far above any network. */
-const placesMax = 1_024;
+const PLACES_MAX = 1_024;
 
 /** Most slices of a lite server. The ecosystem's tools write one or two. */
-const slicesMax = 64;
+const SLICES_MAX = 64;
 
 const MASTERCHAIN = -1;
 const FULL_SHARD = 1n << 63n;
@@ -40,8 +40,8 @@ const masterchain: SlicePlace = { workchain: MASTERCHAIN, shard: FULL_SHARD, seq
  */
 export function readSlices(value: unknown, path: string, report: Report): readonly LiteServerSlice[] | null {
   if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) return null;
-  if (!Array.isArray(value) || value.length > slicesMax) {
-    report(path, `expected a list of at most ${slicesMax} slices`);
+  if (!Array.isArray(value) || value.length > SLICES_MAX) {
+    report(path, `expected a list of at most ${SLICES_MAX} slices`);
     return null;
   }
   const slices = value.map((slice: unknown, index) => readSlice(slice, `${path}[${index}]`, report));
@@ -72,8 +72,8 @@ function readList(
   read: (item: unknown, path: string, report: Report) => SlicePlace | undefined,
 ): SlicePlace[] {
   if (value === undefined || value === null) return [];
-  if (!Array.isArray(value) || value.length > placesMax) {
-    report(path, `expected a list of at most ${placesMax} shards`);
+  if (!Array.isArray(value) || value.length > PLACES_MAX) {
+    report(path, `expected a list of at most ${PLACES_MAX} shards`);
     return [];
   }
   return value.flatMap((item: unknown, index) => read(item, `${path}[${index}]`, report) ?? []);

@@ -29,9 +29,9 @@ export function cellEntry(type: 'cell' | 'slice' | 'builder', cell: StackCell, r
 }
 
 /** Bits of a number and its sign in the VM. */
-const numberBits = 257;
+const NUMBER_BITS = 257;
 /** Maximum characters of a number (service/v2/README.md#inputs). */
-const numberCharactersMax = 255;
+const NUMBER_CHARACTERS_MAX = 255;
 
 /** Decimal or `0x` text, or a JSON integer. @throws ContractError */
 export function readStackNumber(value: unknown): bigint {
@@ -43,16 +43,16 @@ export function readStackNumber(value: unknown): bigint {
 
 /** Decimal or `0x` text, with a sign in front if need be. */
 function readNumber(text: string): bigint {
-  const shown = text.slice(0, numberCharactersMax);
-  const parts = text.length > numberCharactersMax ? null : /^(-?)(\d+|0[xX][0-9a-fA-F]+)$/.exec(text);
+  const shown = text.slice(0, NUMBER_CHARACTERS_MAX);
+  const parts = text.length > NUMBER_CHARACTERS_MAX ? null : /^(-?)(\d+|0[xX][0-9a-fA-F]+)$/.exec(text);
   if (parts === null) throw refused(`Invalid number: ${shown}`);
   const magnitude = BigInt(parts[2]!);
   return fitting(parts[1] === '-' ? -magnitude : magnitude, shown);
 }
 
 function fitting(value: bigint, shown: string): bigint {
-  if (BigInt.asIntN(numberBits, value) !== value)
-    throw refused(`Invalid number: ${shown.slice(0, numberCharactersMax)}`);
+  if (BigInt.asIntN(NUMBER_BITS, value) !== value)
+    throw refused(`Invalid number: ${shown.slice(0, NUMBER_CHARACTERS_MAX)}`);
   return value;
 }
 

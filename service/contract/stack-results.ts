@@ -8,13 +8,13 @@ import { ContractError } from './errors.ts';
  * Bytes of the bags of cells in one answer. One cell may stand in a stack many times, so that a small result could make an answer
  * without end.
  */
-const bagBytesMax = 4 * 1024 * 1024;
+const BAG_BYTES_MAX = 4 * 1024 * 1024;
 
 /** Rest of an answer's bound. */
 export type BagRoom = { bagBytes: number };
 
 export function makeBagRoom(): BagRoom {
-  return { bagBytes: bagBytesMax };
+  return { bagBytes: BAG_BYTES_MAX };
 }
 
 /**
@@ -29,7 +29,7 @@ export function isPruned({ table, cell }: StackCell): boolean {
 export function viewBag(room: BagRoom, { table, cell }: StackCell): string {
   const bytes = writeBoc(table, [cell], { crc32c: true });
   room.bagBytes -= bytes.length;
-  if (room.bagBytes < 0) throw resultTooBig(`more than ${bagBytesMax} bytes of cells`);
+  if (room.bagBytes < 0) throw resultTooBig(`more than ${BAG_BYTES_MAX} bytes of cells`);
   return bytes.toString('base64');
 }
 

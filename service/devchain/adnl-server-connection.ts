@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { AdnlError } from '../liteserver/adnl/errors.ts';
 import type { FrameDecoder, FrameEncoder } from '../liteserver/adnl/frame.ts';
 import { createFrameDecoder, createFrameEncoder } from '../liteserver/adnl/frame.ts';
-import { handshakeBytes, serverHandshake } from '../liteserver/adnl/handshake.ts';
+import { HANDSHAKE_BYTES, serverHandshake } from '../liteserver/adnl/handshake.ts';
 import type { AdnlIdentity } from '../liteserver/adnl/keys.ts';
 import * as adnl from '../liteserver/tl/adnl.ts';
 import { decodeTl, encodeTl } from '../liteserver/tl/record.ts';
@@ -15,11 +15,11 @@ import { delayMsOf, faultyFrame } from './adnl-server-faults.ts';
 import { createOutput } from './adnl-server-output.ts';
 
 /** Answers waiting in a socket above which its queries are not read: two of the largest frames. */
-const outputBytesMax = 32 * 1024 * 1024;
+const OUTPUT_BYTES_MAX = 32 * 1024 * 1024;
 
 /** Bytes of the server's nonce, and the most of the client's (service/liteserver/README.md#payloads-of-frames). */
-const serverNonceBytes = 256;
-const clientNonceBytesMax = 512;
+const SERVER_NONCE_BYTES = 256;
+const CLIENT_NONCE_BYTES_MAX = 512;
 
 export type ServerConnection = AdnlServerConnection & {
   /** True once the handshake is done. */
@@ -113,14 +113,14 @@ export function createServerConnection(
   /** Collects the handshake. The bytes after it are frames already. */
   function greet(chunk: Buffer): void {
     greeting = Buffer.concat([greeting, chunk]);
-    if (greeting.length < handshakeBytes) return;
-    const { streams, identity } = serverHandshake(greeting.subarray(0, handshakeBytes), identities);
+    if (greeting.length < HANDSHAKE_BYTES) return;
+    const { streams, identity } = serverHandshake(greeting.subarray(0, HANDSHAKE_BYTES), identities);
     keyIndex = identities.indexOf(identity);
     const decoder = createFrameDecoder(streams.receive, onPayload);
     session = { decoder, encoder: createFrameEncoder(streams.send), cipher: streams.send };
     onConnection?.(connection);
     if (faults().silent !== 'handshake') sendFrame(Buffer.alloc(0));
-    decoder.push(greeting.subarray(handshakeBytes));
+    decoder.push(greeting.subarray(HANDSHAKE_BYTES));
     greeting = Buffer.alloc(0);
   }
 
@@ -135,8 +135,8 @@ export function createServerConnection(
         send(encodeTl(adnl.pong.boxed, decodeTl(adnl.ping.boxed, payload)));
       } else if (kind === adnl.authenticate.id) {
         const { nonce } = decodeTl(adnl.authenticate.boxed, payload);
-        if (nonce.length > clientNonceBytesMax) throw new AdnlError('payload', 'the nonce is too long');
-        send(encodeTl(adnl.authenticationNonce.boxed, { nonce: randomBytes(serverNonceBytes) }));
+        if (nonce.length > CLIENT_NONCE_BYTES_MAX) throw new AdnlError('payload', 'the nonce is too long');
+        send(encodeTl(adnl.authenticationNonce.boxed, { nonce: randomBytes(SERVER_NONCE_BYTES) }));
       } else if (kind !== adnl.authenticationComplete.id) {
         throw new AdnlError('payload', 'a payload of no known kind came');
       }
@@ -182,7 +182,7 @@ export function createServerConnection(
   /** Reading stops while too many queries are in work, too many answers wait, or a slow reader rests. */
   function flow(): void {
     if (socket.destroyed) return;
-    if (inFlight >= inFlightMax || output.waitingBytes() > outputBytesMax || restTimer !== undefined) socket.pause();
+    if (inFlight >= inFlightMax || output.waitingBytes() > OUTPUT_BYTES_MAX || restTimer !== undefined) socket.pause();
     else socket.resume();
   }
 

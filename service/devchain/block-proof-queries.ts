@@ -17,7 +17,7 @@ import { VisitedCells } from './visited-cells.ts';
 import { openMasterchainBlock, openMasterchainState } from './walk.ts';
 
 /** Links of one answer. The client continues from their end. */
-const linksMax = 16;
+const LINKS_MAX = 16;
 
 type Args = ArgsOf<typeof getBlockProof>;
 type Answer = PartialBlockProof;
@@ -37,7 +37,7 @@ export function answerBlockProof(view: View, { mode, knownBlock, targetBlock }: 
   requireKnown(view, base, target, 'destination');
   const steps: Link[] = [];
   let from = knownBlock;
-  while (steps.length < linksMax && !sameBlock(from, target)) {
+  while (steps.length < LINKS_MAX && !sameBlock(from, target)) {
     const link = makeLink(view, from, target, base.seqno);
     steps.push(link);
     from = link.to;

@@ -15,7 +15,7 @@ import { findBlock, isValidId, visitBlock } from './view.ts';
 import { openMasterchainBlock } from './walk.ts';
 
 /** Highest seqno of blocks whose whole state a node sends. It treats later states as too large. */
-const stateSeqnoMax = 1000;
+const STATE_SEQNO_MAX = 1000;
 
 function requireValid(id: BlockId): void {
   if (!isValidId(id)) throw refusal(serverCode.fatal, 'invalid BlockIdExt');
@@ -29,7 +29,7 @@ export function answerBlock(view: View, { id }: ArgsOf<typeof getBlock>): BlockD
 
 export function answerState(view: View, { id }: ArgsOf<typeof getState>): BlockState {
   requireValid(id);
-  if (id.seqno > stateSeqnoMax) throw refusal(serverCode.fatal, 'cannot request total state: possibly too large');
+  if (id.seqno > STATE_SEQNO_MAX) throw refusal(serverCode.fatal, 'cannot request total state: possibly too large');
   const zero = view.chain.zeroStates.find((one) => sameBlock(one.id, id));
   if (zero !== undefined) return { id, rootHash: id.rootHash, fileHash: id.fileHash, data: zero.bytes };
   const { states } = view.chain;

@@ -20,7 +20,7 @@ import { openMasterchainState } from './walk.ts';
 import { createWays, shardKey } from './ways.ts';
 
 /** Cached parsed blocks. A page of transactions and the links of one proof touch some twenty. */
-const parsedBlocksMax = 64;
+const PARSED_BLOCKS_MAX = 64;
 
 /** Masterchain blocks that stay whatever their size, because several answers look back. */
 const STEPS_MIN = 64;
@@ -152,7 +152,7 @@ export function createChain(zeros: readonly ZeroState[], files: Pick<BlockFiles,
       if (known !== undefined) parsed.delete(block);
       const boc = known ?? parseBoc(block.bytes);
       parsed.set(block, boc);
-      if (parsed.size > parsedBlocksMax) parsed.delete(parsed.keys().next().value!);
+      if (parsed.size > PARSED_BLOCKS_MAX) parsed.delete(parsed.keys().next().value!);
       return boc;
     },
     add(made, state, set) {
@@ -184,7 +184,7 @@ export function createChain(zeros: readonly ZeroState[], files: Pick<BlockFiles,
       roots.set(block, state);
       byId.set(keyOf(id), block);
       parsed.set(block, boc);
-      if (parsed.size > parsedBlocksMax) parsed.delete(parsed.keys().next().value!);
+      if (parsed.size > PARSED_BLOCKS_MAX) parsed.delete(parsed.keys().next().value!);
       ways.add(block);
       if (isMasterchain) {
         lastSeqno = id.seqno;

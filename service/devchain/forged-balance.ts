@@ -72,14 +72,14 @@ function addUpdatedState(store: CellStore, state: number): number {
 }
 
 /** Bits before a block's root hash in a shard's listing. They are the tree's 0, tag, seqno, register seqno, start and end lt. */
-const rootHashAt = 1 + 4 + 32 + 32 + 64 + 64;
+const ROOT_HASH_AT = 1 + 4 + 32 + 32 + 64 + 64;
 
 function forgeShardProof(store: CellStore, view: View, reference: ChainBlock, shardBlock: BlockId): Buffer {
   const state = visitState(view, reference);
   const { shardHashes } = openMasterchainState(state, state.root);
   const { leaf } = findShardLeaf(state, shardHashes, shardBlock.workchain, shardBlock.shard, false)!;
   const rootHash = bitsOf(shardBlock.rootHash, 0, 256);
-  const forged = withBits(store, view.chain.states, leaf, rootHashAt, rootHashAt + 256, rootHash);
+  const forged = withBits(store, view.chain.states, leaf, ROOT_HASH_AT, ROOT_HASH_AT + 256, rootHash);
   const stateProof = addMerkleProof(store, state, new Map([[leaf, forged]]));
   return writeBoc(store, [forgeHeader(store, view, reference, stateProof), stateProof]);
 }

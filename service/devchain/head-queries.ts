@@ -9,14 +9,14 @@ import { tipBlock } from './view.ts';
 const version = 0x101;
 
 /** Proof chains (1), masterchainInfoExt (2), get-methods (4), shard-client state (8). */
-const capabilities = 15n;
+const CAPABILITIES = 15n;
 
 export function answerTime(view: View): CurrentTime {
   return { now: view.nowSeconds };
 }
 
 export function answerVersion(view: View): Version {
-  return { mode: 0, version, capabilities, now: view.nowSeconds };
+  return { mode: 0, version, capabilities: CAPABILITIES, now: view.nowSeconds };
 }
 
 export function answerMasterchainInfo(view: View): MasterchainInfo {
@@ -34,5 +34,5 @@ export function answerMasterchainInfoExt(
 ): MasterchainInfoExt {
   if ((mode & 0x7fffffff) > 1) throw refusal(serverCode.fatal, 'unsupported getMasterchainInfo mode');
   const lastUtime = tipBlock(view).header.utime;
-  return { mode, version, capabilities, lastUtime, now: view.nowSeconds, ...answerMasterchainInfo(view) };
+  return { mode, version, capabilities: CAPABILITIES, lastUtime, now: view.nowSeconds, ...answerMasterchainInfo(view) };
 }

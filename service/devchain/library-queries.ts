@@ -11,14 +11,14 @@ import type { VisitedCells } from './visited-cells.ts';
 import { openState } from './walk.ts';
 
 /** Hashes of one request that are read; further hashes are ignored. */
-const librariesMax = 16;
+const LIBRARIES_MAX = 16;
 
 /** Publishers of a library that a proof shows at most. */
-const publishersMax = 16;
+const PUBLISHERS_MAX = 16;
 
 /** Sorted, each once, as the node answers them. */
 function wantedHashes(list: readonly Buffer[]): Buffer[] {
-  const sorted = list.slice(0, librariesMax).toSorted((one, other) => Buffer.compare(one, other));
+  const sorted = list.slice(0, LIBRARIES_MAX).toSorted((one, other) => Buffer.compare(one, other));
   return sorted.filter((hash, position) => position === 0 || !hash.equals(sorted[position - 1]!));
 }
 
@@ -65,5 +65,5 @@ export function answerLibrariesWithProof(
 
 function visitPublishers(publishers: CellSlice): void {
   let seen = 0;
-  walkHashmap(publishers.table, publishers, 256, () => ++seen < publishersMax);
+  walkHashmap(publishers.table, publishers, 256, () => ++seen < PUBLISHERS_MAX);
 }

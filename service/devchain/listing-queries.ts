@@ -17,7 +17,7 @@ import { isValidId, needBlock, visitBlock } from './view.ts';
 import type { VisitedCells } from './visited-cells.ts';
 
 /** Most transactions of one listing. */
-const listedMax = 256;
+const LISTED_MAX = 256;
 
 const modeBit = { proof: 32, reverse: 64, after: 128, metadata: 256 } as const;
 
@@ -70,7 +70,7 @@ function list(view: View, { id, mode, count, after }: Args): Listing {
   const tree = visitBlock(view, needBlock(view, id));
   const { accountBlocks, inMsgDescr } = readBlockExtra(tree, readBlock(tree, tree.root).extra);
   const reverse = (mode & modeBit.reverse) !== 0;
-  const wanted = Math.min(count, listedMax);
+  const wanted = Math.min(count, LISTED_MAX);
   const listed: Listed[] = [];
   const listAccount = (block: AccountBlock): boolean =>
     walkAccountTransactions(

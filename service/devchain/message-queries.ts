@@ -19,14 +19,14 @@ import { tipBlock } from './view.ts';
 import { openState } from './walk.ts';
 
 /** Network limits of inbound external messages (configuration parameter 43's defaults). */
-const messageBytesMax = 65_535;
-const messageDepthMax = 512;
+const MESSAGE_BYTES_MAX = 65_535;
+const MESSAGE_DEPTH_MAX = 512;
 
 /** The node forgets which messages it had once a minute. */
-const forgetAfterMs = 60_000;
+const FORGET_AFTER_MS = 60_000;
 
 /** Messages remembered within a minute. A client that sends more can send old messages again. */
-const rememberedMax = 10_000;
+const REMEMBERED_MAX = 10_000;
 
 /** Takes messages as a node does before it tries them. */
 export type MessageInbox = {
@@ -56,7 +56,7 @@ export function createMessageInbox(dependencies: MessageInboxDependencies): Mess
   let forgottenAtMs = dependencies.nowMs();
   return {
     accept(view, { body }) {
-      if (dependencies.nowMs() - forgottenAtMs >= forgetAfterMs || seen.size >= rememberedMax) {
+      if (dependencies.nowMs() - forgottenAtMs >= FORGET_AFTER_MS || seen.size >= REMEMBERED_MAX) {
         seen.clear();
         forgottenAtMs = dependencies.nowMs();
       }
@@ -76,12 +76,12 @@ export function reject(text: string, code: number = serverCode.generic): never {
 }
 
 function checkMessage(view: View, body: Buffer): CheckedMessage['destination'] {
-  if (body.length > messageBytesMax) reject('external message too large, rejecting');
+  if (body.length > MESSAGE_BYTES_MAX) reject('external message too large, rejecting');
   const boc = parseForeignBag(body);
   if ('problem' in boc) return reject(boc.problem);
   if (boc.roots.length !== 1) reject('external message is not a valid bag of cells');
   const root = boc.roots[0]!;
-  if (boc.depth(root) >= messageDepthMax) reject('external message is too deep');
+  if (boc.depth(root) >= MESSAGE_DEPTH_MAX) reject('external message is too deep');
   const destination = readDestination(boc, root);
   checkBody(boc, root);
   const account = findAccount(view, destination.workchain, destination.id);

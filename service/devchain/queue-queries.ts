@@ -30,14 +30,14 @@ import type { VisitedCells } from './visited-cells.ts';
 import { openState } from './walk.ts';
 
 /** Queue length above which the node takes no external messages. It reports this limit. */
-const externalsQueueLimit = 8000;
+const EXTERNALS_QUEUE_LIMIT = 8000;
 
 /** Most accounts of one answer. */
-const accountsMax = 64;
+const ACCOUNTS_MAX = 64;
 
 /** Most messages of one answer, with and without the messages themselves. */
-const messagesMax = 64;
-const messagesWithBocMax = 16;
+const MESSAGES_MAX = 64;
+const MESSAGES_WITH_BOC_MAX = 16;
 
 function openQueue(tree: VisitedCells): OutMsgQueueInfo {
   return readOutMsgQueueInfo(tree, openState(tree, tree.root).outMsgQueueInfo);
@@ -73,7 +73,7 @@ export function answerQueueSizes(
   );
   return {
     shards: wanted.map((block) => ({ id: block.id, size: Number(sizeOf(visitState(view, block))) })),
-    extMsgQueueSizeLimit: externalsQueueLimit,
+    extMsgQueueSizeLimit: EXTERNALS_QUEUE_LIMIT,
   };
 }
 
@@ -96,7 +96,7 @@ export function answerDispatchQueueInfo(
   const accounts: DispatchQueueInfo['accountDispatchQueues'] = [];
   const complete = walkAccounts(state, afterAddr, afterAddr !== undefined, (addr, { messages, size }) => {
     // The account after the last is visited too, because it shows that there are more.
-    if (accounts.length === Math.min(maxAccounts, accountsMax)) return false;
+    if (accounts.length === Math.min(maxAccounts, ACCOUNTS_MAX)) return false;
     accounts.push({ addr, size, minLt: endKey(state, messages, false), maxLt: endKey(state, messages, true) });
     return true;
   });
@@ -153,7 +153,7 @@ export function answerDispatchQueueMessages(
   if (!isValidId(id)) throw refusal(serverCode.fatal, 'invalid BlockIdExt');
   if (maxMessages <= 0) throw refusal(serverCode.fatal, 'invalid max_messages');
   const withBoc = (mode & 4) !== 0;
-  const wanted = Math.min(maxMessages, withBoc ? messagesWithBocMax : messagesMax);
+  const wanted = Math.min(maxMessages, withBoc ? MESSAGES_WITH_BOC_MAX : MESSAGES_MAX);
   const { block, state } = loadState(view, id);
   const messages: Message[] = [];
   const roots: Shown[] = [];

@@ -17,7 +17,7 @@ import type { VisitedCells } from './visited-cells.ts';
 import { openMasterchainBlock, openMasterchainState } from './walk.ts';
 
 /** Most links from a masterchain block down to a shard block. A shard makes no more blocks in one masterchain interval. */
-const linksMax = 8;
+const LINKS_MAX = 8;
 
 export function answerShardInfo(view: View, { id, workchain, shard, exact }: ArgsOf<typeof getShardInfo>): ShardInfo {
   if (workchain === -0x80000000) throw refusal(serverCode.fatal, 'requested shard is invalid');
@@ -66,7 +66,7 @@ export function linksTo(view: View, block: ChainBlock): Links {
   const start = view.chain.masterchain(block.masterchainSeqno)!;
   const links: { id: BlockId; proof: Buffer }[] = [];
   for (let current = start; !sameBlock(current.id, block.id);) {
-    if (links.length === linksMax) throw refusal(serverCode.fatal, 'proof chain is too long');
+    if (links.length === LINKS_MAX) throw refusal(serverCode.fatal, 'proof chain is too long');
     const tree = visitBlock(view, current);
     const next = current === start ? topTowards(tree, block.id) : previousTowards(tree, current, block.id);
     links.push({ id: next, proof: answerBoc(tree) });

@@ -1,5 +1,5 @@
 /** Longest work between two turns of the event loop, in milliseconds: half of the time that one request may block. */
-const sliceMs = 10;
+const SLICE_MS = 10;
 
 /** Counts the work done since the last turn of the event loop. */
 export type Slices = {
@@ -12,7 +12,7 @@ export function createSlices(nowMs: () => number): Slices {
   let startedMs = nowMs();
   return {
     rest() {
-      if (nowMs() - startedMs < sliceMs) return undefined;
+      if (nowMs() - startedMs < SLICE_MS) return undefined;
       return new Promise((resolve) => {
         setImmediate(() => {
           startedMs = nowMs();

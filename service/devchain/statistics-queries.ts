@@ -10,7 +10,7 @@ import { needMasterchainBlock, visitState } from './view.ts';
 import { openMasterchainState } from './walk.ts';
 
 /** Most entries of one answer. */
-const entriesMax = 1000;
+const ENTRIES_MAX = 1000;
 
 /**
  * Shows block creators in key order. Mode bits: 1 from `startAfter` on, 2 with it itself, 4 `modifiedAfter` (which the node
@@ -28,7 +28,7 @@ export function answerValidatorStats(
   if (blockCreateStats === undefined)
     throw refusal(serverCode.fatal, 'cannot extract block create stats from mc state');
   let count = 0;
-  const complete = walkHashmap(state, blockCreateStats.root, 256, () => ++count < Math.min(limit, entriesMax), {
+  const complete = walkHashmap(state, blockCreateStats.root, 256, () => ++count < Math.min(limit, ENTRIES_MAX), {
     from: startAfter ?? Buffer.alloc(32),
     exclusive: (mode & 3) === 1,
   });

@@ -17,7 +17,7 @@ import { isValidId, lookUpBlock, needBlock, visitBlock } from './view.ts';
 import type { VisitedCells } from './visited-cells.ts';
 
 /** Most transactions of one getTransactions answer. */
-const transactionsMax = 16;
+const TRANSACTIONS_MAX = 16;
 
 /** Finds an account's transaction in a block, unopened. Opens the ways through both dictionaries. */
 function findTransaction(tree: VisitedCells, extra: number, account: Buffer, lt: bigint): number | undefined {
@@ -55,7 +55,7 @@ export function answerTransactions(view: View, { count, account, lt, hash }: Arg
   const ids: BlockId[] = [];
   const roots: Shown[] = [];
   let next = { lt: BigInt.asUintN(64, lt), hash };
-  while (roots.length < Math.min(count, transactionsMax) && next.lt > 0n) {
+  while (roots.length < Math.min(count, TRANSACTIONS_MAX) && next.lt > 0n) {
     const found = loadTransaction(view, account, next.lt, roots.length === 0);
     if (found === undefined) break;
     const { id, tree, cell } = found;

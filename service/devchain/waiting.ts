@@ -2,13 +2,13 @@ import { refusal, serverCode } from './errors.ts';
 import type { StartTimer } from './head.ts';
 
 /** Longest wait of a node, whatever the request says. */
-const waitMaxMs = 10_000;
+const WAIT_MAX_MS = 10_000;
 
 /** A block further than this above the tip is refused at once. */
-const aheadMax = 100;
+const AHEAD_MAX = 100;
 
 /** Most concurrent waits. Further waits are refused, like a node without time. */
-const waitsMax = 10_000;
+const WAITS_MAX = 10_000;
 
 /** Waits of `waitMasterchainSeqno` (service/liteserver/README.md#waiting-for-a-block). */
 export type Waiting = {
@@ -36,7 +36,7 @@ export function createWaiting(tip: () => number, dependencies: { readonly startT
         else reject(refusal(serverCode.timeout, 'timeout'));
       };
       const wait = { seqno, settle };
-      const cancelTimer = dependencies.startTimer(settle, Math.min(timeoutMs, waitMaxMs));
+      const cancelTimer = dependencies.startTimer(settle, Math.min(timeoutMs, WAIT_MAX_MS));
       signal.addEventListener('abort', settle);
       waits.add(wait);
     });
@@ -46,8 +46,8 @@ export function createWaiting(tip: () => number, dependencies: { readonly startT
     async until(seqno, timeoutMs, signal) {
       if (seqno <= tip()) return;
       if (timeoutMs <= 0 || signal.aborted) throw refusal(serverCode.timeout, 'timeout');
-      if (seqno > tip() + aheadMax) throw refusal(serverCode.notReady, 'too big masterchain block seqno');
-      if (waits.size >= waitsMax) throw refusal(serverCode.deadline, 'timeout');
+      if (seqno > tip() + AHEAD_MAX) throw refusal(serverCode.notReady, 'too big masterchain block seqno');
+      if (waits.size >= WAITS_MAX) throw refusal(serverCode.deadline, 'timeout');
       await enqueue(seqno, timeoutMs, signal);
     },
     check() {

@@ -16,10 +16,10 @@ const secretName = /key|token|secret|password|auth/i;
 const ownKey = /ton_[A-Za-z0-9_-]{4,}/g;
 
 /** Characters of a URL that a log line shows. */
-const shownMax = 512;
+const SHOWN_MAX = 512;
 
 /** Characters of a URL that are searched for secrets. The rest is longer than the shown part, even after secrets are cut out. */
-const searchedMax = 2 * shownMax;
+const searchedMax = 2 * SHOWN_MAX;
 
 /** A request's URL for logs and traces: every secret replaced however it is escaped, cut to a bounded length. */
 export function redactUrl(whole: string): string {
@@ -27,7 +27,7 @@ export function redactUrl(whole: string): string {
   const mark = url.indexOf('?');
   const path = decodePath(mark === -1 ? url : url.slice(0, mark));
   const shown = mark === -1 ? path : `${path}?${redactQuery(url.slice(mark + 1))}`;
-  return redactText(shown.replace(ownKey, 'redacted')).slice(0, shownMax);
+  return redactText(shown.replace(ownKey, 'redacted')).slice(0, SHOWN_MAX);
 }
 
 /** A key may be percent-encoded. A path that does not decode is shown as it is. */

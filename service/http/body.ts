@@ -17,13 +17,16 @@ export type BodyReader = {
   read(message: IncomingMessage, signal: AbortSignal): Promise<Buffer>;
 };
 
-const textMax = 64;
+const TEXT_MAX = 64;
 
 /** Refuses a body in another encoding than as it is (RFC 9110, 8.4). */
 function requireIdentity({ headers }: IncomingMessage): void {
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
   if (encoding === '' || encoding === 'identity') return;
-  throw new HttpError('body_encoded', `Content-Encoding: expected none or identity, got ${encoding.slice(0, textMax)}`);
+  throw new HttpError(
+    'body_encoded',
+    `Content-Encoding: expected none or identity, got ${encoding.slice(0, TEXT_MAX)}`,
+  );
 }
 
 type BodyErrorCode = 'body_too_large' | 'body_slow' | 'body_cut' | 'too_many_in_flight';
@@ -80,7 +83,7 @@ function isCallerGone(reason: unknown): boolean {
 }
 
 /** Unread bytes that are discarded to keep a connection, and with it the answer. Beyond this the connection is closed. */
-const discardBytesMax = 16 * 1_048_576;
+const DISCARD_BYTES_MAX = 16 * 1_048_576;
 
 /**
  * True when the connection must end with the answer, because the caller may continue to send. A body of moderate declared length is
@@ -90,7 +93,7 @@ export function mustClose(message: IncomingMessage): boolean {
   if (message.complete) return false;
   if (awaitsContinue(message)) return true;
   if (message.headers['transfer-encoding'] !== undefined) return true;
-  return Number(message.headers['content-length'] ?? 0) > discardBytesMax;
+  return Number(message.headers['content-length'] ?? 0) > DISCARD_BYTES_MAX;
 }
 
 /**

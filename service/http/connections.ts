@@ -17,7 +17,7 @@ export type ConnectionsOptions = {
  * Refused connections of one address that wait until their answer is read, at most a second. Further connections are closed without an
  * answer.
  */
-const refusedMax = 16;
+const REFUSED_MAX = 16;
 
 /** Open connections of one address. */
 type Open = { served: number; refused: number };
@@ -46,7 +46,7 @@ export function boundConnections(
   const refuse = (socket: Socket, address: string, open: Open): void => {
     onRefusal();
     socket.on('error', () => socket.destroy());
-    if (open.refused >= refusedMax) {
+    if (open.refused >= REFUSED_MAX) {
       socket.destroy();
       return;
     }

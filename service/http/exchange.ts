@@ -9,7 +9,7 @@ import { extraText, v2Envelope, v3Envelope, type Envelope } from './envelope.ts'
 import type { HttpMetrics } from './metrics.ts';
 import type { Clock } from './options.ts';
 import { isV3 } from './paths.ts';
-import { callerGoneStatus } from './status.ts';
+import { CALLER_GONE_STATUS } from './status.ts';
 import { endRequestSpan, startRequestSpan } from './tracing.ts';
 
 /** Record of one request, from its headers to the end of its answer. It then becomes a log line, a span and metrics. */
@@ -78,7 +78,7 @@ export function createExchanges({ clock, logger, tracer, metrics }: ExchangesDep
   const end = (exchange: Exchange, startedMs: number, request: RequestHead, answer: NotedAnswer): void => {
     inFlight--;
     const { raw } = answer;
-    const status = raw.writableFinished ? raw.statusCode : callerGoneStatus;
+    const status = raw.writableFinished ? raw.statusCode : CALLER_GONE_STATUS;
     const elapsedMs = clock.nowMs() - startedMs;
     const bytes = answer.bytes();
     const { operation, errorCode: code, errorText } = exchange;
@@ -92,7 +92,7 @@ export function createExchanges({ clock, logger, tracer, metrics }: ExchangesDep
       operation,
       status,
       ...(code !== undefined && { code }),
-      ...(errorText !== undefined && { reason: errorText.slice(0, reasonCharactersMax) }),
+      ...(errorText !== undefined && { reason: errorText.slice(0, REASON_CHARACTERS_MAX) }),
       liteServers: exchange.liteServers,
       elapsedMs: Number(elapsedMs.toFixed(3)),
       bytes,
@@ -153,7 +153,7 @@ export function createExchanges({ clock, logger, tracer, metrics }: ExchangesDep
 }
 
 /** Part of an error's text that a line has: up to the exit code of a refused message. */
-const reasonCharactersMax = 320;
+const REASON_CHARACTERS_MAX = 320;
 
 /** A client far over its limit must not fill the log. Such refusals are counted, and logged with the level `debug`. */
 function levelOf(status: number): 'debug' | 'info' | 'warn' {

@@ -34,7 +34,7 @@ export type InternalPage = {
 export type InternalPost = (body: Buffer) => Promise<InternalPage>;
 
 /** The largest account there may be, as a bag of cells in base64, and what is around it. */
-const postBytesMax = 8 * 1_048_576;
+const POST_BYTES_MAX = 8 * 1_048_576;
 
 export type InternalServerDependencies = {
   readonly register: Registry;
@@ -71,7 +71,7 @@ export function createInternalServer(
   const app = fastify({
     logger: false,
     forceCloseConnections: true,
-    bodyLimit: postBytesMax,
+    bodyLimit: POST_BYTES_MAX,
     // A path that cannot be decoded skips all hooks.
     frameworkErrors: ({ message }, request, reply) => {
       if (!refuses(request, reply)) void sendJson(reply, 400, { error: message });
@@ -129,7 +129,7 @@ export function createInternalServer(
 function continueAfterChecks(app: FastifyInstance): void {
   deferContinue(app.server);
   app.addHook('preParsing', ({ raw: message }, reply, payload, done) => {
-    const isTooLong = Number(message.headers['content-length'] ?? 0) > postBytesMax;
+    const isTooLong = Number(message.headers['content-length'] ?? 0) > POST_BYTES_MAX;
     if (isTooLong) reply.header('connection', 'close');
     else askForBody(message);
     done(null, payload);

@@ -3,28 +3,28 @@ import { randomBytes } from 'node:crypto';
 import { HttpError } from './errors.ts';
 
 /** Depth of arrays and objects in each other: deep stacks of get-methods (service/v2/README.md#transport). */
-const depthMax = 2048;
+const DEPTH_MAX = 2048;
 
 /**
  * Values in one body; 200,000 take some 15 ms. The longest stack, 8,000 typed entries, has 48,000. A body full of the smallest cells as
  * objects has 170,000.
  */
-const valuesMax = 200_000;
+const VALUES_MAX = 200_000;
 
 /** Fields of one object. The contract has some 20 names. All-different names take the parser much longer than values do. */
-const fieldsMax = 1_000;
+const FIELDS_MAX = 1_000;
 
 /** Integers beyond 2^53 in one body: twice as many as the longest stack has. A conversion takes half a microsecond. */
-const longIntegersMax = 16_000;
+const LONG_INTEGERS_MAX = 16_000;
 
 /** A shorter body cannot exceed a bound. A level takes two bytes, a value at least two, a field at least six. */
-const bytesAlwaysFine = 2 * depthMax;
+const bytesAlwaysFine = 2 * DEPTH_MAX;
 
 /** Shorter integers are exact as doubles. */
-const exactDigitsMax = 15;
+const EXACT_DIGITS_MAX = 15;
 
 /** Longer integers fit no type of the contract (int256 has 77 digits). Their conversion takes quadratic time. */
-const digitsMax = 100;
+const DIGITS_MAX = 100;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -43,9 +43,9 @@ export function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-const longDigits = new RegExp(`\\d{${exactDigitsMax + 1}}`);
+const longDigits = new RegExp(`\\d{${EXACT_DIGITS_MAX + 1}}`);
 
-const longInteger = new RegExp(`^-?[1-9]\\d{${exactDigitsMax},${digitsMax - 1}}$`);
+const longInteger = new RegExp(`^-?[1-9]\\d{${EXACT_DIGITS_MAX},${DIGITS_MAX - 1}}$`);
 
 /** Placeholder of a long integer during parsing: a prefix that callers cannot guess, then the digits. */
 const mark = `${randomBytes(16).toString('hex')}:`;
@@ -74,10 +74,10 @@ function markLongIntegers(text: string): string {
     } else if (isInNumber(code)) {
       const start = at;
       while (isInNumber(text.charCodeAt(at + 1))) at++;
-      if (at - start < exactDigitsMax) continue;
+      if (at - start < EXACT_DIGITS_MAX) continue;
       const token = text.slice(start, at + 1);
       if (!longInteger.test(token) || Number.isSafeInteger(Number(token))) continue;
-      if (++marked > longIntegersMax) throw tooMany(longIntegersMax, 'long integers');
+      if (++marked > LONG_INTEGERS_MAX) throw tooMany(LONG_INTEGERS_MAX, 'long integers');
       shown += `${text.slice(copied, start)}"${mark}${token}"`;
       copied = at + 1;
     }
@@ -124,8 +124,8 @@ const closeBrace = 0x7d;
 /** Checks depth, values and fields in one pass over the bytes outside strings, before anything is built. */
 function refuseExcess(bytes: Uint8Array): void {
   /** Per level: items after the first, and whether the items are fields. */
-  const items = new Uint32Array(depthMax + 1);
-  const isObject = new Uint8Array(depthMax + 1);
+  const items = new Uint32Array(DEPTH_MAX + 1);
+  const isObject = new Uint8Array(DEPTH_MAX + 1);
   let depth = 0;
   let values = 1;
   for (let at = 0; at < bytes.length; at++) {
@@ -133,15 +133,15 @@ function refuseExcess(bytes: Uint8Array): void {
     if (byte === quote) at = stringEnd((index) => bytes[index], bytes.length, at);
     else if (byte === comma) {
       values++;
-      if (++items[depth]! >= fieldsMax && isObject[depth] === 1) throw tooMany(fieldsMax, 'fields in an object');
+      if (++items[depth]! >= FIELDS_MAX && isObject[depth] === 1) throw tooMany(FIELDS_MAX, 'fields in an object');
     } else if (byte === closeBracket || byte === closeBrace) depth = Math.max(0, depth - 1);
     else if (byte === openBracket || byte === openBrace) {
       values++;
-      if (++depth > depthMax) throw new HttpError('body_not_json', `nested deeper than ${depthMax}`);
+      if (++depth > DEPTH_MAX) throw new HttpError('body_not_json', `nested deeper than ${DEPTH_MAX}`);
       items[depth] = 0;
       isObject[depth] = byte === openBrace ? 1 : 0;
     }
-    if (values > valuesMax) throw tooMany(valuesMax, 'values');
+    if (values > VALUES_MAX) throw tooMany(VALUES_MAX, 'values');
   }
 }
 

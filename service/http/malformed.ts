@@ -12,7 +12,7 @@ const statuses: ReadonlyMap<string, readonly [status: number, text: string]> = n
 ]);
 
 /** Long enough for an answer of 300 bytes to arrive anywhere. */
-const lingerMs = 1000;
+const LINGER_MS = 1000;
 
 /** Answers connections whose bytes are no HTTP request, each once. */
 export type MalformedAnswers = {
@@ -77,6 +77,6 @@ export function writeRaw(
   }).map(([name, value]) => `${name}: ${value}\r\n`);
   // Discards the rest of the request for a moment. Destroying at once can cause a reset before the answer arrives.
   socket.resume();
-  setTimeout(() => socket.destroy(), lingerMs).unref();
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}\r\n${lines.join('')}\r\n${body}`);
 }

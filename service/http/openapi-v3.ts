@@ -3,7 +3,7 @@ import type { Parameter } from '../contract/parameter.ts';
 import { referenceTo, type JsonSchema } from '../contract/shape.ts';
 import { nextCursorHeader } from '../v3/cursor.ts';
 import type { V3Request } from '../v3/operation.ts';
-import { settingHeaders, timeoutMsMax } from '../v3/settings.ts';
+import { settingHeaders, TIMEOUT_MS_MAX } from '../v3/settings.ts';
 import type { V3 } from '../v3/v3.ts';
 import { jsonContent } from './openapi-failures.ts';
 import { v3Path } from './paths.ts';
@@ -30,7 +30,7 @@ const failures: ReadonlyMap<number, string> = new Map([
 const commonStatuses: readonly number[] = [401, 403, 405, 422, 429, 500, 503, 504];
 
 const settingSchemas: Readonly<Record<(typeof settingHeaders)[number], JsonSchema>> = {
-  'X-Timeout': { type: 'integer', maximum: timeoutMsMax },
+  'X-Timeout': { type: 'integer', maximum: TIMEOUT_MS_MAX },
   'X-No-Address-Book': { type: 'boolean' },
   'X-No-Metadata': { type: 'boolean' },
   'X-Actions-Version': { type: 'string' },

@@ -87,12 +87,12 @@ export const defaultBounds: HttpBounds = {
  * A tenth of `connectionsMax`: ten addresses can fill the listener, a single address cannot. More than a browser or a pool of a server
  * opens.
  */
-const connectionsPerAddressDefault = 1024;
+const CONNECTIONS_PER_ADDRESS_DEFAULT = 1024;
 
 /** Returns the connections that one address may have open. `Infinity` behind a proxy, which connects for all its callers. */
 export function connectionBound(given: number | null, trustedProxies: number): number {
   if (given !== null) return given === 0 ? Infinity : given;
-  return trustedProxies === 0 ? connectionsPerAddressDefault : Infinity;
+  return trustedProxies === 0 ? CONNECTIONS_PER_ADDRESS_DEFAULT : Infinity;
 }
 
 /** Options with every bound filled in. */

@@ -16,19 +16,19 @@ export type Pacing = {
 /**
  * Prompt refusals of one caller in a second. A client that respects `Retry-After` sees a few, a client that tests its limit some dozens.
  */
-const promptPerSecond = 100;
+const PROMPT_PER_SECOND = 100;
 
 /**
  * Delay of further refusals in milliseconds. It equals the least value of `Retry-After`, so that no answer comes later than a useful retry.
  * With a tenth of this delay, refusals still raised the p99 of other callers by half.
  */
-const delayMs = 1000;
+const DELAY_MS = 1000;
 
 /** Delayed refusals at a time: a small part of the requests in flight. Further refusals are sent at once, which costs 0.1 ms each. */
-const heldMax = 256;
+const HELD_MAX = 256;
 
 /** Callers counted in a second. Refusals of further callers are not delayed. */
-const callersMax = 10_000;
+const CALLERS_MAX = 10_000;
 
 export function createPacing(nowMs: () => number): Pacing {
   const refusals = new Map<string, number>();
@@ -48,13 +48,13 @@ export function createPacing(nowMs: () => number): Pacing {
   const count = (caller: string): number => {
     turn();
     const refused = (refusals.get(caller) ?? 0) + 1;
-    if (refused > 1 || refusals.size < callersMax) refusals.set(caller, refused);
-    if (refused === promptPerSecond) pressing++;
+    if (refused > 1 || refusals.size < CALLERS_MAX) refusals.set(caller, refused);
+    if (refused === PROMPT_PER_SECOND) pressing++;
     return refused;
   };
 
   const hold = (caller: string, send: () => void): (() => void) | undefined => {
-    if (count(caller) <= promptPerSecond || held >= heldMax) return undefined;
+    if (count(caller) <= PROMPT_PER_SECOND || held >= HELD_MAX) return undefined;
     held++;
     let isOver = false;
     const end = (): void => {
@@ -64,7 +64,7 @@ export function createPacing(nowMs: () => number): Pacing {
       held--;
       send();
     };
-    const timer = setTimeout(end, delayMs);
+    const timer = setTimeout(end, DELAY_MS);
     return end;
   };
 
@@ -83,7 +83,7 @@ export function createPacing(nowMs: () => number): Pacing {
     },
     isPressing(caller) {
       turn();
-      return (refusals.get(caller) ?? 0) >= promptPerSecond;
+      return (refusals.get(caller) ?? 0) >= PROMPT_PER_SECOND;
     },
     hold,
   };

@@ -194,7 +194,7 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
       const closed = app.close();
       await idleWithin(exchanges, options.drainMs);
       calls.cut();
-      await idleWithin(exchanges, cutMs);
+      await idleWithin(exchanges, CUT_MS);
       app.server.closeAllConnections();
       await closed;
     },
@@ -224,7 +224,7 @@ function conditionsStage(
 }
 
 /** After the cut every answer is on its way. A connection whose caller does not read is closed after this time. */
-const cutMs = 500;
+const CUT_MS = 500;
 
 type OnBadUrl = (error: HttpError, request: FastifyRequest, reply: FastifyReply) => void;
 

@@ -20,7 +20,7 @@ export type Failure = {
 type Row = readonly [status: number, text: string | ((error: TonplaneError) => string)];
 
 /** Status that no caller reads; it exists for logs and metrics (nginx's number for a disconnected caller). */
-export const callerGoneStatus = 499;
+export const CALLER_GONE_STATUS = 499;
 
 const networkTimeout = 'LITE_SERVER_NETWORK timeout';
 const unavailable = 'no lite server is available';
@@ -92,7 +92,7 @@ const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['tvm_crashed', [500, 'the virtual machine failed']],
   ['tvm_queue_full', [503, 'too many contract runs wait']],
   ['tvm_closed', [503, 'the service is shutting down']],
-  ['tvm_aborted', [callerGoneStatus, 'caller closed the request']],
+  ['tvm_aborted', [CALLER_GONE_STATUS, 'caller closed the request']],
   ['from_too_old', [500, ownMessage]],
   // Keys and limits.
   ['unknown_key', [401, unknownKey]],
@@ -115,7 +115,7 @@ const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   ...['schema_missing', 'schema_older', 'schema_newer', 'other_network'].map(indexUnavailable),
   // Time and room.
   ['request_timeout', [504, networkTimeout]],
-  ['caller_gone', [callerGoneStatus, 'caller closed the request']],
+  ['caller_gone', [CALLER_GONE_STATUS, 'caller closed the request']],
   ['too_many_in_flight', [503, 'too many requests in flight']],
   // The pool.
   ['no_lite_server', [503, unavailable]],
@@ -123,7 +123,7 @@ const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['closed', [503, unavailable]],
   ['behind', [503, 'this replica is behind what you have seen']],
   ['deadline', [504, networkTimeout]],
-  ['aborted', [callerGoneStatus, 'caller closed the request']],
+  ['aborted', [CALLER_GONE_STATUS, 'caller closed the request']],
   // Errors of one lite server that reach the caller unchanged; numbered answers are in `serverRow`.
   ['timeout', [504, networkTimeout]],
   ['unreachable', [503, unavailable]],
@@ -132,7 +132,7 @@ const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   // Checks that could not be made; failed checks are in `proofRow`.
   ['proof_closed', [503, unavailable]],
   ['proof_overloaded', [503, 'too many checks in flight']],
-  ['proof_aborted', [callerGoneStatus, 'caller closed the request']],
+  ['proof_aborted', [CALLER_GONE_STATUS, 'caller closed the request']],
 ]);
 
 /** Names of the lite server's error numbers (service/v2/README.md#texts-of-lite-servers). All other numbers are UNKNOWN. */
@@ -149,7 +149,7 @@ const serverErrorNames: ReadonlyMap<number, string> = new Map([
 const serverTimeouts: ReadonlySet<number> = new Set([652, -503]);
 
 /** Longest text of a lite server that is passed on. The longest text seen, a cut VM log, has about 1,000 characters. */
-const serverTextMax = 8192;
+const SERVER_TEXT_MAX = 8192;
 
 /** Maps errors to HTTP; the only place that does. Never throws. */
 export function failureOf(error: unknown): Failure {
@@ -176,7 +176,7 @@ function serverRow(error: TonplaneError): Row | undefined {
   if (typeof data.serverCode !== 'number' || typeof data.text !== 'string') return undefined;
   if (serverTimeouts.has(data.serverCode)) return [504, networkTimeout];
   const name = serverErrorNames.get(data.serverCode) ?? 'UNKNOWN';
-  return [500, `LITE_SERVER_${name}: ${data.text.slice(0, serverTextMax)}`];
+  return [500, `LITE_SERVER_${name}: ${data.text.slice(0, SERVER_TEXT_MAX)}`];
 }
 
 /** Names in tonlib for failed checks (service/v2/README.md#texts-of-lite-servers), by subject. */

@@ -17,7 +17,7 @@ import {
 const traceparent = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/;
 
 /** Longest `tracestate` that is passed on (W3C Trace Context 3.3.1.5). */
-const traceStateMax = 512;
+const TRACE_STATE_MAX = 512;
 
 /** The caller's span as parent, when it sent a valid `traceparent`. */
 export function parentContext(headers: IncomingHttpHeaders): Context {
@@ -31,7 +31,7 @@ export function parentContext(headers: IncomingHttpHeaders): Context {
     spanId,
     traceFlags: Number.parseInt(flags, 16) & 1,
     isRemote: true,
-    ...(typeof state === 'string' && state.length <= traceStateMax && { traceState: createTraceState(state) }),
+    ...(typeof state === 'string' && state.length <= TRACE_STATE_MAX && { traceState: createTraceState(state) }),
   };
   return isSpanContextValid(spanContext) ? trace.setSpanContext(ROOT_CONTEXT, spanContext) : ROOT_CONTEXT;
 }

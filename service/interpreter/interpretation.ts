@@ -1,4 +1,4 @@
-import { classifiedTransactionsMax, type Classified } from '../actions/classify.ts';
+import { CLASSIFIED_TRANSACTIONS_MAX, type Classified } from '../actions/classify.ts';
 import { createPacer, type Pacer } from '../contract/paced.ts';
 import type { EventTransaction } from '../actions/event.ts';
 import { parseAddress } from '../decode/address.ts';
@@ -120,7 +120,7 @@ function readLedger(store: Pick<Store, 'transaction'>, seqnos: readonly number[]
       here.set(name, (here.get(name) ?? 0) + 1);
     }
     const began = traces.filter(
-      ({ trace_id, nodes }) => nodes <= classifiedTransactionsMax && here.get(hashKey(trace_id)) !== nodes,
+      ({ trace_id, nodes }) => nodes <= CLASSIFIED_TRANSACTIONS_MAX && here.get(hashKey(trace_id)) !== nodes,
     );
     const earlier = await readEarlierTransactions(query, began, seqnos);
     return { transactions, traces, earlier, edits: await readEdits(query, seqnos) };
@@ -170,7 +170,7 @@ async function tell(
 
 /** Result for a trace that is not classified: too large, or partly unreadable. */
 function whatIsLeftOut({ nodes }: TraceRow, { length }: readonly OpenTransaction[]): Classified | undefined {
-  if (nodes > classifiedTransactionsMax) return { state: 'unclassified', actions: [] };
+  if (nodes > CLASSIFIED_TRANSACTIONS_MAX) return { state: 'unclassified', actions: [] };
   return length === nodes ? undefined : { state: 'failed', actions: [] };
 }
 

@@ -19,7 +19,7 @@ import type { TraceRow } from '../store/tables.ts';
 import { createFinder } from './finder.ts';
 import { interpret } from './interpretation.ts';
 import { createInterpreterMetrics } from './metrics.ts';
-import { interpretationVersion, tuningDefaults, type InterpreterTuning } from './options.ts';
+import { INTERPRETATION_VERSION, tuningDefaults, type InterpreterTuning } from './options.ts';
 import { createInterpreterProgress, type InterpreterProgressView } from './progress.ts';
 import { isClaimLost, isFinal, untilUntellable, type Stage } from './retrying.ts';
 
@@ -64,7 +64,7 @@ export type InterpreterDependencies = {
 /** Begins at once, and continues through all failures until it is closed. */
 export function createInterpreter(options: InterpreterOptions, dependencies: InterpreterDependencies): Interpreter {
   const { store, worlds, detector, readBeginning, storeTraces, logger, register, now, unixMs, random } = dependencies;
-  const { version = interpretationVersion } = options;
+  const { version = INTERPRETATION_VERSION } = options;
   const tuning = { ...tuningDefaults, ...options.tuning };
   const closing = new AbortController();
   const { signal } = closing;

@@ -1,5 +1,5 @@
 /** Version of the interpretation. Increase it with every change of detection or classification that changes rows. */
-export const interpretationVersion = 7;
+export const INTERPRETATION_VERSION = 7;
 
 /** Bounds and times. The defaults suit every network; tests shorten them. */
 export type InterpreterTuning = {

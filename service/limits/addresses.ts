@@ -11,7 +11,7 @@ export type Addresses = {
 };
 
 /** Hash slots for the remainders of evicted budgets: 400 kB. */
-const slotCount = 16_384;
+const SLOT_COUNT = 16_384;
 
 /**
  * Caches the budgets of the `max` subjects seen last. A subject evicted before its budget refilled leaves the remainder in a hash slot. A new subject
@@ -23,9 +23,9 @@ const slotCount = 16_384;
 export function createAddresses(given: LimitPlan, max: number, seed: number): Addresses {
   let plan = given;
   const budgets = new Map<string, Budget>();
-  const fullAtUs = new Float64Array(slotCount);
-  const days = new Float64Array(slotCount);
-  const usedOnDay = new Float64Array(slotCount);
+  const fullAtUs = new Float64Array(SLOT_COUNT);
+  const days = new Float64Array(SLOT_COUNT);
+  const usedOnDay = new Float64Array(SLOT_COUNT);
 
   const recall = (subject: string, nowUs: number): Budget => {
     const slot = slotOf(subject, seed);
@@ -101,5 +101,5 @@ function slotOf(subject: string, seed: number): number {
   for (let index = 0; index < subject.length; index++) {
     hash = Math.imul(hash ^ subject.charCodeAt(index), 0x01000193);
   }
-  return (hash ^ (hash >>> 15)) & (slotCount - 1);
+  return (hash ^ (hash >>> 15)) & (SLOT_COUNT - 1);
 }

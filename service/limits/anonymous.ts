@@ -14,7 +14,7 @@ export type AnonymousCallers = {
 };
 
 /** A site is an IPv6 /48: the usual allocation to one customer, which has 65,536 networks of /64. */
-const budgetsOfSite = 16;
+const BUDGETS_OF_SITE = 16;
 
 /**
  * @param max most addresses, and most sites, with a cached budget
@@ -52,9 +52,9 @@ function pricedForSite(priced: PricedPlan): PricedPlan {
 function planOfSite(plan: LimitPlan): LimitPlan {
   return {
     ...plan,
-    requestsPerSecond: plan.requestsPerSecond * budgetsOfSite,
-    burst: plan.burst * budgetsOfSite,
-    requestsPerDay: plan.requestsPerDay === null ? null : plan.requestsPerDay * budgetsOfSite,
-    maxConcurrent: plan.maxConcurrent === null ? null : plan.maxConcurrent * budgetsOfSite,
+    requestsPerSecond: plan.requestsPerSecond * BUDGETS_OF_SITE,
+    burst: plan.burst * BUDGETS_OF_SITE,
+    requestsPerDay: plan.requestsPerDay === null ? null : plan.requestsPerDay * BUDGETS_OF_SITE,
+    maxConcurrent: plan.maxConcurrent === null ? null : plan.maxConcurrent * BUDGETS_OF_SITE,
   };
 }

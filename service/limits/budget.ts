@@ -20,8 +20,8 @@ export type Shortage = {
   readonly retryAfterSeconds: number;
 };
 
-export const dayUs = 86_400_000_000;
-const secondUs = 1_000_000;
+export const DAY_US = 86_400_000_000;
+const SECOND_US = 1_000_000;
 
 export function newBudget(nowUs: number): Budget {
   return { bucket: fullBucket(nowUs), day: dayOf(nowUs), usedToday: 0, inFlight: 0 };
@@ -46,7 +46,7 @@ export function spend(budget: Budget, plan: LimitPlan, nowUs: number, tokens: nu
     budget.usedToday = 0;
   }
   if (plan.requestsPerDay !== null && tokens > 0 && budget.usedToday + tokens > plan.requestsPerDay) {
-    return { reason: 'day', retryAfterSeconds: wholeSeconds((budget.day + 1) * dayUs - nowUs) };
+    return { reason: 'day', retryAfterSeconds: wholeSeconds((budget.day + 1) * DAY_US - nowUs) };
   }
   if (plan.requestsPerSecond > 0) {
     const taking = take(budget.bucket, plan, nowUs, tokens);
@@ -70,7 +70,7 @@ export function quotaOf(bucket: Bucket, plan: LimitPlan): Quota | null {
     policy: plan.name,
     limit: plan.burst,
     remaining: tokensLeft(bucket, plan),
-    resetSeconds: Math.ceil(fullInUs(bucket, plan) / secondUs),
+    resetSeconds: Math.ceil(fullInUs(bucket, plan) / SECOND_US),
     windowSeconds: Math.ceil(plan.burst / plan.requestsPerSecond),
   };
 }
@@ -99,10 +99,10 @@ export function budgetFrom(remains: BudgetRemains, plan: LimitPlan, nowUs: numbe
 }
 
 export function dayOf(nowUs: number): number {
-  return Math.floor(nowUs / dayUs);
+  return Math.floor(nowUs / DAY_US);
 }
 
 /** Rounds a wait up to whole seconds, at least 1. */
 export function wholeSeconds(waitUs: number): number {
-  return Math.max(1, Math.ceil(waitUs / secondUs));
+  return Math.max(1, Math.ceil(waitUs / SECOND_US));
 }

@@ -30,7 +30,7 @@ export type Callers = {
 };
 
 /** Most keys in use at one pod: 20 MB. */
-const callersMax = 20_000;
+const CALLERS_MAX = 20_000;
 
 /**
  * Caches valid keys as sent, so that a repeated key needs no hash. The cache is in memory only, bounded, and cleared when keys or plans change. A
@@ -41,7 +41,7 @@ export function createCallers(): Callers {
   let young = new Map<string, Subject>();
   let old = new Map<string, Subject>();
   const set = (key: string, subject: Subject): void => {
-    if (young.size >= callersMax / 2) {
+    if (young.size >= CALLERS_MAX / 2) {
       old = young;
       young = new Map();
     }

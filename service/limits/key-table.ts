@@ -51,11 +51,11 @@ export type KeyTableBuilder = {
   build(): PackedKeys;
 };
 
-export const hashBytes = 32;
+export const HASH_BYTES = 32;
 
 /** Initial capacity: enough for most keyrings; doubled when full. */
-const firstCapacity = 1024;
-const firstTermBytes = 1024;
+const FIRST_CAPACITY = 1024;
+const FIRST_TERM_BYTES = 1024;
 
 /** Value of a hex digit by its code; 255 for any other character. */
 export const hexValues = Uint8Array.from({ length: 256 }, (_, code) => {
@@ -64,14 +64,14 @@ export const hexValues = Uint8Array.from({ length: 256 }, (_, code) => {
 });
 
 /** @param keysAtLeast capacity that needs no growth; growth blocks requests while it runs */
-export function createKeyTableBuilder(keysAtLeast = firstCapacity): KeyTableBuilder {
-  let capacity = Math.max(firstCapacity, keysAtLeast);
+export function createKeyTableBuilder(keysAtLeast = FIRST_CAPACITY): KeyTableBuilder {
+  let capacity = Math.max(FIRST_CAPACITY, keysAtLeast);
   let ids = new Uint8Array(capacity * idLength);
-  let hashes = new Uint8Array(capacity * hashBytes);
+  let hashes = new Uint8Array(capacity * HASH_BYTES);
   let slots = new Int32Array(slotsFor(capacity));
   let termsOf = new Uint32Array(capacity);
-  let termTexts = new Uint8Array(firstTermBytes);
-  let termEnds = new Uint32Array(firstCapacity);
+  let termTexts = new Uint8Array(FIRST_TERM_BYTES);
+  let termEnds = new Uint32Array(FIRST_CAPACITY);
   let termCount = 0;
   let size = 0;
   const plans = new Map<string, number[]>();
@@ -80,13 +80,13 @@ export function createKeyTableBuilder(keysAtLeast = firstCapacity): KeyTableBuil
   const grow = (): void => {
     capacity *= 2;
     ids = longer(ids, capacity * idLength);
-    hashes = longer(hashes, capacity * hashBytes);
+    hashes = longer(hashes, capacity * HASH_BYTES);
     termsOf = longer(termsOf, capacity);
     slots = new Int32Array(slotsFor(capacity));
     for (let index = 0; index < size; index++) slots[slotOf(slots, ids, ids, index * idLength)] = index + 1;
   };
 
-  const hashAt = (index: number): Uint8Array => hashes.subarray(index * hashBytes, (index + 1) * hashBytes);
+  const hashAt = (index: number): Uint8Array => hashes.subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES);
 
   return {
     addTerms(text, plan) {
@@ -102,8 +102,8 @@ export function createKeyTableBuilder(keysAtLeast = firstCapacity): KeyTableBuil
       if (size === capacity) grow();
       const slot = slotOf(slots, ids, bytes, idAt);
       const index = size;
-      const end = (index + 1) * hashBytes;
-      for (let at = index * hashBytes, hex = hexAt; at < end; at++, hex += 2) {
+      const end = (index + 1) * HASH_BYTES;
+      for (let at = index * HASH_BYTES, hex = hexAt; at < end; at++, hex += 2) {
         hashes[at] = ((hexValues[bytes[hex] ?? 0] ?? 0) << 4) | (hexValues[bytes[hex + 1] ?? 0] ?? 0);
       }
       const there = (slots[slot] ?? 0) - 1;
@@ -128,7 +128,7 @@ export function buffersOf({ ids, hashes, slots, termsOf, termTexts, termEnds }: 
 }
 
 /** Most cached terms: the callers of a busy minute. */
-const termsKept = 16_384;
+const TERMS_KEPT = 16_384;
 
 /** Opens a packed table. Terms are parsed on first use, because most keys are not used. */
 export function openKeyTable({ size, slots, termsOf, termEnds, plans, ...packed }: PackedKeys): KeyTable {
@@ -138,7 +138,7 @@ export function openKeyTable({ size, slots, termsOf, termEnds, plans, ...packed 
   const read = (place: number): KeyTerms => {
     const text = texts.toString('utf8', termEnds[place - 1] ?? 0, termEnds[place]);
     const found = readTerms(JSON.parse(text) as Record<string, unknown>, '', []);
-    if (terms.size >= termsKept) terms.clear();
+    if (terms.size >= TERMS_KEPT) terms.clear();
     terms.set(place, found);
     return found;
   };
@@ -150,7 +150,7 @@ export function openKeyTable({ size, slots, termsOf, termEnds, plans, ...packed 
       return (slots[slotOf(slots, ids, wanted, 0)] ?? 0) - 1;
     },
     idAt: (index) => ids.toString('latin1', index * idLength, (index + 1) * idLength),
-    sha256At: (index) => hashes.subarray(index * hashBytes, (index + 1) * hashBytes),
+    sha256At: (index) => hashes.subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES),
     plans,
     termsAt(index) {
       const place = index >= 0 && index < size ? termsOf[index] : undefined;
@@ -185,14 +185,14 @@ function longer<T extends Uint8Array<ArrayBuffer> | Uint32Array<ArrayBuffer>>(va
 const wanted = new Uint8Array(idLength);
 
 /** Most example keys of a plan that does not exist, and most such plans. A manifest has far fewer. */
-const examplesMax = 20;
-const plansMax = 1024;
+const EXAMPLES_MAX = 20;
+const PLANS_MAX = 1024;
 
 function noteExample(plans: Map<string, number[]>, plan: string, index: number): void {
   const examples = plans.get(plan);
   if (examples === undefined) {
-    if (plans.size < plansMax) plans.set(plan, [index]);
-  } else if (examples.length < examplesMax) examples.push(index);
+    if (plans.size < PLANS_MAX) plans.set(plan, [index]);
+  } else if (examples.length < EXAMPLES_MAX) examples.push(index);
 }
 
 function slotsFor(capacity: number): number {

@@ -18,14 +18,14 @@ export type KeyTerms = {
 };
 
 /** Most characters of the name of a plan, owner, network or operation. */
-const nameLengthMax = 253;
+const NAME_LENGTH_MAX = 253;
 
 /** Most operations of a key; a TonApiKey has the same bound. */
-const methodsMax = 128;
-const sourcesMax = 32;
+const METHODS_MAX = 128;
+const SOURCES_MAX = 32;
 
 /** Highest rate of a key, above any plan. Larger numbers lose exactness in a bucket. */
-const rateMax = 1_000_000;
+const RATE_MAX = 1_000_000;
 
 const overrideFields: ReadonlySet<string> = new Set(['requestsPerSecond', 'burst']);
 
@@ -44,12 +44,12 @@ export function readTerms(row: Readonly<Record<string, unknown>>, path: string, 
   expect(networks === undefined || isTexts(networks), 'networks', 'an array of network names');
   expect(notAfter === undefined || !Number.isNaN(notAfterMs), 'notAfter', 'an RFC 3339 time');
   expect(
-    allowedMethods === undefined || (isTexts(allowedMethods) && allowedMethods.length <= methodsMax),
+    allowedMethods === undefined || (isTexts(allowedMethods) && allowedMethods.length <= METHODS_MAX),
     'allowedMethods',
-    `an array of at most ${methodsMax} operations`,
+    `an array of at most ${METHODS_MAX} operations`,
   );
   const sources = allowedSources === undefined ? undefined : readSources(allowedSources);
-  expect(sources !== null, 'allowedSources', `an array of at most ${sourcesMax} CIDR ranges`);
+  expect(sources !== null, 'allowedSources', `an array of at most ${SOURCES_MAX} CIDR ranges`);
   expect(overrides === undefined || isOverrides(overrides), 'overrides', 'whole requestsPerSecond and burst');
   return {
     plan: String(plan),
@@ -70,7 +70,7 @@ export function inSources(sources: BlockList, address: string): boolean {
 
 /** Returns null when an element is no range. */
 function readSources(value: unknown): BlockList | null {
-  if (!isTexts(value) || value.length > sourcesMax) return null;
+  if (!isTexts(value) || value.length > SOURCES_MAX) return null;
   const list = new BlockList();
   for (const range of value) {
     const [address = '', length = '', ...rest] = range.split('/');
@@ -87,7 +87,7 @@ function isOverrides(value: unknown): value is NonNullable<KeyTerms['overrides']
     isRecord(value) &&
     Object.entries(value).every(
       ([name, number]) =>
-        overrideFields.has(name) && Number.isSafeInteger(number) && Number(number) >= 1 && Number(number) <= rateMax,
+        overrideFields.has(name) && Number.isSafeInteger(number) && Number(number) >= 1 && Number(number) <= RATE_MAX,
     )
   );
 }
@@ -97,7 +97,7 @@ function isTexts(value: unknown): value is string[] {
 }
 
 function isText(value: unknown): value is string {
-  return typeof value === 'string' && value.length > 0 && value.length <= nameLengthMax;
+  return typeof value === 'string' && value.length > 0 && value.length <= NAME_LENGTH_MAX;
 }
 
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -10,16 +10,16 @@ import { createKeyringReader, type KeyringReader } from './keyring-reader.ts';
 export type ReadKeyring = { readonly keys: PackedKeys; readonly sha256: string };
 
 /** Most bytes of a keyring; a million rows fit. */
-const bytesMax = 256 * 1024 * 1024;
+const BYTES_MAX = 256 * 1024 * 1024;
 
 /** Most files: Secrets with about 8,000 keys each for a million keys, twice. While shards exchange keys, two Secrets may have the same keys. */
-const filesMax = 512;
+const FILES_MAX = 512;
 
 /** Bytes of one read. */
-const chunkBytes = 128 * 1024;
+const CHUNK_BYTES = 128 * 1024;
 
 /** Most bytes of an unpacked file. A Secret has at most 1 MiB, a few times that unpacked. The file is unpacked in one piece. */
-const unpackedBytesMax = 32 * 1024 * 1024;
+const UNPACKED_BYTES_MAX = 32 * 1024 * 1024;
 
 type KeyringFile = { readonly path: string; readonly bytes: number; readonly stamp: string };
 
@@ -38,12 +38,12 @@ function filesOf(path: string): KeyringFile[] {
 }
 
 function refuseTooMuch(files: readonly KeyringFile[]): void {
-  if (files.length > filesMax) {
-    throw new LimitsError('keyring_invalid', [`keyring: expected at most ${filesMax} files, got ${files.length}`]);
+  if (files.length > FILES_MAX) {
+    throw new LimitsError('keyring_invalid', [`keyring: expected at most ${FILES_MAX} files, got ${files.length}`]);
   }
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-  if (bytes > bytesMax) {
-    throw new LimitsError('keyring_invalid', [`keyring file: expected at most ${bytesMax} bytes, got ${bytes}`]);
+  if (bytes > BYTES_MAX) {
+    throw new LimitsError('keyring_invalid', [`keyring file: expected at most ${BYTES_MAX} bytes, got ${bytes}`]);
   }
 }
 
@@ -90,7 +90,7 @@ export function readKeyring(path: string): ReadKeyring {
 function feedPlain(reader: KeyringReader, path: string): void {
   const descriptor = openSync(path, 'r');
   try {
-    const chunk = Buffer.alloc(chunkBytes);
+    const chunk = Buffer.alloc(CHUNK_BYTES);
     for (let bytes = readSync(descriptor, chunk); bytes > 0; bytes = readSync(descriptor, chunk)) {
       reader.feed(chunk.subarray(0, bytes));
     }
@@ -99,10 +99,10 @@ function feedPlain(reader: KeyringReader, path: string): void {
   }
 }
 
-const unpacking = { maxOutputLength: unpackedBytesMax };
+const unpacking = { maxOutputLength: UNPACKED_BYTES_MAX };
 
 function feedUnpacked(reader: KeyringReader, bytes: Buffer): void {
-  for (let at = 0; at < bytes.length; at += chunkBytes) reader.feed(bytes.subarray(at, at + chunkBytes));
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) reader.feed(bytes.subarray(at, at + CHUNK_BYTES));
 }
 
 /** Detects gzip by the first bytes, whatever the name. */

@@ -4,7 +4,7 @@ import { LimitsError } from './errors.ts';
 import { keyringRowFields } from '../config/keyring-row.ts';
 import {
   createKeyTableBuilder,
-  hashBytes,
+  HASH_BYTES,
   hexValues,
   type BuiltTerms,
   type KeyTableBuilder,
@@ -23,19 +23,19 @@ export type KeyringReader = {
 };
 
 /** Most reported problems. The first ones show the cause. */
-const problemsMax = 20;
+const PROBLEMS_MAX = 20;
 
 /** Most cached texts of terms. Rows of most keyrings differ by id and hash only; other texts are parsed one by one. */
-const knownTermsMax = 4096;
+const KNOWN_TERMS_MAX = 4096;
 
 const fieldNames: ReadonlySet<string> = new Set(keyringRowFields);
 
 /** Lower bound of the bytes of a row. It bounds the rows of a file. */
-const rowBytesMin = 100;
+const ROW_BYTES_MIN = 100;
 
 /** @param bytesExpected bytes of all files together, so that the table need not grow */
 export function createKeyringReader(bytesExpected = 0): KeyringReader {
-  const builder = createKeyTableBuilder(Math.ceil(bytesExpected / rowBytesMin));
+  const builder = createKeyTableBuilder(Math.ceil(bytesExpected / ROW_BYTES_MIN));
   const problems: string[] = [];
   const digest = createHash('sha256');
   const terms = createTermsReader(builder, problems);
@@ -51,7 +51,7 @@ export function createKeyringReader(bytesExpected = 0): KeyringReader {
   ): void => {
     const before = problems.length;
     const goodId = isAll(bytes, idAt, idLength, isDigit62);
-    const goodHash = isAll(bytes, sha256At, 2 * hashBytes, isHexDigit);
+    const goodHash = isAll(bytes, sha256At, 2 * HASH_BYTES, isHexDigit);
     if (!goodId) problems.push(`${path}.id: expected 12 base-62 digits`);
     if (!goodHash) problems.push(`${path}.sha256: expected 64 hex digits`);
     const found = termsOf();
@@ -63,7 +63,7 @@ export function createKeyringReader(bytesExpected = 0): KeyringReader {
 
   const readRow = (bytes: Buffer, from: number, to: number, index: number, hasHead: boolean): void => {
     rows++;
-    if (unreadable || problems.length >= problemsMax) return;
+    if (unreadable || problems.length >= PROBLEMS_MAX) return;
     const path = `keys[${index}]`;
     try {
       if (hasHead) {
@@ -72,7 +72,7 @@ export function createKeyringReader(bytesExpected = 0): KeyringReader {
       }
       const fields = JSON.parse(bytes.toString('utf8', from, to)) as Record<string, unknown>;
       const { id, sha256 } = fields;
-      const pair = Buffer.from(`${ofLength(id, idLength)}${ofLength(sha256, 2 * hashBytes)}`, 'latin1');
+      const pair = Buffer.from(`${ofLength(id, idLength)}${ofLength(sha256, 2 * HASH_BYTES)}`, 'latin1');
       add(pair, 0, idLength, path, () => terms.fromFields(fields, path));
     } catch {
       // The parser's message quotes the text, which may contain a key pasted by mistake.
@@ -93,7 +93,7 @@ export function createKeyringReader(bytesExpected = 0): KeyringReader {
       index += isRecord(element) ? Number(element['rows']) : 1;
     }
     if (problems.length === 0 && index !== rows) problems.push('expected no objects but in keys');
-    if (problems.length > 0) throw new LimitsError('keyring_invalid', problems.slice(0, problemsMax));
+    if (problems.length > 0) throw new LimitsError('keyring_invalid', problems.slice(0, PROBLEMS_MAX));
     rows = 0;
     scanner = createRowScanner(readRow);
     builder.nextPart();
@@ -123,7 +123,7 @@ function createTermsReader(builder: KeyTableBuilder, problems: string[]) {
     if (problems.length > before) return undefined;
     const text = JSON.stringify({ ...fields, id: undefined, sha256: undefined });
     const terms = known.get(text) ?? builder.addTerms(text, plan);
-    if (known.size < knownTermsMax) known.set(text, terms);
+    if (known.size < KNOWN_TERMS_MAX) known.set(text, terms);
     return terms;
   };
 
@@ -135,7 +135,7 @@ function createTermsReader(builder: KeyTableBuilder, problems: string[]) {
       const text = `{${bytes.toString('utf8', from, to)}`;
       const terms = known.get(text) ?? fromFields(JSON.parse(text) as Record<string, unknown>, path);
       if (terms === undefined) return undefined;
-      if (known.size < knownTermsMax) known.set(text, terms);
+      if (known.size < KNOWN_TERMS_MAX) known.set(text, terms);
       last = { tail: Buffer.from(bytes.subarray(from, to)), terms };
       return terms;
     },

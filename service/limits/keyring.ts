@@ -55,13 +55,13 @@ export type KeyringOptions = {
 export type KeyringDependencies = { readonly logger: Logger; readonly register: Registry };
 
 /** Milliseconds between checks. A change is in force within two of them: one to detect it, one to read a million keys. */
-export const keyringPollMs = 500;
+export const KEYRING_POLL_MS = 500;
 
 /** Largest file read again without a thread: 2,000 keys, 4 ms. Starting a thread takes 50 ms. */
-const inlineBytesMax = 256 * 1024;
+const INLINE_BYTES_MAX = 256 * 1024;
 
 /** Most reported problems. The first ones show the cause. */
-const problemsMax = 20;
+const PROBLEMS_MAX = 20;
 
 /**
  * Loads the keyring and follows its file. A changed file is in force within 2 s. A bad file is refused whole, and the previous keys stay. Throws
@@ -88,7 +88,7 @@ export function createKeyring(options: KeyringOptions, dependencies?: KeyringDep
       if (stamp === seen) return;
       // A refused file is remembered too: it is logged once, and read again when it changes.
       seen = stamp;
-      const isSmall = bytesOf(path) <= inlineBytesMax;
+      const isSmall = bytesOf(path) <= INLINE_BYTES_MAX;
       const next = opened(isSmall ? readKeyring(path) : await readKeyringInThread(path, workerUrl, closing.signal));
       refuseTwice(given, next.table);
       const strangers = plans === undefined ? [] : withOtherPlans([next.table], plans);
@@ -201,7 +201,7 @@ function tableOf(rows: readonly KeyRow[]): KeyTable {
     places.set(id, index);
     const examples = plans.get(plan) ?? [];
     plans.set(plan, examples);
-    if (examples.length < problemsMax) examples.push(index);
+    if (examples.length < PROBLEMS_MAX) examples.push(index);
   }
   const at = (index: number): KeyRow => {
     const row = rows[index];
@@ -230,7 +230,7 @@ function withOtherPlans(tables: readonly KeyTable[], names: ReadonlySet<string>)
       .filter(([plan]) => !names.has(plan))
       .flatMap(([plan, examples]) => examples.map((index) => ({ id: table.idAt(index), plan }))),
   );
-  return found.slice(0, problemsMax);
+  return found.slice(0, PROBLEMS_MAX);
 }
 
 function twice(id: string): LimitsError {

@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 
-import { BASE62, idLength, secretLength } from '../config/api-key.ts';
+import { BASE62, idLength, SECRET_LENGTH } from '../config/api-key.ts';
 
 export { idLength, keyHash, makeKey, type NewKey } from '../config/api-key.ts';
 
@@ -9,7 +9,7 @@ export type ParsedKey = { readonly id: string };
 
 const prefix = 'ton_';
 const secretAt = prefix.length + idLength + 1;
-const keyLength = secretAt + secretLength;
+const keyLength = secretAt + SECRET_LENGTH;
 
 const digits62 = Uint8Array.from({ length: 128 }, (_, code) => Number(BASE62.includes(String.fromCharCode(code))));
 

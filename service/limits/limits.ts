@@ -10,7 +10,7 @@ import { inSources } from './key-terms.ts';
 import type { Keyring } from './keyring.ts';
 import { countResult, createLimitsMetrics } from './metrics.ts';
 import {
-  defaultAddressesMax,
+  DEFAULT_ADDRESSES_MAX,
   type Grants,
   type LimitsOptions,
   type MethodTerms,
@@ -171,7 +171,7 @@ export function createLimits(options: LimitsOptions, dependencies: LimitsDepende
 
   function anonymousOf() {
     return (
-      plans.anonymous && createAnonymousCallers(plans.anonymous, options.addressesMax ?? defaultAddressesMax, seed)
+      plans.anonymous && createAnonymousCallers(plans.anonymous, options.addressesMax ?? DEFAULT_ADDRESSES_MAX, seed)
     );
   }
 

@@ -56,4 +56,4 @@ export type LimitsOptions = PlanOptions & {
 };
 
 /** Default bound: about 20 MB. More addresses within one refill time are a flood, and then they share budgets (see `addresses.ts`). */
-export const defaultAddressesMax = 100_000;
+export const DEFAULT_ADDRESSES_MAX = 100_000;

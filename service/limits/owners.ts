@@ -2,7 +2,7 @@ import { isUnused, newBudget, type Budget } from './budget.ts';
 import type { LimitPlan } from './options.ts';
 
 /** Budgets of removed keys that stay before the next sweep. */
-const ownersSpare = 1000;
+const OWNERS_SPARE = 1000;
 
 /** Budgets of keys and owners. A sweep removes unused budgets of removed keys once they outnumber the keys in force. */
 export function createOwners(keys: () => number, onSweep: () => void) {
@@ -12,13 +12,13 @@ export function createOwners(keys: () => number, onSweep: () => void) {
     for (const [name, { budget, plan }] of owners) if (isUnused(budget, plan, nowUs)) owners.delete(name);
     // A cached subject with a swept budget would count apart from the next request of the key.
     onSweep();
-    sweepAt = owners.size + ownersSpare;
+    sweepAt = owners.size + OWNERS_SPARE;
   };
   return {
     budget(name: string, plan: LimitPlan, nowUs: number): Budget {
       const known = owners.get(name);
       if (known !== undefined) return known.budget;
-      if (owners.size >= Math.max(sweepAt, keys() + ownersSpare)) sweep(nowUs);
+      if (owners.size >= Math.max(sweepAt, keys() + OWNERS_SPARE)) sweep(nowUs);
       const budget = newBudget(nowUs);
       owners.set(name, { budget, plan });
       return budget;

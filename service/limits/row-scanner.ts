@@ -12,11 +12,11 @@ export type RowScanner = {
 export type OnRow = (bytes: Buffer, from: number, to: number, index: number, hasHead: boolean) => void;
 
 /** Most bytes of a row, and of the text around the rows. Both are far above valid contents. */
-const rowBytesMax = 64 * 1024;
-const frameBytesMax = 1024 * 1024;
+const ROW_BYTES_MAX = 64 * 1024;
+const FRAME_BYTES_MAX = 1024 * 1024;
 
 /** Most bytes between two rows: a comma and little else. */
-const gapBytesMax = 1024;
+const GAP_BYTES_MAX = 1024;
 
 const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket, comma] = [...Buffer.from('"\\{}[],')];
 
@@ -30,7 +30,7 @@ const headTexts = [
 ];
 
 /** Number of cached row ends, such as `"plan":"pro"}`. A cached end is not scanned again. */
-const tailsKept = 4;
+const TAILS_KEPT = 4;
 
 export function createRowScanner(onRow: OnRow): RowScanner {
   const frame: Buffer[] = [];
@@ -51,7 +51,7 @@ export function createRowScanner(onRow: OnRow): RowScanner {
 
   const toFrame = (bytes: Buffer): void => {
     frameBytes += bytes.length;
-    tooLong ||= frameBytes > frameBytesMax;
+    tooLong ||= frameBytes > FRAME_BYTES_MAX;
     if (!tooLong) frame.push(Buffer.from(bytes));
   };
 
@@ -64,7 +64,7 @@ export function createRowScanner(onRow: OnRow): RowScanner {
 
   const toGap = (bytes: Buffer): void => {
     gap = gap.length === 0 ? Buffer.from(bytes) : Buffer.concat([gap, bytes]);
-    if (gap.length > gapBytesMax) endRun();
+    if (gap.length > GAP_BYTES_MAX) endRun();
   };
 
   const step = (byte: number | undefined): void => {
@@ -85,7 +85,7 @@ export function createRowScanner(onRow: OnRow): RowScanner {
   };
 
   const remember = (tail: Buffer): void => {
-    if (tails.length === tailsKept) tails.pop();
+    if (tails.length === TAILS_KEPT) tails.pop();
     tails.unshift(Buffer.from(tail));
   };
 
@@ -135,7 +135,7 @@ export function createRowScanner(onRow: OnRow): RowScanner {
       const from = scan(bytes);
       if (!inRow) toGap(bytes.subarray(from));
       open = inRow ? Buffer.from(bytes.subarray(from)) : Buffer.alloc(0);
-      tooLong ||= open.length > rowBytesMax;
+      tooLong ||= open.length > ROW_BYTES_MAX;
     },
     end() {
       endRun();

@@ -40,21 +40,21 @@ export type LiteServerErrorCode =
 export type LiteServerErrorData = {
   /** Code of the lite server's error; undefined for an error of this side. */
   readonly serverCode: number | undefined;
-  /** Text of the lite server, cut to `textCharsMax`, or of this side. */
+  /** Text of the lite server, cut to `TEXT_CHARS_MAX`, or of this side. */
   readonly text: string;
   /** Requested function, without `liteServer.`; `unknown` when the request's id is unknown. */
   readonly function: string;
 };
 
 /** Most characters of a text. The longest real one is a truncated VM log of a refused message, below 1,000 characters. */
-const textCharsMax = 2048;
+const TEXT_CHARS_MAX = 2048;
 
 const final: ReadonlySet<LiteServerErrorCode> = new Set(['rejected', 'duplicate', 'client', 'aborted']);
 
 /** Error for one failed query to one lite server. `retryable` means at another server, or here later. */
 export class LiteServerError extends TonplaneError<LiteServerErrorCode, LiteServerErrorData> {
   constructor(code: LiteServerErrorCode, data: LiteServerErrorData, cause?: unknown) {
-    const text = data.text.length > textCharsMax ? data.text.slice(0, textCharsMax) : data.text;
+    const text = data.text.length > TEXT_CHARS_MAX ? data.text.slice(0, TEXT_CHARS_MAX) : data.text;
     const said = data.serverCode === undefined ? text : `the lite server answered ${data.serverCode}: ${text}`;
     super({
       code,

@@ -14,7 +14,7 @@ export type LiteEngineDependencies = {
 };
 
 /** Milliseconds for callers without a timeout, as in tonlib; longer than the node's own 4.5 s. */
-const timeoutMsDefault = 10_000;
+const TIMEOUT_MS_DEFAULT = 10_000;
 
 /**
  * Creates ton-lite-client's engine over anything that takes TL bytes, so that its `LiteClient` runs here. Errors are those of `queryBytes`; the only
@@ -26,7 +26,7 @@ export function createLiteEngine({ queryBytes, isReady }: LiteEngineDependencies
     async query<Request, Answer>(
       fn: TLFunction<Request, Answer>,
       request: Request,
-      { timeout: timeoutMs = timeoutMsDefault, awaitSeqno }: { timeout?: number; awaitSeqno?: number } = {},
+      { timeout: timeoutMs = TIMEOUT_MS_DEFAULT, awaitSeqno }: { timeout?: number; awaitSeqno?: number } = {},
     ): Promise<Answer> {
       if (closed) throw new Error('the engine is closed');
       const writer = new TLWriteBuffer();

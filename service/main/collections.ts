@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 
 /** Cores up to which V8's own threads take turns with ours. */
-const fewCores = 2;
+const FEW_CORES = 2;
 
 /**
  * Tunes V8's garbage collector so that long pauses are rare.
@@ -14,7 +14,7 @@ const fewCores = 2;
  * frees old space. A core made 57,000 to 74,000 rows of transactions a second in place of 79,000.
  */
 export function tuneCollections(): void {
-  if (availableParallelism() <= fewCores) setFlagsFromString('--no-parallel-scavenge');
+  if (availableParallelism() <= FEW_CORES) setFlagsFromString('--no-parallel-scavenge');
   setFlagsFromString('--no-scavenger-updates-allocation-limit');
   setFlagsFromString('--no-allocation-site-pretenuring');
 }

@@ -26,14 +26,14 @@ import { refuseTakenPorts, type WantedPort } from './taken-ports.ts';
 import { welcomeJson, welcomeText, type WelcomeFacts } from './welcome.ts';
 
 /** Ctrl-C must end the process within 2 s, whatever still runs. */
-const drainMs = 500;
+const DRAIN_MS = 500;
 
 /** Actions at the internal port are for this machine alone. */
 const internalHost = '127.0.0.1';
 
 /** The API follows its lite server within milliseconds. A machine that is too busy for that must not block an answer forever. */
-const servedWithinMs = 5000;
-const servedEveryMs = 5;
+const SERVED_WITHIN_MS = 5000;
+const SERVED_EVERY_MS = 5;
 
 /** The API has few callers and shares its process with the network and the index writer. */
 const cachePart = 1 / 8;
@@ -132,8 +132,8 @@ function isLoopback(host = defaultHost): boolean {
 /** The commands of the welcome shall work: waits for the first indexed block. */
 async function indexBegins(api: Api): Promise<void> {
   const isEmpty = (): boolean => (api.index()?.headSeqno ?? 0) === 0;
-  for (let waitedMs = 0; waitedMs < servedWithinMs && isEmpty(); waitedMs += servedEveryMs) {
-    await sleep(servedEveryMs);
+  for (let waitedMs = 0; waitedMs < SERVED_WITHIN_MS && isEmpty(); waitedMs += SERVED_EVERY_MS) {
+    await sleep(SERVED_EVERY_MS);
   }
 }
 
@@ -186,8 +186,8 @@ async function startDevApi(
   };
   /** Waits until the API and its index reach the network's head, so that the next read sees a developer's action. */
   const served = async (): Promise<void> => {
-    for (let waitedMs = 0; waitedMs < servedWithinMs && !reachesHead(); waitedMs += servedEveryMs) {
-      await sleep(servedEveryMs);
+    for (let waitedMs = 0; waitedMs < SERVED_WITHIN_MS && !reachesHead(); waitedMs += SERVED_EVERY_MS) {
+      await sleep(SERVED_EVERY_MS);
     }
   };
   const api: Api = await startApi(
@@ -195,7 +195,7 @@ async function startDevApi(
     {
       keys: [{ id: devKey.id, sha256: devKey.sha256, plan: unlimitedPlan }],
       keyHint: `send the header X-API-Key with the key that the start printed, also in the file ${keyFileName} of --data`,
-      drainMs,
+      drainMs: DRAIN_MS,
       pages: new Map([
         ['/global.config.json', () => ({ contentType: 'application/json', body: globalConfigOf(network) })],
         ...network.internalPages(version),
@@ -234,7 +234,7 @@ async function startDevApi(
 }
 
 /** Accounts that one operation may fetch in sequence: a contract, its master, its content. */
-const readAgainMax = 16;
+const READ_AGAIN_MAX = 16;
 
 /** Repeats an operation at a newer block when an account was fetched from the forked network during the run. */
 function readAgain(brought: () => number, served: () => Promise<void>): (operation: Operation) => Operation {
@@ -245,9 +245,9 @@ function readAgain(brought: () => number, served: () => Promise<void>): (operati
         const before = brought();
         try {
           const answer = await operation.run(source, context);
-          if (brought() === before || again === readAgainMax) return answer;
+          if (brought() === before || again === READ_AGAIN_MAX) return answer;
         } catch (error) {
-          if (brought() === before || again === readAgainMax) throw error;
+          if (brought() === before || again === READ_AGAIN_MAX) throw error;
         }
         await served();
       }

@@ -51,24 +51,24 @@ const ownSettings = [
 ];
 
 /** A first start on a busy machine took 3 s. A start past this limit has failed. */
-const startTimeoutMs = 60_000;
+const START_TIMEOUT_MS = 60_000;
 
 /** Another program may take a port between our check and the server's start. */
-const attemptsMax = 5;
+const ATTEMPTS_MAX = 5;
 
 /** The server of a killed process ends within a second; then its folder is free. */
-const lockedMs = 10_000;
-const lockedEveryMs = 100;
+const LOCKED_MS = 10_000;
+const LOCKED_EVERY_MS = 100;
 
 /** Delay and limit of restarts after a server ended by itself. Its last processes may need some of that time to end. */
-const restartMs = 500;
-const restartsMax = 20;
+const RESTART_MS = 500;
+const RESTARTS_MAX = 20;
 
 /** A clean end takes a checkpoint. A longer end is cut, and the next start recovers. */
-const closeMs = 1000;
+const CLOSE_MS = 1000;
 
 /** Last characters of the server's output in an error. */
-const tailLengthMax = 2000;
+const TAIL_LENGTH_MAX = 2000;
 
 /**
  * Replaces itself with the server. A watcher process, which no signal of a terminal reaches, waits for the end of our pipe. If this process
@@ -189,7 +189,7 @@ async function initialized(bin: string, { folder }: Place): Promise<string> {
   try {
     await promisify(execFile)(join(bin, 'initdb'), ['-D', named(fresh), ...args], { cwd: fresh, ...postgresAccount() });
   } catch (cause) {
-    throw failed(cause instanceof Error ? cause.message.slice(0, tailLengthMax) : 'initdb failed', cause);
+    throw failed(cause instanceof Error ? cause.message.slice(0, TAIL_LENGTH_MAX) : 'initdb failed', cause);
   }
   renameSync(fresh, data);
   return password;
@@ -198,15 +198,15 @@ async function initialized(bin: string, { folder }: Place): Promise<string> {
 type Started = { readonly child: ChildProcess; readonly port: number };
 
 async function started(options: EmbeddedPostgresOptions, place: Place): Promise<Started> {
-  const deadlineMs = performance.now() + lockedMs;
+  const deadlineMs = performance.now() + LOCKED_MS;
   for (let attempt = 1; ;) {
     const port = await freePort();
     const outcome = await launch(options, place, port);
     if (typeof outcome !== 'string') return { child: outcome, port };
     const isLocked = /"postmaster.pid" already exists|shared memory block .* still in use/.test(outcome);
     const isTaken = outcome.includes('Address already in use');
-    if (isLocked ? performance.now() > deadlineMs : !isTaken || attempt++ === attemptsMax) throw failed(outcome);
-    await sleep(lockedEveryMs);
+    if (isLocked ? performance.now() > deadlineMs : !isTaken || attempt++ === ATTEMPTS_MAX) throw failed(outcome);
+    await sleep(LOCKED_EVERY_MS);
   }
 }
 
@@ -230,12 +230,12 @@ async function launch(
   let tail = '';
   const { promise, resolve: settle } = Promise.withResolvers<'ready' | 'ended' | 'late'>();
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    tail = (tail + text).slice(-tailLengthMax);
+    tail = (tail + text).slice(-TAIL_LENGTH_MAX);
     if (/ready to accept (read-only )?connections/.test(text)) settle('ready');
   });
   child.once('error', () => settle('ended'));
   child.once('exit', () => settle('ended'));
-  const timer = setTimeout(settle, startTimeoutMs, 'late');
+  const timer = setTimeout(settle, START_TIMEOUT_MS, 'late');
   const outcome = await promise;
   clearTimeout(timer);
   if (outcome === 'late') await stop(child, 'SIGQUIT');
@@ -252,7 +252,7 @@ function keepRunning(first: ChildProcess, start: () => Promise<ChildProcess | st
     release(child);
     logger?.error("the index's Postgres ended and is started again");
     for (let attempt = 1; ; attempt++) {
-      await sleep(restartMs);
+      await sleep(RESTART_MS);
       if (closing) return;
       const outcome = await start();
       if (typeof outcome !== 'string') {
@@ -260,7 +260,7 @@ function keepRunning(first: ChildProcess, start: () => Promise<ChildProcess | st
         watch();
         return;
       }
-      if (attempt < restartsMax) continue;
+      if (attempt < RESTARTS_MAX) continue;
       logger?.error({ said: outcome.trim() }, "the index's Postgres does not start again");
       return;
     }
@@ -296,7 +296,7 @@ async function stop(child: ChildProcess, signal: 'SIGINT' | 'SIGQUIT'): Promise<
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = new Promise((done) => child.once('exit', done));
   child.kill(signal);
-  const timer = setTimeout(() => child.kill('SIGQUIT'), closeMs);
+  const timer = setTimeout(() => child.kill('SIGQUIT'), CLOSE_MS);
   await ended;
   clearTimeout(timer);
 }

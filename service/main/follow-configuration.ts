@@ -13,7 +13,7 @@ import type { Tracing } from '../telemetry/tracer.ts';
 import type { Ledger } from './ledger.ts';
 import {
   createHotReload,
-  hotReloadPollMs,
+  HOT_RELOAD_POLL_MS,
   type HotReload,
   type HotReloadDependencies,
   type Loaded,
@@ -100,7 +100,7 @@ function follow(
   const start = loadedFrom(config, origin);
   return createHotReload(
     start,
-    { files: source?.files ?? [], pollMs: hotReloadPollMs, unread },
+    { files: source?.files ?? [], pollMs: HOT_RELOAD_POLL_MS, unread },
     { ...dependencies, load: source?.load ?? (() => start), apply },
   );
 }

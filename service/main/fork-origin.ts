@@ -20,10 +20,10 @@ export type ForkOrigin = {
 };
 
 /** Time for a connection and one query. An available lite server answers in well under a second. */
-const infoTimeoutMs = 10_000;
+const INFO_TIMEOUT_MS = 10_000;
 
 /** Shorter time when the network can continue without the answer. */
-const quickInfoTimeoutMs = 3000;
+const QUICK_INFO_TIMEOUT_MS = 3000;
 
 /** A single lite server has the whole load. A private server bears as much as a public server does. */
 const alone = {
@@ -84,7 +84,7 @@ async function readZeroState(
   logger: Logger,
 ): Promise<BlockId> {
   const liteServer = createLiteServer(address, { logger, register: new Registry() });
-  const timeoutMs = kept === undefined ? infoTimeoutMs : quickInfoTimeoutMs;
+  const timeoutMs = kept === undefined ? INFO_TIMEOUT_MS : QUICK_INFO_TIMEOUT_MS;
   try {
     const { init } = await liteServer.query(getMasterchainInfo, {}, { timeoutMs });
     return zeroStateBlock(init);

@@ -22,14 +22,14 @@ import { startPool } from './pool.ts';
 export type OpenFork = { readonly source: ForkSource; close(): Promise<void> };
 
 /** The beginning of a fork: years of key blocks may have to be proved first. */
-const beginningTimeoutMs = 120_000;
+const BEGINNING_TIMEOUT_MS = 120_000;
 
 /** Time for one account or library. An available lite server answers in a second. A caller must not wait long for an unavailable server. */
-const accountTimeoutMs = 5000;
-const accountReadyMs = 1000;
+const ACCOUNT_TIMEOUT_MS = 5000;
+const ACCOUNT_READY_MS = 1000;
 
 /** Milliseconds between checks whether the first head is proved. */
-const readyEveryMs = 50;
+const READY_EVERY_MS = 50;
 
 /**
  * Opens another network at one of its blocks. Everything is read from its lite servers. With a configuration file, everything is also
@@ -63,38 +63,38 @@ export async function openFork(
   const accounts = createLiveAccounts({ trust: config.trust }, { pool });
 
   async function pin(seqno: number | undefined, readyMs: number, timeoutMs: number): Promise<PinnedBlock> {
-    for (let waitedMs = 0; !pool.ready() && waitedMs < readyMs; waitedMs += readyEveryMs) await sleep(readyEveryMs);
+    for (let waitedMs = 0; !pool.ready() && waitedMs < readyMs; waitedMs += READY_EVERY_MS) await sleep(READY_EVERY_MS);
     if (!pool.ready()) throw new PoolError('no_lite_server');
     return (await pinBlock(pool, seqno, context(timeoutMs))).value;
   }
 
   /** The block that the fork began at, as the lite servers have it. */
   async function pinBeginning({ block }: ForkPoint): Promise<PinnedBlock> {
-    const pinned = await pin(block.seqno, accountReadyMs, accountTimeoutMs);
+    const pinned = await pin(block.seqno, ACCOUNT_READY_MS, ACCOUNT_TIMEOUT_MS);
     if (sameBlock(pinned.block, block)) return pinned;
     throw otherFork(`block ${block.seqno} of the one given is not the one it began at`);
   }
 
   async function readAccount(point: ForkPoint, place: AccountPlace): Promise<Buffer> {
     const { block } = await pinBeginning(point);
-    return (await accounts.readShardAccount(place, block.seqno, context(accountTimeoutMs))).value;
+    return (await accounts.readShardAccount(place, block.seqno, context(ACCOUNT_TIMEOUT_MS))).value;
   }
 
   async function readLibrary(point: ForkPoint, hash: Buffer): Promise<Buffer | undefined> {
-    return (await readPublicLibrary(pool, await pinBeginning(point), hash, context(accountTimeoutMs))).value;
+    return (await readPublicLibrary(pool, await pinBeginning(point), hash, context(ACCOUNT_TIMEOUT_MS))).value;
   }
 
   try {
     const point = kept ?? {
       zeroState: config.anchors.zeroState,
-      block: (await pin(origin.seqno, beginningTimeoutMs, beginningTimeoutMs)).block,
+      block: (await pin(origin.seqno, BEGINNING_TIMEOUT_MS, BEGINNING_TIMEOUT_MS)).block,
     };
     const { seqno } = point.block;
     const source: ForkSource = {
       ...point,
       async readBeginning() {
-        const header = await createBlockFinder({ pool }).readHeader(point.block, context(beginningTimeoutMs));
-        const configuration = await createLiveConfiguration({ pool }).readAll(seqno, context(beginningTimeoutMs));
+        const header = await createBlockFinder({ pool }).readHeader(point.block, context(BEGINNING_TIMEOUT_MS));
+        const configuration = await createLiveConfiguration({ pool }).readAll(seqno, context(BEGINNING_TIMEOUT_MS));
         const { utime, endLt } = header.value.info;
         return { utime, endLt, config: configuration.value };
       },

@@ -14,7 +14,7 @@ Sends AMOUNT TON (such as 5 or 0.25) from the faucet of a private network that r
 `;
 
 /** A block takes at most 5 s. The rest is for a busy machine. */
-const timeoutMs = 60_000;
+const TIMEOUT_MS = 60_000;
 
 /**
  * Runs `dev fund`.
@@ -32,7 +32,7 @@ export async function runFund(args: readonly string[]): Promise<string> {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...(key !== undefined && { 'x-api-key': key }) },
       body: JSON.stringify({ address, amount }),
-      signal: AbortSignal.timeout(timeoutMs),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     answer = (await response.json()) as typeof answer;
   } catch (cause) {

@@ -55,7 +55,7 @@ export type HotReload = {
 };
 
 /** A change is in force within two of these. */
-export const hotReloadPollMs = 500;
+export const HOT_RELOAD_POLL_MS = 500;
 
 /**
  * Follows the files of the configuration. A change is in force within 2 s, without a lost request. A bad file is rejected whole and

@@ -29,13 +29,13 @@ export type IndexWatchOptions = {
 };
 
 /** A migration takes seconds, and callers wait for it. */
-const waitingDefaultMs = 1000;
+const WAITING_DEFAULT_MS = 1000;
 
 /** The next migration comes with the next release. */
-const calmDefaultMs = 10_000;
+const CALM_DEFAULT_MS = 10_000;
 
 export function watchIndex(
-  { network, waitingMs = waitingDefaultMs, calmMs = calmDefaultMs }: IndexWatchOptions,
+  { network, waitingMs = WAITING_DEFAULT_MS, calmMs = CALM_DEFAULT_MS }: IndexWatchOptions,
   { store, logger }: { readonly store: Store; readonly logger: Logger },
 ): IndexWatch {
   let reason: string | undefined = 'waiting for Postgres';

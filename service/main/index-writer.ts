@@ -40,7 +40,7 @@ export type IndexWriterDependencies = {
 };
 
 /** A single thread makes rows faster than Postgres takes them. The second thread bridges the start of the first. */
-const threadsMax = 2;
+const THREADS_MAX = 2;
 
 /** Begins to write the network's blocks and what they mean into Postgres: the past, and new ones as they come. */
 export function startIndexWriter(
@@ -48,7 +48,7 @@ export function startIndexWriter(
   { archiveFolder }: { readonly archiveFolder?: string | undefined },
   { store, pool, worlds, detector, logger, register }: IndexWriterDependencies,
 ): IndexWriter {
-  const workers = Math.min(threadsMax, availableParallelism());
+  const workers = Math.min(THREADS_MAX, availableParallelism());
   const threads = createRowThreads({ workers, workerUrl: workerUrl('indexer/rows/rows-worker.ts') }, { logger });
   const shared = { logger, register, now: () => performance.now(), unixMs: Date.now, random: Math.random };
   const files = createLiveBlockFiles({ pool, finder: createBlockFinder({ pool }) });

@@ -1,6 +1,6 @@
 import type { ServiceConfig } from '../config.ts';
 import { scopeOf } from '../config/scope.ts';
-import { createKeyring, keyringPollMs, type Keyring } from '../limits/keyring.ts';
+import { createKeyring, KEYRING_POLL_MS, type Keyring } from '../limits/keyring.ts';
 import { createLimits, type Limits } from '../limits/limits.ts';
 import { createRedisMetrics } from '../limits/metrics.ts';
 import { createSharedLimits, type SharedLimits } from '../limits/redis/shared-limits.ts';
@@ -24,7 +24,7 @@ export function startLimits(config: ServiceConfig, options: ApiOptions, dependen
       file: config.keyringFile ?? undefined,
       rows: options.keys ?? [],
       plans: new Set(config.plans.map(({ name }) => name)),
-      pollMs: keyringPollMs,
+      pollMs: KEYRING_POLL_MS,
       workerUrl: keyringWorkerUrl,
     },
     { logger, register },

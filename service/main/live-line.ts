@@ -1,9 +1,9 @@
 /** Width of a terminal that does not report its width. */
-const columnsUntold = 80;
+const COLUMNS_UNTOLD = 80;
 
 /** A terminal updates each second. A log file gets a line each minute. */
-const terminalEveryMs = 1000;
-const logEveryMs = 60_000;
+const TERMINAL_EVERY_MS = 1000;
+const LOG_EVERY_MS = 60_000;
 
 export type LiveLine = { close(): void };
 
@@ -17,7 +17,7 @@ export function createLiveLine(
   { text }: { readonly text: (everyMs: number) => string | Promise<string> },
 ): LiveLine {
   const terminal = output.isTTY;
-  const everyMs = terminal ? terminalEveryMs : logEveryMs;
+  const everyMs = terminal ? TERMINAL_EVERY_MS : LOG_EVERY_MS;
   let closed = false;
   const timer = setInterval(() => void write(), everyMs);
   timer.unref();
@@ -26,7 +26,7 @@ export function createLiveLine(
     const line = await text(everyMs);
     if (closed) return;
     // Carriage return and "erase to the end of the line" rewrite the same line.
-    output.write(terminal ? `\r${line.slice(0, (output.columns || columnsUntold) - 1)}\u001B[K` : `${line}\n`);
+    output.write(terminal ? `\r${line.slice(0, (output.columns || COLUMNS_UNTOLD) - 1)}\u001B[K` : `${line}\n`);
   }
 
   return {

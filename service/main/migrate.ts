@@ -5,8 +5,8 @@ import { migrate, missingSteps, schemaVersion } from '../store/migrate.ts';
 import type { Store } from '../store/store.ts';
 
 /** A database that is created together with the service is available in minutes. A longer wait needs a person. */
-const patienceMs = 10 * 60_000;
-const retryMs = 2000;
+const PATIENCE_MS = 10 * 60_000;
+const RETRY_MS = 2000;
 
 /**
  * Migrates the schema to this release, and waits for a Postgres that is not available yet. With `plan` it only reports the migrations.
@@ -34,7 +34,7 @@ export async function runMigration(
 }
 
 async function patiently<T>(work: () => Promise<T>, tell: (line: string) => void): Promise<T> {
-  const deadlineMs = performance.now() + patienceMs;
+  const deadlineMs = performance.now() + PATIENCE_MS;
   let told = '';
   for (;;) {
     try {
@@ -43,7 +43,7 @@ async function patiently<T>(work: () => Promise<T>, tell: (line: string) => void
       if (!(error instanceof TonplaneError) || !error.retryable || performance.now() > deadlineMs) throw error;
       if (error.message !== told) tell(`waits for Postgres: ${error.message}`);
       told = error.message;
-      await sleep(retryMs);
+      await sleep(RETRY_MS);
     }
   }
 }

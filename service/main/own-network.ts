@@ -245,11 +245,11 @@ function refuseOtherKind(kept: KeptNetwork | undefined, fork: string | undefined
 }
 
 /** Milliseconds between progress reports while a long chain is loaded. */
-const tellEveryMs = 1000;
+const TELL_EVERY_MS = 1000;
 
 function tellProgress(register: Registry, output: NodeJS.WritableStream): () => void {
   output.write('Tonplane: loading the kept network\n');
-  const timer = setInterval(() => void tell(), tellEveryMs);
+  const timer = setInterval(() => void tell(), TELL_EVERY_MS);
   const tell = async (): Promise<void> => {
     const loaded = await register.getSingleMetric(loadedMetric)?.get();
     const part = loaded?.values[0]?.value ?? 0;

@@ -8,7 +8,7 @@ export type Status = ReturnType<ReturnType<typeof createStatus>>;
 type LiteServerStatus = Status['liteServers'][number];
 
 /** Seconds after which the page asks for itself again. */
-const refreshSeconds = 5;
+const REFRESH_SECONDS = 5;
 
 const style = `
 :root { color-scheme: light dark; font: 14px/1.4 system-ui, sans-serif; }
@@ -40,7 +40,7 @@ export function renderStatus(status: Status, nowMs: number): string {
   ];
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>${escape(name)}: ${ready ? 'ready' : 'not ready'}</title>
-<meta http-equiv="refresh" content="${refreshSeconds}"><meta name="viewport" content="width=device-width">
+<meta http-equiv="refresh" content="${REFRESH_SECONDS}"><meta name="viewport" content="width=device-width">
 <style>${style}</style></head><body>
 <h1>${escape(name)} <span class="${ready ? 'good' : 'bad'}">${ready ? 'ready' : 'not ready'}</span></h1>
 <table>${facts.map(([what, value]) => `<tr><th>${escape(what)}</th><td>${escape(value)}</td></tr>`).join('')}</table>
@@ -56,13 +56,13 @@ ${table('All fields', ['field', 'value'], fieldRows(status))}
 }
 
 /** Rows of the table of all fields: a hundred lite servers have some three thousand. */
-const fieldRowsMax = 5000;
+const FIELD_ROWS_MAX = 5000;
 
 /** Every field of the status in JSON, by its path. */
 function fieldRows(status: Status): Cell[][] {
   const rows: Cell[][] = [];
   const add = (path: string, value: unknown): void => {
-    if (rows.length >= fieldRowsMax || value === undefined || typeof value === 'function') return;
+    if (rows.length >= FIELD_ROWS_MAX || value === undefined || typeof value === 'function') return;
     if (typeof value === 'object' && value !== null && Object.keys(value).length > 0) {
       const isList = Array.isArray(value);
       for (const [name, item] of Object.entries(value)) add(isList ? `${path}[${name}]` : `${path}.${name}`, item);

@@ -24,7 +24,7 @@ export type WelcomeFacts = {
   readonly sampleAddress: string;
 };
 
-const nanotonsPerTon = 1_000_000_000n;
+const NANOTONS_PER_TON = 1_000_000_000n;
 
 /** The same facts for scripts: plain values, friendly addresses. */
 export function welcomeJson(facts: WelcomeFacts) {
@@ -116,7 +116,7 @@ function section(title: string, lines: Readonly<Record<string, string>>): string
 function accountRows(accounts: readonly StartupAccount[]): string {
   if (accounts.length === 0) return '';
   const lines = accounts.map(({ name, mnemonic, balance, addresses }) => {
-    const amount = `${(balance / nanotonsPerTon).toString()} TON`;
+    const amount = `${(balance / NANOTONS_PER_TON).toString()} TON`;
     const shown = addresses
       .filter(({ version }) => version !== 'v5r1 of mainnet')
       .map(({ version, place }) => `${version ?? ''} ${formatFriendlyAddress(place, { bounceable: false })}`.trim());

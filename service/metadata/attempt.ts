@@ -42,13 +42,13 @@ export type AttemptDependencies = {
 };
 
 /** Most attempts of a task: one, and five more (service/metadata/README.md#token-metadata). */
-export const attemptsMax = 6;
-const backoffSeconds = 5;
-const backoffSecondsMax = 300;
+export const ATTEMPTS_MAX = 6;
+const BACKOFF_SECONDS = 5;
+const BACKOFF_SECONDS_MAX = 300;
 
-const weekSeconds = 7 * 24 * 3600;
+const WEEK_SECONDS = 7 * 24 * 3600;
 /** Seconds until a failed token is due again. A host that recovers is found within a day of a request for the token. */
-const daySeconds = 24 * 3600;
+const DAY_SECONDS = 24 * 3600;
 
 export function createAttempt(dependencies: AttemptDependencies): Attempt {
   const { store, fetcher, logger, metrics, clock, signal } = dependencies;
@@ -66,14 +66,14 @@ export function createAttempt(dependencies: AttemptDependencies): Attempt {
   async function outcomeOf({ task, plan: { step } }: TaskInHand): Promise<[AttemptResult, MetadataOutcome]> {
     if (step === 'dropped') return ['nothing', { kind: 'dropped' }];
     if (step === 'nothing' || step === 'given_up')
-      return ['nothing', { kind: 'given_up', expiresInSeconds: daySeconds }];
+      return ['nothing', { kind: 'given_up', expiresInSeconds: DAY_SECONDS }];
     if (step instanceof MetadataError) throw step;
     const { type, content } = task;
     const outside = step === 'enough' ? null : await fetchTimed(step.uri);
     // Parsing a page of 10 MiB takes some 10 ms, and cleaning it as long. Other work runs between the two.
     if (outside !== null) await turn();
     const words = mergeWords(type, content ?? {}, outside);
-    return [outside === null ? 'enough' : 'fetched', { kind: 'fetched', words, expiresInSeconds: weekSeconds }];
+    return [outside === null ? 'enough' : 'fetched', { kind: 'fetched', words, expiresInSeconds: WEEK_SECONDS }];
   }
 
   async function end(task: MetadataTask, result: AttemptResult, outcome: MetadataOutcome): Promise<void> {
@@ -88,10 +88,10 @@ export function createAttempt(dependencies: AttemptDependencies): Attempt {
   function failure(task: MetadataTask, error: unknown): [AttemptResult, MetadataOutcome] {
     const isOurs = error instanceof MetadataError;
     if (!isOurs) logger.error({ err: error }, 'metadata of a token failed');
-    const isLast = (isOurs && !error.retryable) || task.attempts >= attemptsMax;
+    const isLast = (isOurs && !error.retryable) || task.attempts >= ATTEMPTS_MAX;
     const outcome: MetadataOutcome = isLast
-      ? { kind: 'given_up', expiresInSeconds: daySeconds }
-      : { kind: 'failed', againInSeconds: pauseSeconds(task.attempts), expiresInSeconds: daySeconds };
+      ? { kind: 'given_up', expiresInSeconds: DAY_SECONDS }
+      : { kind: 'failed', againInSeconds: pauseSeconds(task.attempts), expiresInSeconds: DAY_SECONDS };
     return [isOurs ? error.code : 'internal', outcome];
   }
 
@@ -108,7 +108,7 @@ export function createAttempt(dependencies: AttemptDependencies): Attempt {
     plan(task) {
       if (task.content === null) return { host: null, step: 'dropped' };
       // The task was begun as often and never ended, so it has cost enough.
-      if (task.attempts > attemptsMax) return { host: null, step: 'given_up' };
+      if (task.attempts > ATTEMPTS_MAX) return { host: null, step: 'given_up' };
       const step = planFetch(task.type, task.content);
       if (typeof step === 'string') return { host: null, step };
       try {
@@ -135,5 +135,5 @@ export function createAttempt(dependencies: AttemptDependencies): Attempt {
 
 /** Returns the pause after this number of attempts. */
 function pauseSeconds(attempts: number): number {
-  return Math.min(backoffSecondsMax, backoffSeconds * 2 ** (attempts - 1));
+  return Math.min(BACKOFF_SECONDS_MAX, BACKOFF_SECONDS * 2 ** (attempts - 1));
 }

@@ -4,10 +4,10 @@ import { MetadataError } from './errors.ts';
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Most levels of lists and objects. Attributes of an item are at the third. */
-const depthMax = 32;
+const DEPTH_MAX = 32;
 
 /** Most values in all. A page of 10 MiB may have five million values, each far larger in memory than its text. */
-const valuesMax = 20_000;
+const VALUES_MAX = 20_000;
 
 const [quote, backslash, openObject, closeObject, openList, closeList, comma] = [...Buffer.from('"\\{}[],')];
 
@@ -35,11 +35,11 @@ export function createJsonGuard(): JsonGuard {
         else if (byte === openObject || byte === openList) {
           depth++;
           values++;
-          if (depth > depthMax) throw new MetadataError('too_complex', `JSON of more than ${depthMax} levels`);
+          if (depth > DEPTH_MAX) throw new MetadataError('too_complex', `JSON of more than ${DEPTH_MAX} levels`);
         } else if (byte === closeObject || byte === closeList) depth--;
         else if (byte === comma) values++;
       }
-      if (values > valuesMax) throw new MetadataError('too_complex', `JSON of more than ${valuesMax} values`);
+      if (values > VALUES_MAX) throw new MetadataError('too_complex', `JSON of more than ${VALUES_MAX} values`);
     },
   };
 }

@@ -41,28 +41,28 @@ export type Fetcher = {
   fetch(uri: string, signal: AbortSignal): Promise<JsonObject>;
 };
 
-const redirectsMax = 3;
-const timeoutDefaultMs = 30_000;
-const bytesMax = 10 * 1_048_576;
+const REDIRECTS_MAX = 3;
+const TIMEOUT_DEFAULT_MS = 30_000;
+const BYTES_MAX = 10 * 1_048_576;
 
 /**
  * Bytes up to which a body is small; nearly all are far smaller. Larger bodies need a slot of the large gate, so that a pod's memory is bounded
  * whatever pages contain. Others wait unread.
  */
-const smallBytes = 512 * 1024;
-const largeAtOnce = 2;
+const SMALL_BYTES = 512 * 1024;
+const LARGE_AT_ONCE = 2;
 
 /**
  * Creates a fetcher. Every request goes by number to an address that was looked up once and checked. Neither a redirect nor a name that changes its
  * address a moment later leads elsewhere. If any address of a host is not public, the host is refused.
  */
 export function createFetcher(options: FetcherOptions, { resolve, refused }: FetcherDependencies): Fetcher {
-  const { ipfsGateway, ports = webPorts, timeoutMs = timeoutDefaultMs } = options;
+  const { ipfsGateway, ports = webPorts, timeoutMs = TIMEOUT_DEFAULT_MS } = options;
   const places: LocationOptions = { ipfsGateway, ports };
   const gateway = ipfsGateway === null ? undefined : new URL(ipfsGateway).hostname;
   const all = createGate(options.concurrency);
   const hosts = createGates(options.concurrencyPerHost);
-  const large = createGate(largeAtOnce);
+  const large = createGate(LARGE_AT_ONCE);
 
   async function addressesOf(host: string, signal: AbortSignal): Promise<readonly string[]> {
     const addresses = isIP(host) === 0 ? await lookUp(host, signal) : [host];
@@ -108,7 +108,7 @@ export function createFetcher(options: FetcherOptions, { resolve, refused }: Fet
       let location = locate(uri, places);
       const time = createDeadline(timeoutMs, signal);
       try {
-        for (let redirects = 0; redirects <= redirectsMax; redirects++) {
+        for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
           // Both slots of a request are taken for it alone, always in this order, so requests cannot deadlock.
           const leaveHost = await hosts.enter(location.host, time.signal);
           try {
@@ -125,7 +125,7 @@ export function createFetcher(options: FetcherOptions, { resolve, refused }: Fet
             leaveHost();
           }
         }
-        throw new MetadataError('too_many_redirects', `more than ${redirectsMax} redirects`, { host: location.host });
+        throw new MetadataError('too_many_redirects', `more than ${REDIRECTS_MAX} redirects`, { host: location.host });
       } finally {
         time.end();
       }
@@ -146,10 +146,10 @@ async function readObject({ body }: Answer, large: Gate, signal: AbortSignal): P
   try {
     for await (const chunk of body) {
       bytes += chunk.length;
-      if (bytes > bytesMax) throw new MetadataError('too_large', `more than ${bytesMax} bytes`);
+      if (bytes > BYTES_MAX) throw new MetadataError('too_large', `more than ${BYTES_MAX} bytes`);
       guard.see(chunk);
       chunks.push(chunk);
-      if (bytes > smallBytes) leave ??= await large.enter(signal);
+      if (bytes > SMALL_BYTES) leave ??= await large.enter(signal);
     }
     return parseJsonObject(Buffer.concat(chunks));
   } finally {

@@ -17,12 +17,12 @@ export type Hands = {
 };
 
 /** Tasks for each slot: one in progress, and the next ones. All of them get their turn within the time of a claim, even if each takes its longest. */
-const tasksPerPlace = 4;
+const TASKS_PER_PLACE = 4;
 
 export function createHands(options: { readonly concurrency: number; readonly concurrencyPerHost: number }): Hands {
-  const tasksMax = options.concurrency * tasksPerPlace;
+  const tasksMax = options.concurrency * TASKS_PER_PLACE;
   /** Most tasks of a host. A slow host leaves half of the slots to others. */
-  const tasksPerHostMax = Math.min(options.concurrencyPerHost * tasksPerPlace, Math.ceil(tasksMax / 2));
+  const tasksPerHostMax = Math.min(options.concurrencyPerHost * TASKS_PER_PLACE, Math.ceil(tasksMax / 2));
   const held = new Set<TaskInHand>();
   const byHost = new Map<string, number>();
 

@@ -22,7 +22,7 @@ export type LocationOptions = {
 export const webPorts: ReadonlySet<number> = new Set([80, 443]);
 
 /** Most characters of a URI. Longer ones contain the content itself, which is no address. */
-const uriCharsMax = 2048;
+const URI_CHARS_MAX = 2048;
 
 /** Multihash in base58, base32, base36 or base16. */
 const CID = /^[A-Za-z0-9]{10,128}$/;
@@ -34,7 +34,7 @@ const CID = /^[A-Za-z0-9]{10,128}$/;
  * @throws MetadataError `uri_unusable`
  */
 export function locate(uri: string, { ipfsGateway, ports }: LocationOptions, base?: URL): Location {
-  if (uri.length > uriCharsMax) throw unusable(`a URI of more than ${uriCharsMax} characters`);
+  if (uri.length > URI_CHARS_MAX) throw unusable(`a URI of more than ${URI_CHARS_MAX} characters`);
   const given = URL.parse(uri.trim(), base?.href);
   if (given === null) throw unusable('not a URI');
   if (given.protocol === 'ipfs:') return inGateway(uri.trim(), ipfsGateway);

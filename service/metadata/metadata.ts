@@ -56,21 +56,21 @@ export type Metadata = {
   close(): Promise<void>;
 };
 
-const idleDefaultMs = 1000;
+const IDLE_DEFAULT_MS = 1000;
 
 /** Milliseconds between counts of the backlog, which only people and metrics read. */
-const backlogMs = 10_000;
+const BACKLOG_MS = 10_000;
 
 /** Largest counted backlog. A larger one is "much", and counting it would take more than some milliseconds. */
-const tasksCountedMax = 100_000;
+const TASKS_COUNTED_MAX = 100_000;
 
 /** Milliseconds until an unavailable Postgres is queried again. */
-const troubleMs = 5000;
+const TROUBLE_MS = 5000;
 
 /** Fetches the tokens of the queue and stores the results. Any number of processes may share a queue; each task is claimed by one at a time. */
 export function createMetadata(options: MetadataOptions, dependencies: MetadataDependencies): Metadata {
   const { store, fetcher, logger, register, clock, newClaim } = dependencies;
-  const { idleMs = idleDefaultMs } = options;
+  const { idleMs = IDLE_DEFAULT_MS } = options;
   const hands = createHands(options);
   const closing = new AbortController();
   const underWay = new Set<Promise<void>>();
@@ -110,8 +110,8 @@ export function createMetadata(options: MetadataOptions, dependencies: MetadataD
 
   async function look(): Promise<boolean> {
     try {
-      if (clock() - backlogReadMs >= backlogMs) {
-        backlog = await readMetadataBacklog(store, tasksCountedMax);
+      if (clock() - backlogReadMs >= BACKLOG_MS) {
+        backlog = await readMetadataBacklog(store, TASKS_COUNTED_MAX);
         backlogReadMs = clock();
       }
       const isMore = await fill();
@@ -132,7 +132,7 @@ export function createMetadata(options: MetadataOptions, dependencies: MetadataD
       if (await look()) continue;
       const isCalm = trouble === undefined;
       const signal = isCalm ? AbortSignal.any([closing.signal, woken.signal]) : closing.signal;
-      await sleep(isCalm ? idleMs : troubleMs, undefined, { signal }).catch(() => undefined);
+      await sleep(isCalm ? idleMs : TROUBLE_MS, undefined, { signal }).catch(() => undefined);
     }
   }
 

@@ -24,9 +24,9 @@ export type Answer = {
   destroy(): void;
 };
 
-/** Most addresses tried of a host; the next one is tried when one is silent for `connectTimeoutMs`. */
-const addressesMax = 4;
-const connectTimeoutMs = 5000;
+/** Most addresses tried of a host; the next one is tried when one is silent for `CONNECT_TIMEOUT_MS`. */
+const ADDRESSES_MAX = 4;
+const CONNECT_TIMEOUT_MS = 5000;
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
@@ -65,7 +65,7 @@ async function connectToAny(
   signal: AbortSignal,
 ): Promise<Socket> {
   let last: unknown;
-  for (const address of addresses.slice(0, addressesMax)) {
+  for (const address of addresses.slice(0, ADDRESSES_MAX)) {
     try {
       const socket = await connected(connect({ host: address, port: location.port }), 'connect', signal);
       return location.url.protocol === 'https:' ? await secured(socket, location.host, options, signal) : socket;
@@ -102,7 +102,7 @@ function connected(socket: Socket, event: 'connect' | 'secureConnect', signal: A
       reject(error);
     };
     const abort = (): void => fail(signal.reason);
-    const timer = setTimeout(() => fail(new Error('silent')), connectTimeoutMs);
+    const timer = setTimeout(() => fail(new Error('silent')), CONNECT_TIMEOUT_MS);
     const done = (): void => {
       settle();
       resolve(socket);

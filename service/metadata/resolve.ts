@@ -4,8 +4,8 @@ import { promises as dns } from 'node:dns';
 export type ResolveHost = (host: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 /** Milliseconds of one try at one name server. */
-const timeoutMs = 3000;
-const tries = 2;
+const TIMEOUT_MS = 3000;
+const TRIES = 2;
 
 /**
  * Resolves by DNS alone. The hosts file and search domains are not used, because there a name could mean a service of the cluster. Each query has a
@@ -15,7 +15,7 @@ const tries = 2;
  */
 export function resolveByDns({ servers }: { readonly servers?: readonly string[] } = {}): ResolveHost {
   return async (host, signal) => {
-    const resolver = new dns.Resolver({ timeout: timeoutMs, tries });
+    const resolver = new dns.Resolver({ timeout: TIMEOUT_MS, tries: TRIES });
     if (servers !== undefined) resolver.setServers(servers);
     const cancel = (): void => resolver.cancel();
     signal.addEventListener('abort', cancel, { once: true });

@@ -2,20 +2,20 @@ import { outsideOf, sayEnough, wordsOf, type TokenType, type TokenWords } from '
 import type { JsonObject } from './bounded-json.ts';
 
 /** Most characters of names and symbols, in lists too; longer text is cut. */
-const nameCharsMax = 1024;
-const descriptionCharsMax = 16_384;
+const NAME_CHARS_MAX = 1024;
+const DESCRIPTION_CHARS_MAX = 16_384;
 
 /** Most characters of an image: a link, or a small picture (`data:`). Longer ones are dropped, because a part of a link leads nowhere. */
-const imageCharsMax = 65_536;
+const IMAGE_CHARS_MAX = 65_536;
 
 /**
  * Most characters of `extra` as JSON; an answer may have a thousand of them. Fields that do not fit are dropped; fields of the chain are the last to
  * be dropped.
  */
-const extraCharsMax = 65_536;
+const EXTRA_CHARS_MAX = 65_536;
 
 /** Most characters of a key; nothing reads longer ones. */
-const keyCharsMax = 256;
+const KEY_CHARS_MAX = 256;
 
 /**
  * Merges the metadata of a token (service/metadata/README.md#token-metadata). Metadata outside of the chain comes first, and keys on the chain
@@ -28,10 +28,10 @@ export function mergeWords(type: TokenType, onChain: JsonObject, outside: JsonOb
   const merged = { ...(outside && cleanObject(outside)), ...known };
   const { name, description, symbol, image, extra } = wordsOf(withTextDecimals(type, merged));
   return {
-    name: cut(name, nameCharsMax),
-    symbol: cut(symbol, nameCharsMax),
-    description: cut(description, descriptionCharsMax),
-    image: image !== null && image.length > imageCharsMax ? null : image,
+    name: cut(name, NAME_CHARS_MAX),
+    symbol: cut(symbol, NAME_CHARS_MAX),
+    description: cut(description, DESCRIPTION_CHARS_MAX),
+    image: image !== null && image.length > IMAGE_CHARS_MAX ? null : image,
     extra: fitting(extra, new Set(Object.keys(known))),
   };
 }
@@ -63,7 +63,7 @@ function fitting(fields: JsonObject, first: ReadonlySet<string>): JsonObject {
   for (const { name, chars: more } of entries.toSorted(
     (a, b) => Number(first.has(b.name)) - Number(first.has(a.name)),
   )) {
-    if (chars + more > extraCharsMax) continue;
+    if (chars + more > EXTRA_CHARS_MAX) continue;
     chars += more;
     kept.add(name);
   }
@@ -76,7 +76,7 @@ function lengthOf(value: unknown): number {
 
 function cleanObject(fields: JsonObject): JsonObject {
   // `__proto__` is harmless here as an own field, but not for a reader that copies fields by assignment.
-  const entries = Object.entries(fields).filter(([name]) => name !== '__proto__' && name.length <= keyCharsMax);
+  const entries = Object.entries(fields).filter(([name]) => name !== '__proto__' && name.length <= KEY_CHARS_MAX);
   return Object.fromEntries(entries.map(([name, value]) => [cleanText(name), clean(value)]));
 }
 

@@ -1,7 +1,7 @@
 import { types } from 'pg';
 
 /** `bytea[]` in Postgres's catalog of types. */
-export const byteArrayType = 1001;
+export const BYTE_ARRAY_TYPE = 1001;
 
 /** Quotes enclose a backslash, which is doubled. */
 const itemStart = '"\\\\x';
@@ -13,4 +13,4 @@ export function readByteArray(text: string): unknown {
   return items.map((item) => (item === 'NULL' ? null : Buffer.from(item.slice(itemStart.length, -1), 'hex')));
 }
 
-const readAnyArray = types.getTypeParser(byteArrayType as never, 'text') as (text: string) => unknown;
+const readAnyArray = types.getTypeParser(BYTE_ARRAY_TYPE as never, 'text') as (text: string) => unknown;

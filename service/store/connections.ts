@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Client, Pool, types, type ClientConfig, type CustomTypesConfig, type PoolClient } from 'pg';
 import type { Logger } from 'pino';
 
-import { byteArrayType, readByteArray } from './byte-arrays.ts';
+import { BYTE_ARRAY_TYPE, readByteArray } from './byte-arrays.ts';
 import { StoreError, told } from './errors.ts';
 import { postgresTls } from './tls.ts';
 import { createTurns } from './turns.ts';
@@ -29,16 +29,16 @@ export type ConnectionsOptions = {
 };
 
 /** Longest time to open a connection; then the call fails. */
-const connectTimeoutMs = 5000;
+const CONNECT_TIMEOUT_MS = 5000;
 
 /**
  * A new connection plans its first query of each table tens of times slower than later queries. Connections of a minute's traffic stay
  * open.
  */
-const idleConnectionMs = 60_000;
+const IDLE_CONNECTION_MS = 60_000;
 
 /** A transaction of a stuck process must not hold locks for ever. */
-const idleTransactionTimeoutMs = 60_000;
+const IDLE_TRANSACTION_TIMEOUT_MS = 60_000;
 
 /** Integers of up to 120 bits and more arrive as text. */
 const columnTypes: CustomTypesConfig = {
@@ -50,7 +50,7 @@ const columnTypes: CustomTypesConfig = {
 const ownParsers: ReadonlyMap<number, (text: string) => unknown> = new Map<number, (text: string) => unknown>([
   [types.builtins.INT8, BigInt],
   [types.builtins.NUMERIC, numeric],
-  [byteArrayType, readByteArray],
+  [BYTE_ARRAY_TYPE, readByteArray],
 ]);
 
 /** Amounts are whole numbers; averages of a query are not. */
@@ -106,12 +106,12 @@ function configsOf({ url: uri, ca, schema }: ConnectionsOptions): ClientConfig[]
     options: [
       given,
       `-c search_path=${schema}`,
-      `-c idle_in_transaction_session_timeout=${idleTransactionTimeoutMs}`,
+      `-c idle_in_transaction_session_timeout=${IDLE_TRANSACTION_TIMEOUT_MS}`,
       '-c max_parallel_workers_per_gather=0',
     ]
       .join(' ')
       .trim(),
-    connectionTimeoutMillis: connectTimeoutMs,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     application_name: 'tonplane',
     keepAlive: true,
     types: columnTypes,
@@ -137,7 +137,7 @@ function bare(error: Error): Error {
 }
 
 function createPool(config: ClientConfig, size: number, logger: Logger): Pool {
-  const pool = new Pool({ ...config, max: size, idleTimeoutMillis: idleConnectionMs });
+  const pool = new Pool({ ...config, max: size, idleTimeoutMillis: IDLE_CONNECTION_MS });
   // Error of an idle connection: the next call opens another connection.
   pool.on('error', (error) => logger.warn({ err: bare(error) }, 'connection to Postgres lost'));
   // A connection may be lost in its first packet, before its caller can listen. The caller's query then fails, and no other work.

@@ -12,22 +12,22 @@ type FieldType = {
 };
 
 /** Base of the digits of a `numeric`. */
-const numericBase = 10_000;
+const NUMERIC_BASE = 10_000;
 
 /** Marks null in place of the length of a field. */
-const nullLength = -1;
+const NULL_LENGTH = -1;
 
-const integerOid = 23;
-const byteaOid = 17;
-const textOid = 25;
+const INTEGER_OID = 23;
+const BYTEA_OID = 17;
+const TEXT_OID = 25;
 
 const fieldTypes: Readonly<Record<string, FieldType>> = {
-  bytea: { oid: byteaOid, write: (sink, value: Uint8Array) => sink.bytes(value) },
+  bytea: { oid: BYTEA_OID, write: (sink, value: Uint8Array) => sink.bytes(value) },
   bigint: { oid: 20, write: (sink, value: bigint) => sink.int64(value) },
-  integer: { oid: integerOid, write: (sink, value: number) => sink.int32(value) },
+  integer: { oid: INTEGER_OID, write: (sink, value: number) => sink.int32(value) },
   smallint: { oid: 21, write: (sink, value: number) => sink.int16(value) },
   boolean: { oid: 16, write: (sink, value: boolean) => sink.bytes(value ? trueByte : falseByte) },
-  text: { oid: textOid, write: (sink, value: string) => sink.text(withoutZeros(value)) },
+  text: { oid: TEXT_OID, write: (sink, value: string) => sink.text(withoutZeros(value)) },
   numeric: { oid: 1700, write: writeNumeric },
   jsonb: {
     oid: 3802,
@@ -38,12 +38,12 @@ const fieldTypes: Readonly<Record<string, FieldType>> = {
   },
   'integer[]': {
     oid: 1007,
-    write: writeElements(integerOid, (sink, value: number) => sink.int32(value)),
+    write: writeElements(INTEGER_OID, (sink, value: number) => sink.int32(value)),
     carrier: { sql: 'text', from: (value: readonly number[]) => `{${value.join(',')}}` },
   },
   'bytea[]': {
     oid: 1001,
-    write: writeElements(byteaOid, (sink, value: Uint8Array) => sink.bytes(value)),
+    write: writeElements(BYTEA_OID, (sink, value: Uint8Array) => sink.bytes(value)),
     carrier: {
       sql: 'text',
       from: (value: readonly Uint8Array[]) =>
@@ -52,7 +52,7 @@ const fieldTypes: Readonly<Record<string, FieldType>> = {
   },
   'text[]': {
     oid: 1009,
-    write: writeElements(textOid, (sink, value: string) => sink.text(value)),
+    write: writeElements(TEXT_OID, (sink, value: string) => sink.text(value)),
     carrier: {
       sql: 'text',
       from: (value: readonly string[]) => `{${value.map((one) => `"${one.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`,
@@ -85,7 +85,7 @@ export function writeField(kind: ColumnKind<unknown>): (sink: ByteSink, value: u
   return (sink, value) => {
     if (value === null) {
       if (!kind.nullable) throw new TypeError(`null in a column of ${kind.sql} that has none`);
-      sink.int32(nullLength);
+      sink.int32(NULL_LENGTH);
       return;
     }
     const place = sink.beginLength();
@@ -156,10 +156,10 @@ function digitsOf(value: bigint): number[] {
   const digits: number[] = [];
   let high = value;
   while (high > BigInt(Number.MAX_SAFE_INTEGER)) {
-    digits.unshift(Number(high % BigInt(numericBase)));
-    high /= BigInt(numericBase);
+    digits.unshift(Number(high % BigInt(NUMERIC_BASE)));
+    high /= BigInt(NUMERIC_BASE);
   }
   // The rest fits a number, which is quicker.
-  for (let rest = Number(high); rest > 0; rest = Math.floor(rest / numericBase)) digits.unshift(rest % numericBase);
+  for (let rest = Number(high); rest > 0; rest = Math.floor(rest / NUMERIC_BASE)) digits.unshift(rest % NUMERIC_BASE);
   return digits;
 }

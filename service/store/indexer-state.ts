@@ -1,6 +1,6 @@
 import { StoreError } from './errors.ts';
 import { ZEROSTATES_SEQNO } from './interpretations.ts';
-import { lookTimeoutMs, type Store } from './store.ts';
+import { LOOK_TIMEOUT_MS, type Store } from './store.ts';
 
 /** Root and file hash of a network's zero state. */
 export type NetworkHashes = { readonly rootHash: Uint8Array; readonly fileHash: Uint8Array };
@@ -36,7 +36,7 @@ export async function claimIndex(store: Store, identity: IndexIdentity): Promise
       refuseOtherNetwork(found, identity);
       refuseOtherStart(found, identity);
     },
-    { timeoutMs: lookTimeoutMs },
+    { timeoutMs: LOOK_TIMEOUT_MS },
   );
 }
 
@@ -49,7 +49,7 @@ export async function checkNetwork(store: Store, network: NetworkHashes): Promis
   const [found] = await store.read<StateRow>(
     'SELECT network_root_hash, network_file_hash, start_seqno FROM indexer_state',
     [],
-    { timeoutMs: lookTimeoutMs },
+    { timeoutMs: LOOK_TIMEOUT_MS },
   );
   if (found !== undefined) refuseOtherNetwork(found, network);
 }
@@ -105,7 +105,7 @@ export async function readProgress(store: Store): Promise<IndexProgress | undefi
          (SELECT count(*) FROM backfill_ranges WHERE done_until < to_seqno AND claimed_until > now()) AS claimed
        FROM indexer_state`,
       ),
-    { timeoutMs: lookTimeoutMs },
+    { timeoutMs: LOOK_TIMEOUT_MS },
   );
   const [row] = rows;
   if (row === undefined) return undefined;

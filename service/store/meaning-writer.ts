@@ -209,7 +209,7 @@ async function upsertContracts<T extends Table>(
 }
 
 /** Stored spans that a seen span may overlap or meet. A seen span is from a single block, and so are the ends of all others. */
-const neighboursMax = 3;
+const NEIGHBOURS_MAX = 3;
 
 async function mergeFacts(session: Session, inserts: Inserts, seen: readonly InterfaceFactsRow[]): Promise<void> {
   if (seen.length === 0) return;
@@ -217,7 +217,7 @@ async function mergeFacts(session: Session, inserts: Inserts, seen: readonly Int
     `SELECT DISTINCT kept.* FROM unnest($1::bytea[], $2::bigint[], $3::bigint[]) AS given (account, after_lt, until_lt)
      CROSS JOIN LATERAL (
        SELECT * FROM interface_facts f WHERE f.account = given.account AND f.after_lt <= given.until_lt
-       ORDER BY f.after_lt DESC LIMIT ${neighboursMax}) AS kept
+       ORDER BY f.after_lt DESC LIMIT ${NEIGHBOURS_MAX}) AS kept
      WHERE kept.until_lt >= given.after_lt`,
     [
       encodeArray(address, accountsOf(seen)),

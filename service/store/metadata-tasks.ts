@@ -36,7 +36,7 @@ export type MetadataOutcome =
   | { readonly kind: 'dropped' };
 
 /** Other processes take over the tasks of a killed or stuck process after this time. */
-export const claimSeconds = 300;
+export const CLAIM_SECONDS = 300;
 
 /** Claims tasks, oldest first; tasks with a current claim are skipped. Uses the index of `due_at`. */
 export async function claimMetadataTasks(
@@ -56,7 +56,7 @@ const claimSql = `
     WHERE due_at <= now() AND (host IS NULL OR host <> ALL($2::text[]))
     ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
   ), taken AS (
-    UPDATE metadata_tasks task SET claim = $3, attempts = attempts + 1, due_at = now() + interval '${claimSeconds} seconds'
+    UPDATE metadata_tasks task SET claim = $3, attempts = attempts + 1, due_at = now() + interval '${CLAIM_SECONDS} seconds'
     FROM due WHERE task.address = due.address AND task.type = due.type
     RETURNING task.address, task.type, task.claim, task.attempts, task.host
   )

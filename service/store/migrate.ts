@@ -3,12 +3,12 @@ import type { ClientBase } from 'pg';
 import { StoreError, told } from './errors.ts';
 import type { Migration } from './migrations/migration.ts';
 import { migrations, schemaVersion } from './migrations/steps.ts';
-import { lookTimeoutMs, type Store } from './store.ts';
+import { LOOK_TIMEOUT_MS, type Store } from './store.ts';
 
 export { schemaVersion } from './migrations/steps.ts';
 
 /** A change that waits longer for a table gives up, because all later readers queue after it. The caller tries again. */
-const lockTimeoutMs = 10_000;
+const LOCK_TIMEOUT_MS = 10_000;
 
 /** State of the version table. */
 export type SchemaState = {
@@ -46,7 +46,7 @@ export async function migrate(store: Store): Promise<readonly number[]> {
  * @throws StoreError `schema_newer`
  */
 export async function missingSteps(store: Store): Promise<readonly Migration[]> {
-  const found = await store.transaction(({ client }) => readState(client), { timeoutMs: lookTimeoutMs });
+  const found = await store.transaction(({ client }) => readState(client), { timeoutMs: LOOK_TIMEOUT_MS });
   refuseNewer(found);
   return stepsAfter(found);
 }
@@ -57,7 +57,7 @@ export async function missingSteps(store: Store): Promise<readonly Migration[]> 
  * @throws StoreError `schema_missing`, `schema_older`, `schema_newer`
  */
 export async function checkSchema(store: Store): Promise<SchemaState> {
-  const found = await store.transaction(({ client }) => readState(client), { timeoutMs: lookTimeoutMs });
+  const found = await store.transaction(({ client }) => readState(client), { timeoutMs: LOOK_TIMEOUT_MS });
   if (found.version === 0) throw new StoreError('schema_missing', `schema ${store.schema} has no tables: run migrate`);
   if (found.version < schemaVersion) {
     throw new StoreError(
@@ -113,7 +113,7 @@ function refuseNewer({ version, compatibleFrom }: SchemaState): void {
 async function apply(client: ClientBase, { version, name, compatibleFrom, statements }: Migration): Promise<void> {
   const steps = [
     'BEGIN',
-    `SET LOCAL lock_timeout = ${lockTimeoutMs}`,
+    `SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`,
     ...statements,
     `INSERT INTO schema_versions (version, name, compatible_from) VALUES (${version}, '${name}', ${compatibleFrom})`,
     'COMMIT',

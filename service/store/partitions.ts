@@ -5,7 +5,7 @@ import type { Store } from './store.ts';
 const partitioned = ['transactions', 'messages'] as const;
 
 /** Lt in a partition: some two months of mainnet, whose lt grew by 1e13 a year in 2025. */
-export const partitionLts = 2_000_000_000_000n;
+export const PARTITION_LTS = 2_000_000_000_000n;
 
 export type Partitions = {
   /** Creates the partitions of rows with these lts. Call it outside the transaction that writes the rows. */
@@ -22,7 +22,7 @@ export function createPartitions(store: Store): Partitions {
   const make = async (index: bigint): Promise<void> => {
     await store.transaction(async ({ query }) => {
       await query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`tonplane partitions ${store.schema}`]);
-      const bounds = [index * partitionLts, (index + 1n) * partitionLts] as const;
+      const bounds = [index * PARTITION_LTS, (index + 1n) * PARTITION_LTS] as const;
       for (const table of partitioned) await attach(query, table, index, bounds);
     });
   };
@@ -31,7 +31,7 @@ export function createPartitions(store: Store): Partitions {
     async ensure(lts) {
       const missing = new Set<bigint>();
       for (const lt of lts) {
-        const index = lt / partitionLts;
+        const index = lt / PARTITION_LTS;
         if (!known.has(index)) missing.add(index);
       }
       for (const index of missing) {

@@ -20,18 +20,18 @@ export type ClaimedRange = {
 };
 
 /** Blocks of a claim: some minutes of work, so that workers seldom meet and a crash loses little. */
-export const rangeBlocks = 5000;
+export const RANGE_BLOCKS = 5000;
 
 /** Ranges inserted by a statement. */
-const rangesAtOnce = 10_000;
+const RANGES_AT_ONCE = 10_000;
 
 /** Queues masterchain blocks `from` to `to`, inclusive, for writers of the past. */
 export async function addRanges({ query }: Session, from: number, to: number): Promise<void> {
-  for (let first = from; first <= to; first += rangeBlocks * rangesAtOnce) {
+  for (let first = from; first <= to; first += RANGE_BLOCKS * RANGES_AT_ONCE) {
     await query(
       `INSERT INTO backfill_ranges (from_seqno, to_seqno, done_until)
        SELECT f, least(f + $3::integer - 1, $2::integer), f - 1 FROM generate_series($1::integer, $2::integer, $3::integer) AS f`,
-      [first, Math.min(to, first + rangeBlocks * rangesAtOnce - 1), rangeBlocks],
+      [first, Math.min(to, first + RANGE_BLOCKS * RANGES_AT_ONCE - 1), RANGE_BLOCKS],
     );
   }
 }

@@ -7,17 +7,17 @@ const copyHeader = Buffer.concat([Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1'), B
 const copyTrailer = Buffer.from([0xff, 0xff]);
 
 /** Rows are encoded in pieces of this size: a piece takes about a millisecond. */
-const chunkBytes = 256 * 1024;
+const CHUNK_BYTES = 256 * 1024;
 
 /** Encodes rows in the binary format of COPY, in pieces; columns are in the order of the table. */
 export function* encodeCopy<T extends Table>(table: T, rows: Iterable<Row<T>>): Generator<Buffer> {
   const fields = Object.entries(table.columns).map(([name, kind]) => ({ name, write: writeField(kind) }));
-  const sink = createByteSink(chunkBytes + chunkBytes / 4);
+  const sink = createByteSink(CHUNK_BYTES + CHUNK_BYTES / 4);
   sink.bytes(copyHeader);
   for (const row of rows) {
     sink.int16(fields.length);
     for (const { name, write } of fields) write(sink, (row as Readonly<Record<string, unknown>>)[name]);
-    if (sink.length() >= chunkBytes) yield sink.take();
+    if (sink.length() >= CHUNK_BYTES) yield sink.take();
   }
   sink.bytes(copyTrailer);
   yield sink.take();

@@ -74,7 +74,7 @@ export type Store = {
 };
 
 /** Time limit of a read of a small table: the read takes milliseconds in normal operation. */
-export const lookTimeoutMs = 5000;
+export const LOOK_TIMEOUT_MS = 5000;
 
 export function createStore(options: StoreOptions, { logger, register, tracer, clock }: StoreDependencies): Store {
   let pools = connectPools(options, options, logger);
@@ -153,14 +153,14 @@ function countConnections({ primary, replica }: Pools): { busy: number; idle: nu
 }
 
 /** A query that waits longer for a lock ends: its connection is needed by queries of other tables. */
-const lockTimeoutMs = 1000;
+const LOCK_TIMEOUT_MS = 1000;
 
 /** Sets the session's timeouts if they differ: callers seldom differ. Zero: none. */
 function createTimeLimit() {
   const timeouts = new WeakMap<PoolClient, number>();
   return async (client: PoolClient, timeoutMs: number): Promise<void> => {
     if (timeouts.get(client) === timeoutMs) return;
-    const lockMs = timeoutMs === 0 ? 0 : lockTimeoutMs;
+    const lockMs = timeoutMs === 0 ? 0 : LOCK_TIMEOUT_MS;
     await told(client.query(`SET statement_timeout = ${Math.ceil(timeoutMs)}; SET lock_timeout = ${lockMs}`));
     timeouts.set(client, timeoutMs);
   };

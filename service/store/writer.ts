@@ -50,7 +50,7 @@ export type Writer = {
 };
 
 /** Two writers meet where their ranges do: more meetings than this in a row are no chance. */
-const triesMax = 8;
+const TRIES_MAX = 8;
 
 export function createWriter({ carriage, assemble }: WriterOptions, store: Store): Writer {
   const partitions = createPartitions(store);
@@ -93,7 +93,7 @@ async function untilAlone<T>(write: () => Promise<T>): Promise<T> {
       return await write();
     } catch (error) {
       const isConflict = error instanceof StoreError && error.code === 'write_conflict';
-      if (!isConflict || tries === triesMax) throw error;
+      if (!isConflict || tries === TRIES_MAX) throw error;
     }
   }
 }

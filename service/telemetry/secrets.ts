@@ -37,7 +37,7 @@ const escapes =
   /%([0-9a-f]{2})|\\u([0-9a-f]{4})|\\u\{([0-9a-f]{1,6})\}|\\x([0-9a-f]{2})|&#x([0-9a-f]{1,6});|&#(\d{1,7});|\\(["'\\/])|&(amp|quot);/gi;
 
 /** Most levels of escapes that are removed; text with more is secret as a whole. Each level takes a pass over the text. */
-const depthMax = 8;
+const DEPTH_MAX = 8;
 
 /** Text with some escapes removed. `starts` maps each character to its position in the source; the end of the source comes last. */
 type View = { readonly text: string; readonly starts: readonly number[] };
@@ -50,7 +50,7 @@ export function redactText(source: string): string {
   const ranges: Range[] = [];
   let view: View | undefined = { text: source, starts: Array.from({ length: source.length + 1 }, (_, at) => at) };
   for (let depth = 0; view !== undefined; depth++) {
-    if (depth > depthMax) return censor;
+    if (depth > DEPTH_MAX) return censor;
     ranges.push(...secretsIn(view));
     view = unescape(view);
   }

@@ -4,10 +4,10 @@ import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace';
 export type KeepTrace = (spans: readonly ReadableSpan[]) => boolean;
 
 /** Most traces in progress. Beyond the bound the oldest are exported undecided. */
-const tracesMax = 1000;
+const TRACES_MAX = 1000;
 
 /** Most buffered spans of one trace. A trace with more is exported. */
-const spansMax = 1000;
+const SPANS_MAX = 1000;
 
 /** Buffers the spans of each trace until its root ends, then exports or drops them all. */
 export function createTail(next: SpanProcessor, keep: KeepTrace): SpanProcessor {
@@ -32,8 +32,8 @@ export function createTail(next: SpanProcessor, keep: KeepTrace): SpanProcessor 
         return;
       }
       const [oldest] = traces.keys();
-      if (spans.length > spansMax) pass(traceId);
-      else if (traces.size > tracesMax && oldest !== undefined) pass(oldest);
+      if (spans.length > SPANS_MAX) pass(traceId);
+      else if (traces.size > TRACES_MAX && oldest !== undefined) pass(oldest);
     },
     async forceFlush() {
       for (const traceId of traces.keys()) pass(traceId);

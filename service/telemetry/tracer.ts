@@ -38,19 +38,19 @@ export type Tracing = {
 const scope = 'tonplane';
 
 /** Most spans that wait for export. More spans are dropped, because a slow collector must not cost memory. */
-const spansMax = 4096;
+const SPANS_MAX = 4096;
 
 /** Milliseconds between batches of spans. */
-const batchDelayMs = 1000;
+const BATCH_DELAY_MS = 1000;
 
 /** Milliseconds until an export fails; a slower collector counts as unavailable. */
-const exportTimeoutMs = 5000;
+const EXPORT_TIMEOUT_MS = 5000;
 
 /** Milliseconds that a shutdown waits for a collector. The whole process must end within 2 s. */
-const closeTimeoutMs = 1500;
+const CLOSE_TIMEOUT_MS = 1500;
 
 /** Milliseconds between log lines about an unavailable collector. A line for each batch would be a flood. */
-const failureLogIntervalMs = 60_000;
+const FAILURE_LOG_INTERVAL_MS = 60_000;
 
 /**
  * Creates the tracer, which exports by OTLP over HTTP if a collector is configured. The SDK has one tracer for the process. A second call with a
@@ -90,14 +90,14 @@ export async function createTracing(
     toString: () => sampler.toString(),
   };
   const exporter = reporting(
-    new OTLPTraceExporter({ url, timeoutMillis: exportTimeoutMs, httpAgentOptions: agentOf }),
+    new OTLPTraceExporter({ url, timeoutMillis: EXPORT_TIMEOUT_MS, httpAgentOptions: agentOf }),
     dependencies.logger,
   );
   const batches = new BatchSpanProcessor({
     exporter,
-    maxQueueSize: spansMax,
-    scheduledDelayMillis: batchDelayMs,
-    exportTimeoutMillis: exportTimeoutMs,
+    maxQueueSize: SPANS_MAX,
+    scheduledDelayMillis: BATCH_DELAY_MS,
+    exportTimeoutMillis: EXPORT_TIMEOUT_MS,
   });
   const sdk = new NodeSDK({
     autoDetectResources: false,
@@ -118,7 +118,7 @@ export async function createTracing(
       authorities = next;
     },
     async close() {
-      await within(closeTimeoutMs, sdk.shutdown());
+      await within(CLOSE_TIMEOUT_MS, sdk.shutdown());
       trace.disable();
       context.disable();
       propagation.disable();
@@ -142,7 +142,7 @@ function reporting(exporter: SpanExporter, logger: Logger): SpanExporter {
   return {
     export(spans, done) {
       exporter.export(spans, (result) => {
-        if (result.error !== undefined && performance.now() - loggedMs > failureLogIntervalMs) {
+        if (result.error !== undefined && performance.now() - loggedMs > FAILURE_LOG_INTERVAL_MS) {
           loggedMs = performance.now();
           const why = untrustedCollector(result.error);
           logger.warn({ err: result.error, why, spans: spans.length }, 'traces could not be exported');

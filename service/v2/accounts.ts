@@ -9,7 +9,7 @@ import { constant, list, named, object, variants, type Infer, type Shape } from 
 import { showOnce } from '../contract/shown-once.ts';
 import {
   blockIdExt,
-  extraCurrenciesMax,
+  EXTRA_CURRENCIES_MAX,
   extraCurrency,
   transactionId,
   viewBlockId,
@@ -31,7 +31,7 @@ function fullState<
   return object({
     '@type': constant('raw.fullAccountState'),
     balance: nano,
-    extra_currencies: list(extraCurrency, extraCurrenciesMax),
+    extra_currencies: list(extraCurrency, EXTRA_CURRENCIES_MAX),
     last_transaction_id: transactionId,
     block_id: blockIdExt,
     code,
@@ -62,7 +62,7 @@ export function viewFullAccountState(account: LiveAccount): Infer<typeof fullAcc
   const before = {
     '@type': 'raw.fullAccountState',
     balance: account.balance.toString(),
-    extra_currencies: account.extraCurrencies.slice(0, extraCurrenciesMax).map(viewExtraCurrency),
+    extra_currencies: account.extraCurrencies.slice(0, EXTRA_CURRENCIES_MAX).map(viewExtraCurrency),
     last_transaction_id: viewTransactionId(account.lastTransaction),
     block_id: viewBlockId(account.masterchainBlock),
   } as const;

@@ -14,10 +14,10 @@ import { transactionExt, viewTransactionExt } from './transaction-views.ts';
 import { blockIdExt, viewBlockId, viewHash } from './views.ts';
 
 /** Maximum transactions per answer (service/v2/README.md#transactions-of-a-block). */
-const countMax = 10_000;
+const COUNT_MAX = 10_000;
 
 /** Bits of the question: account, lt, hash, and a place to start after. */
-const listingMode = 135;
+const LISTING_MODE = 135;
 
 const listingParameters = {
   workchain,
@@ -27,7 +27,7 @@ const listingParameters = {
   fileHash: optionalHash('file_hash'),
   afterLt: optionalLt('after_lt'),
   afterHash: optionalAccountId('after_hash'),
-  count: listLength('count', { name: 'CountInput', max: countMax }, 40),
+  count: listLength('count', { name: 'CountInput', max: COUNT_MAX }, 40),
 };
 
 type Listing = Values<typeof listingParameters>;
@@ -42,7 +42,7 @@ const listingRule: ParameterRule<typeof listingParameters> = {
 
 const listingHead = {
   id: blockIdExt,
-  req_count: scalar<number>({ type: 'integer', minimum: 1, maximum: countMax }),
+  req_count: scalar<number>({ type: 'integer', minimum: 1, maximum: COUNT_MAX }),
   incomplete: flag,
 };
 
@@ -50,7 +50,7 @@ const shortTxId = named(
   'ShortTxId',
   object({
     '@type': constant('blocks.shortTxId'),
-    mode: scalar<typeof listingMode>({ const: listingMode }),
+    mode: scalar<typeof LISTING_MODE>({ const: LISTING_MODE }),
     account: rawAddressLower,
     lt,
     hash,
@@ -59,18 +59,22 @@ const shortTxId = named(
 
 const blockTransactions = named(
   'BlockTransactions',
-  object({ '@type': constant('blocks.transactions'), ...listingHead, transactions: list(shortTxId, countMax) }),
+  object({ '@type': constant('blocks.transactions'), ...listingHead, transactions: list(shortTxId, COUNT_MAX) }),
 );
 
 const blockTransactionsExt = named(
   'BlockTransactionsExt',
-  object({ '@type': constant('blocks.transactionsExt'), ...listingHead, transactions: list(transactionExt, countMax) }),
+  object({
+    '@type': constant('blocks.transactionsExt'),
+    ...listingHead,
+    transactions: list(transactionExt, COUNT_MAX),
+  }),
 );
 
 export function viewShortTxId(workchainId: number, name: TransactionName): Infer<typeof shortTxId> {
   return {
     '@type': 'blocks.shortTxId',
-    mode: listingMode,
+    mode: LISTING_MODE,
     account: formatRawAddress({ workchain: workchainId, id: name.account }),
     lt: name.lt.toString(),
     hash: viewHash(name.hash),

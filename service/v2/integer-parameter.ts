@@ -14,7 +14,7 @@ const int64Min = -(2n ** 63n);
 const int64Max = 2n ** 63n - 1n;
 
 /** Longer texts are zeros in front or beyond every integer type; refused before they are converted. */
-const digitsMax = 32;
+const DIGITS_MAX = 32;
 
 const integerTypes = ['string', 'integer'];
 
@@ -158,6 +158,6 @@ export function parseInt64(raw: unknown, name: string): bigint {
 function parseInteger(raw: unknown): bigint | undefined {
   if (typeof raw === 'bigint') return raw;
   if (typeof raw === 'number') return Number.isInteger(raw) ? BigInt(raw) : undefined;
-  if (typeof raw !== 'string' || raw.length > digitsMax || !/^-?\d+$/.test(raw)) return undefined;
+  if (typeof raw !== 'string' || raw.length > DIGITS_MAX || !/^-?\d+$/.test(raw)) return undefined;
   return BigInt(raw);
 }

@@ -18,7 +18,7 @@ import { friendlyAddressOrEmpty, hash, lt, nano, text } from './scalars.ts';
 import { constant, list, named, object, oneOf, optional, type Infer } from '../contract/shape.ts';
 import {
   accountAddress,
-  extraCurrenciesMax,
+  EXTRA_CURRENCIES_MAX,
   extraCurrency,
   viewAccountAddress,
   viewExtraCurrency,
@@ -27,7 +27,7 @@ import {
 
 const amounts = {
   value: nano,
-  extra_currencies: list(extraCurrency, extraCurrenciesMax),
+  extra_currencies: list(extraCurrency, EXTRA_CURRENCIES_MAX),
   fwd_fee: nano,
   ihr_fee: nano,
   created_lt: lt,
@@ -119,7 +119,7 @@ function viewAmounts(table: CellTable, { info }: Message) {
   const { value, forwardFee } = info.kind === 'internal' ? info : noValue;
   return {
     value: value.grams.toString(),
-    extra_currencies: listExtraCurrencies(table, value.extra).slice(0, extraCurrenciesMax).map(viewExtraCurrency),
+    extra_currencies: listExtraCurrencies(table, value.extra).slice(0, EXTRA_CURRENCIES_MAX).map(viewExtraCurrency),
     fwd_fee: forwardFee.toString(),
     ihr_fee: '0',
     created_lt: (info.kind === 'externalIn' ? 0n : info.createdLt).toString(),

@@ -27,7 +27,9 @@ function stackParameter(
     parse: (raw) => {
       if (!Array.isArray(raw)) throw refused('Stack should be array');
       let store: CellStore | undefined;
-      return raw.map((entry: unknown) => read(entry, () => (store ??= createCellStore({ cellsMax: objectCellsMax }))));
+      return raw.map((entry: unknown) =>
+        read(entry, () => (store ??= createCellStore({ cellsMax: OBJECT_CELLS_MAX }))),
+      );
     },
     check: () => undefined,
     input,
@@ -35,7 +37,7 @@ function stackParameter(
 }
 
 /** Cells written as objects in one request. Each takes at least a dozen bytes of a body of 1 MiB. */
-const objectCellsMax = 65_536;
+const OBJECT_CELLS_MAX = 65_536;
 
 /** Names of the peers and of their clients for a number. */
 const numberTags: ReadonlySet<string> = new Set(['num', 'int', 'number', 'integer']);
@@ -100,8 +102,8 @@ function refused(message: string): ContractError {
 }
 
 /** Longest part of an unknown type that is shown. */
-const tagCharactersMax = 64;
+const TAG_CHARACTERS_MAX = 64;
 
 function unsupported(tag: string): V2Error {
-  return new V2Error('unsupported_entry', `Unsupported stack entry type: ${tag.slice(0, tagCharactersMax)}`, 'stack');
+  return new V2Error('unsupported_entry', `Unsupported stack entry type: ${tag.slice(0, TAG_CHARACTERS_MAX)}`, 'stack');
 }

@@ -13,29 +13,29 @@ import {
 import type { LegacyCellView, LegacyEntryView, StackEntryView } from './stack-shapes.ts';
 
 /** Maximum levels of tuples and lists in an answer, as in the hosted service (service/v2/README.md#stack). */
-export const legacyDepthMax = 100;
-export const typedDepthMax = 256;
+export const LEGACY_DEPTH_MAX = 100;
+export const TYPED_DEPTH_MAX = 256;
 
 /** Cells written as objects in one answer, each as often as it is referred to: 20 ms of work. */
-const objectCellsMax = 16_384;
+const OBJECT_CELLS_MAX = 16_384;
 
 /** Rest of an answer's bounds, and its deepest level. */
 type Room = BagRoom & { readonly depthMax: number; objectCells: number };
 
 /** A result in the typed form. Throws ContractError `result_too_deep`, `result_too_big`. */
 export function viewTypedStack(stack: readonly StackEntry[]): readonly StackEntryView[] {
-  const room = makeRoom(typedDepthMax);
+  const room = makeRoom(TYPED_DEPTH_MAX);
   return stack.map((entry) => viewTyped(room, entry, 1));
 }
 
 /** A result in the legacy form; what is in tuples and lists is typed. Throws ContractError `result_too_deep`, `result_too_big`. */
 export function viewLegacyStack(stack: readonly StackEntry[]): readonly LegacyEntryView[] {
-  const room = makeRoom(legacyDepthMax);
+  const room = makeRoom(LEGACY_DEPTH_MAX);
   return stack.map((entry) => viewLegacy(room, entry));
 }
 
 function makeRoom(depthMax: number): Room {
-  return { ...makeBagRoom(), depthMax, objectCells: objectCellsMax };
+  return { ...makeBagRoom(), depthMax, objectCells: OBJECT_CELLS_MAX };
 }
 
 function viewTyped(room: Room, entry: StackEntry, depth: number): StackEntryView {
@@ -91,7 +91,7 @@ function viewTuple(room: Room, items: readonly StackEntry[], depth: number) {
 function viewCell(room: Room, cell: StackCell): { bytes: string; object: LegacyCellView } {
   const bytes = viewBag(room, cell);
   room.objectCells -= countCells(cell, new Map());
-  if (room.objectCells < 0) throw resultTooBig(`more than ${objectCellsMax} cells as objects`);
+  if (room.objectCells < 0) throw resultTooBig(`more than ${OBJECT_CELLS_MAX} cells as objects`);
   return { bytes, object: viewCellObject(cell.table, cell.cell) };
 }
 

@@ -20,7 +20,7 @@ import { transaction, transactionStd, viewTransaction, viewTransactionStd } from
 import { transactionId, viewTransactionId } from './views.ts';
 
 /** Maximum transactions per answer (service/v2/README.md#transactions). */
-const limitMax = 1000;
+const LIMIT_MAX = 1000;
 
 const historyParameters = {
   address,
@@ -30,7 +30,7 @@ const historyParameters = {
   toLt: withDefault({ ...optionalLt('to_lt'), check: () => undefined }, 0n),
   // False has no effect: if a lite server lacks the data, the pool asks another that has them.
   archival: optionalFlag('archival'),
-  limit: listLength('limit', { name: 'LimitInput', max: limitMax }, 10),
+  limit: listLength('limit', { name: 'LimitInput', max: LIMIT_MAX }, 10),
 } satisfies Parameters;
 
 type History = Values<typeof historyParameters>;
@@ -49,13 +49,13 @@ function rangeOf({ lt, hash, toLt, limit, archival }: History): TransactionRange
   return { from, limit, toLt: toLt > 0n ? toLt : 0n, ...(archival && { archival }) };
 }
 
-const transactions = named('Transactions', list(transaction, limitMax));
+const transactions = named('Transactions', list(transaction, LIMIT_MAX));
 
 const transactionsStd = named(
   'TransactionsStd',
   object({
     '@type': constant('raw.transactions'),
-    transactions: list(transactionStd, limitMax),
+    transactions: list(transactionStd, LIMIT_MAX),
     previous_transaction_id: transactionId,
   }),
 );

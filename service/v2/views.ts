@@ -49,7 +49,7 @@ export const extraCurrency = named(
 );
 
 /** Maximum extra currencies in an account's answer (service/v2/README.md#shared-objects). */
-export const extraCurrenciesMax = 1024;
+export const EXTRA_CURRENCIES_MAX = 1024;
 
 export function viewExtraCurrency(currency: {
   readonly id: number;

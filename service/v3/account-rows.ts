@@ -4,7 +4,7 @@ import { readAccounts, type AccountFilter, type AccountRow } from '../store/quer
 import type { StoreReader } from '../store/queries/reader.ts';
 import type { AccountStateRow } from '../store/tables.ts';
 import type { Account } from './parameter-values.ts';
-import { limitMax } from './parameters.ts';
+import { LIMIT_MAX } from './parameters.ts';
 
 /** Indexed accounts of a request, in the order of the request, each once; a page at most (service/v3/README.md#account-states). */
 export async function readRequested(
@@ -15,7 +15,7 @@ export async function readRequested(
   const keys = new Map(accounts.map((account) => [keyText(accountKey(account)), accountKey(account)]));
   const rows = await readAccounts(store, { ...filter, accounts: [...keys.values()] });
   const byKey = new Map(rows.map((row) => [keyText(row.account), row]));
-  return [...keys.keys()].flatMap((key) => byKey.get(key) ?? []).slice(0, limitMax);
+  return [...keys.keys()].flatMap((key) => byKey.get(key) ?? []).slice(0, LIMIT_MAX);
 }
 
 /** A stored key as the key of a map. */

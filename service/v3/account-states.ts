@@ -6,7 +6,7 @@ import { interfacesOf } from './account-interfaces.ts';
 import { readRequested, viewCurrencies, viewStatus } from './account-rows.ts';
 import { accountNotes, type AccountNotes } from './account-notes.ts';
 import { defineV3Operation, type V3Operation } from './operation.ts';
-import { accounts, bool, hashes, limitMax } from './parameters.ts';
+import { accounts, bool, hashes, LIMIT_MAX } from './parameters.ts';
 import { requiredList } from './required-parameters.ts';
 import {
   accountStatus,
@@ -41,7 +41,7 @@ const accountState = named(
   }),
 );
 
-const response = named('AccountStatesResponse', object({ accounts: list(accountState, limitMax), ...accountNotes }));
+const response = named('AccountStatesResponse', object({ accounts: list(accountState, LIMIT_MAX), ...accountNotes }));
 
 /** An account of service/v3/README.md#account-states; bags of cells that the row lacks are omitted. */
 export function viewAccountState(row: AccountRow): Infer<typeof accountState> {

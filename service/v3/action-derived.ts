@@ -57,7 +57,7 @@ function listAt(scope: StoredColumns, path: readonly string[]): readonly unknown
 }
 
 /** Opcodes of payloads with text for people. */
-const commentOpcode = 0;
+const COMMENT_OPCODE = 0;
 const encryptedCommentOpcode = 0x2167da4b;
 
 type Comment = { readonly text: string | null; readonly isEncrypted: boolean };
@@ -70,7 +70,7 @@ function readComment(scope: StoredColumns): Comment | undefined {
   if (slice === null) return { text: null, isEncrypted: false };
   const opcode = slice.remainingBits >= 32 ? slice.uint(32) : undefined;
   const isEncrypted = opcode === encryptedCommentOpcode;
-  if (opcode !== commentOpcode && !isEncrypted) return { text: null, isEncrypted: false };
+  if (opcode !== COMMENT_OPCODE && !isEncrypted) return { text: null, isEncrypted: false };
   const text = tryRead(() => readCommentText(slice, isEncrypted));
   return text === undefined ? { text: null, isEncrypted: false } : { text, isEncrypted };
 }

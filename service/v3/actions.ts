@@ -14,11 +14,11 @@ import { readPage } from './cursor.ts';
 import { V3Error } from './errors.ts';
 import { expectIndexed } from './indexed.ts';
 import { defineV3Operation, type V3Context, type V3Operation } from './operation.ts';
-import { account, bool, cursorPaging, hashes, int32, limitMax, windows } from './parameters.ts';
+import { account, bool, cursorPaging, hashes, int32, LIMIT_MAX, windows } from './parameters.ts';
 import type { TransactionView } from './transaction-views.ts';
 import type { TransactionWriter } from './transaction-writer.ts';
 
-export const actionsResponse = named('ActionsResponse', object({ actions: list(action, limitMax), ...accountNotes }));
+export const actionsResponse = named('ActionsResponse', object({ actions: list(action, LIMIT_MAX), ...accountNotes }));
 
 /** Transactions of an answer, some 4 KB each: the transactions of a thousand usual actions fit. */
 const TRANSACTIONS_MAX = 10_000;

@@ -70,22 +70,22 @@ function writeValue(value: PositionValue): string | number | null {
 const int64Bound = 2n ** 63n;
 const int32Max = 2 ** 31 - 1;
 /** Bytes of an order's column: no column has more. */
-const bytesMax = 64;
+const BYTES_MAX = 64;
 /** Indexes of items are the longest numbers: integers of a contract's stack, 257 bits with the sign. */
-const digitsMax = 79;
+const DIGITS_MAX = 79;
 /** Domains are the longest texts of an order: 126 bytes and the suffix after them. */
-const textCharsMax = 200;
+const TEXT_CHARS_MAX = 200;
 
 function readValue({ type, nullable }: OrderKey, value: unknown): PositionValue {
   if (value === null && nullable === true) return null;
   if (type === 'integer') {
     if (typeof value === 'number' && Number.isSafeInteger(value) && Math.abs(value) <= int32Max) return value;
   } else if (type === 'text') {
-    if (typeof value === 'string' && value.length <= textCharsMax && !value.includes('\0')) return value;
+    if (typeof value === 'string' && value.length <= TEXT_CHARS_MAX && !value.includes('\0')) return value;
   } else if (type === 'bytea') {
     const bytes = typeof value === 'string' ? Buffer.from(value, 'base64url') : undefined;
-    if (bytes !== undefined && bytes.length <= bytesMax) return bytes;
-  } else if (typeof value === 'string' && value.length <= digitsMax && /^-?\d+$/.test(value)) {
+    if (bytes !== undefined && bytes.length <= BYTES_MAX) return bytes;
+  } else if (typeof value === 'string' && value.length <= DIGITS_MAX && /^-?\d+$/.test(value)) {
     const number = BigInt(value);
     if (type === 'numeric' || (number < int64Bound && number >= -int64Bound)) return number;
   }

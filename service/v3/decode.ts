@@ -22,7 +22,7 @@ const decodeResponse = named(
 type BodyView = Infer<typeof decodeResponse>['bodies'][number];
 
 /** Items of each list (service/v3/README.md#decoding). */
-const itemsMax = 1000;
+const ITEMS_MAX = 1000;
 
 /** A message has at most 8192 cells and 2^21 bits; a bag may spell them in twice the bytes. */
 const bagLimits = { bytesMax: 1 << 20, cellsMax: 8192, rootsMax: 1 };
@@ -53,7 +53,7 @@ function itemsOf(name: string): DefaultedParameter<readonly string[]> {
       missing: undefined,
       repeats: true,
       parse: (raw, kind) => readItems(raw, kind === 'query', name),
-      check: (items) => (items.length > itemsMax ? `${name} list exceeds maximum length of ${itemsMax}` : undefined),
+      check: (items) => (items.length > ITEMS_MAX ? `${name} list exceeds maximum length of ${ITEMS_MAX}` : undefined),
       input: { name, schema: { type: 'string' } },
     },
     [],
@@ -83,13 +83,13 @@ function readOpcodeText(text: string, index: number): number {
 }
 
 /** JSON characters of all decoded bodies of an answer. */
-const outputMax = 3 * 1024 * 1024;
+const OUTPUT_MAX = 3 * 1024 * 1024;
 
 /** Decodes bodies one at a time, with pauses for other requests. The bodies of an answer share its budget. */
 async function viewBodies(texts: readonly string[], signal: AbortSignal): Promise<BodyView[]> {
   const pacer = createPacer(signal);
   const shown: BodyView[] = [];
-  let left = outputMax;
+  let left = OUTPUT_MAX;
   for (const text of texts) {
     await pacer.pause();
     const budget = new BodyBudget({ output: Math.min(left, READ_LIMITS.output) });

@@ -5,7 +5,7 @@ import { dnsOrder, findDnsRecords } from '../store/queries/dns.ts';
 import { addressBook, type AddressBooks } from './address-book.ts';
 import { openCursor, tellNext } from './cursor.ts';
 import { defineV3Operation, type V3Operation } from './operation.ts';
-import { account, cursorPage, limitMax, plainText } from './parameters.ts';
+import { account, cursorPage, LIMIT_MAX, plainText } from './parameters.ts';
 import { anyText, orNull, rawAddress, viewAccountKey } from './scalars.ts';
 
 const dnsRecord = named(
@@ -21,7 +21,10 @@ const dnsRecord = named(
   }),
 );
 
-const response = named('DNSRecordsResponse', object({ records: list(dnsRecord, limitMax), address_book: addressBook }));
+const response = named(
+  'DNSRecordsResponse',
+  object({ records: list(dnsRecord, LIMIT_MAX), address_book: addressBook }),
+);
 
 const listOrder = { list: 'dns/records', order: dnsOrder };
 

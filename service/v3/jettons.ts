@@ -23,7 +23,7 @@ import {
 } from './jetton-views.ts';
 import { readPage } from './cursor.ts';
 import { defineV3Operation, type V3Operation } from './operation.ts';
-import { account, accounts, bool, cursorPage, limitMax, sortIfGiven } from './parameters.ts';
+import { account, accounts, bool, cursorPage, LIMIT_MAX, sortIfGiven } from './parameters.ts';
 import { directed, keysOf, sideOf, transferParameters } from './token-parameters.ts';
 
 /** The operations about jettons (service/v3/README.md#jettons). */
@@ -33,7 +33,7 @@ export function jettonOperations(notes: AccountNotes): readonly V3Operation[] {
 
 const mastersResponse = named(
   'JettonMastersResponse',
-  object({ jetton_masters: list(jettonMaster, limitMax), ...accountNotes }),
+  object({ jetton_masters: list(jettonMaster, LIMIT_MAX), ...accountNotes }),
 );
 
 function masters(notes: AccountNotes): V3Operation {
@@ -59,7 +59,7 @@ function masters(notes: AccountNotes): V3Operation {
 
 const walletsResponse = named(
   'JettonWalletsResponse',
-  object({ jetton_wallets: list(jettonWallet, limitMax), ...accountNotes }),
+  object({ jetton_wallets: list(jettonWallet, LIMIT_MAX), ...accountNotes }),
 );
 
 function wallets(notes: AccountNotes): V3Operation {
@@ -99,7 +99,7 @@ function wallets(notes: AccountNotes): V3Operation {
 
 const transfersResponse = named(
   'JettonTransfersResponse',
-  object({ jetton_transfers: list(jettonTransfer, limitMax), ...accountNotes }),
+  object({ jetton_transfers: list(jettonTransfer, LIMIT_MAX), ...accountNotes }),
 );
 
 const ofWallets = { wallets: accounts('jetton_wallet'), master: account('jetton_master') };
@@ -139,7 +139,7 @@ function transfers(notes: AccountNotes): V3Operation {
 
 const burnsResponse = named(
   'JettonBurnsResponse',
-  object({ jetton_burns: list(jettonBurn, limitMax), ...accountNotes }),
+  object({ jetton_burns: list(jettonBurn, LIMIT_MAX), ...accountNotes }),
 );
 
 function burns(notes: AccountNotes): V3Operation {

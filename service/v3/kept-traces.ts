@@ -6,7 +6,7 @@ import type { TraceRow } from '../store/tables.ts';
 import { TRACE_STATE } from '../store/trace-plan.ts';
 import type { Kept, KeptTexts } from './kept-texts.ts';
 import type { KeptOutcome } from './metrics.ts';
-import { batchesOf, traceForm, unpackTraces, type KeptTrace, type NewTrace } from './packed-trace.ts';
+import { batchesOf, TRACE_FORM, unpackTraces, type KeptTrace, type NewTrace } from './packed-trace.ts';
 import { viewAccountKey } from './scalars.ts';
 
 /** Cache of complete rendered traces. */
@@ -115,7 +115,7 @@ type PackedTrace = BeforeReading & {
 async function findStored(rows: readonly TraceRow[], reader: StoreReader): Promise<readonly PackedTrace[]> {
   if (rows.length === 0) return [];
   const ids = rows.map((row) => row.trace_id);
-  const stored = new Map((await readWrittenTraces(reader, ids, traceForm)).map((one) => [keyOf(one), one]));
+  const stored = new Map((await readWrittenTraces(reader, ids, TRACE_FORM)).map((one) => [keyOf(one), one]));
   return rows.flatMap((row): PackedTrace[] => {
     const one = stored.get(keyOf(row));
     if (one === undefined) return [];

@@ -2,7 +2,7 @@ import { createPacer } from '../contract/paced.ts';
 import { formatRawAddress, parseAddress, type ParsedAddress } from '../decode/address.ts';
 import { accountKey } from '../store/account-key.ts';
 import { hashKey } from '../store/hash-key.ts';
-import { changesMax } from '../store/queries/account-changes.ts';
+import { CHANGES_MAX } from '../store/queries/account-changes.ts';
 import { readAccountNames, type AccountNameRow } from '../store/queries/accounts.ts';
 import type { StoreReader } from '../store/queries/reader.ts';
 import { createAccountMemory, type MemoryView } from './account-memory.ts';
@@ -89,7 +89,7 @@ export function createKnownAccounts(
   async function readPart(part: readonly string[], view: MemoryView<AccountNote>, store: StoreReader, into: Read) {
     const addresses = part.map((raw) => parseAddress(raw)!);
     const { rows, settled, changed } = await readAccountNames(store, addresses.map(accountKey), view.since);
-    const isSurveyable = changed.length <= changesMax;
+    const isSurveyable = changed.length <= CHANGES_MAX;
     const reading = { settled, changed: isSurveyable ? new Set(changed.map(viewAccountKey)) : undefined };
     view.learn(reading);
     for (const raw of reading.changed ?? []) into.changed.add(raw);

@@ -1,7 +1,7 @@
 import { createPacer } from '../contract/paced.ts';
 import { parseAddress } from '../decode/address.ts';
 import { accountKey } from '../store/account-key.ts';
-import { changesMax } from '../store/queries/account-changes.ts';
+import { CHANGES_MAX } from '../store/queries/account-changes.ts';
 import { readTokens, type TokenRow, type WalletRow } from '../store/queries/metadata.ts';
 import type { StoreReader } from '../store/queries/reader.ts';
 import type { TokenName } from '../store/token-content.ts';
@@ -80,7 +80,7 @@ export function createKnownTokens({ clock, metrics, wanted }: KnownTokensDepende
         balances: balances!,
         since: view.since,
       });
-      const isSurveyable = rows.changed.length <= changesMax;
+      const isSurveyable = rows.changed.length <= CHANGES_MAX;
       const changed = new Set(rows.changed.map(viewAccountKey));
       const reading = { settled, changed: isSurveyable ? changed : undefined };
       view.learn(reading);

@@ -18,7 +18,7 @@ import {
   type MultisigView,
 } from './multisig-views.ts';
 import { defineV3Operation, type V3Operation } from './operation.ts';
-import { accounts, bool, cursorPaging, limitMax } from './parameters.ts';
+import { accounts, bool, cursorPaging, LIMIT_MAX } from './parameters.ts';
 import { viewAccountKey } from './scalars.ts';
 
 /** Orders of multisigs in an answer: 4 MB of usual orders. */
@@ -29,12 +29,12 @@ const BYTES_MAX = 12 * 1024 * 1024;
 
 const multisigsResponse = named(
   'MultisigResponse',
-  object({ multisigs: list(multisig, limitMax), address_book: addressBook }),
+  object({ multisigs: list(multisig, LIMIT_MAX), address_book: addressBook }),
 );
 
 const ordersResponse = named(
   'MultisigOrderResponse',
-  object({ orders: list(multisigOrder, limitMax), address_book: addressBook }),
+  object({ orders: list(multisigOrder, LIMIT_MAX), address_book: addressBook }),
 );
 
 /** JSON characters of the steps of all orders in an answer. Each order may use `READ_LIMITS.output` of them. */

@@ -31,7 +31,7 @@ import {
 } from './nft-views.ts';
 import { readPage } from './cursor.ts';
 import { defineV3Operation, type V3Operation } from './operation.ts';
-import { account, accounts, bool, cursorPage, limitMax, texts } from './parameters.ts';
+import { account, accounts, bool, cursorPage, LIMIT_MAX, texts } from './parameters.ts';
 import { requiredList } from './required-parameters.ts';
 import { directed, keysOf, sideOf } from './token-parameters.ts';
 
@@ -42,7 +42,7 @@ export function nftOperations(notes: AccountNotes): readonly V3Operation[] {
 
 const collectionsResponse = named(
   'NFTCollectionsResponse',
-  object({ nft_collections: list(nftCollection, limitMax), ...accountNotes }),
+  object({ nft_collections: list(nftCollection, LIMIT_MAX), ...accountNotes }),
 );
 
 function collections(notes: AccountNotes): V3Operation {
@@ -66,7 +66,7 @@ function collections(notes: AccountNotes): V3Operation {
   });
 }
 
-const itemsResponse = named('NFTItemsResponse', object({ nft_items: list(nftItem, limitMax), ...accountNotes }));
+const itemsResponse = named('NFTItemsResponse', object({ nft_items: list(nftItem, LIMIT_MAX), ...accountNotes }));
 
 function items(notes: AccountNotes): V3Operation {
   return defineV3Operation({
@@ -131,7 +131,7 @@ function addressesOfItem(item: NftItemView): (string | null)[] {
 
 const transfersResponse = named(
   'NFTTransfersResponse',
-  object({ nft_transfers: list(nftTransfer, limitMax), ...accountNotes }),
+  object({ nft_transfers: list(nftTransfer, LIMIT_MAX), ...accountNotes }),
 );
 
 function transfers(notes: AccountNotes): V3Operation {
@@ -167,7 +167,7 @@ function transfers(notes: AccountNotes): V3Operation {
   });
 }
 
-const salesResponse = named('NFTSalesResponse', object({ nft_sales: list(nftSale, limitMax), ...accountNotes }));
+const salesResponse = named('NFTSalesResponse', object({ nft_sales: list(nftSale, LIMIT_MAX), ...accountNotes }));
 
 function sales(notes: AccountNotes): V3Operation {
   return defineV3Operation({
@@ -177,7 +177,7 @@ function sales(notes: AccountNotes): V3Operation {
     parameters: { addresses: requiredList(accounts('address'), 'at least 1 address required') },
     rule: {
       schema: {},
-      check: ({ addresses }) => (addresses.length > limitMax ? 'maximum 1000 addresses allowed' : undefined),
+      check: ({ addresses }) => (addresses.length > LIMIT_MAX ? 'maximum 1000 addresses allowed' : undefined),
     },
     result: salesResponse,
     flat: true,

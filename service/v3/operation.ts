@@ -71,7 +71,7 @@ export type V3OperationDefinition<P extends Parameters, R> = Omit<
 };
 
 /** Answers of at most this many rows are small: they start at once under any load. */
-const rowsAlwaysFine = 10;
+const ROWS_ALWAYS_FINE = 10;
 
 /** At most as many as the limit, or as the longest list of names. */
 function rowsAskedFor(values: Readonly<Record<string, unknown>>): number {
@@ -93,7 +93,7 @@ export function defineV3Operation<const P extends Parameters, R extends object>(
     methods,
     handle: async (values, context) => {
       const count = rows(values);
-      const answer = await (count <= rowsAlwaysFine
+      const answer = await (count <= ROWS_ALWAYS_FINE
         ? handle(values, context)
         : context.places.run(context.signal, () => handle(values, context), count));
       return localAnswer(flat ? markFlat(answer) : answer);

@@ -7,7 +7,7 @@ import example from './packed-trace-dictionary.json' with { type: 'json' };
  * Version of the stored form of traces, which is also their rendered form. Increase it with a change of the form: traces of older versions
  * are no longer returned. Add a step of the schema that empties `written_traces`.
  */
-export const traceForm = 3;
+export const TRACE_FORM = 3;
 
 /** Cached data of a rendered trace besides its text. */
 export type KeptTrace = {

@@ -13,7 +13,7 @@ const int64Max = 2n ** 63n - 1n;
 const uint64Max = 2n ** 64n - 1n;
 
 /** Longer texts have zeros in front or are beyond every integer type; refused before they are converted. */
-const digitsMax = 32;
+const DIGITS_MAX = 32;
 
 /** 64 hex digits, `0x` in front or not, or 44 characters of either base64 alphabet with the padding. */
 export function readHash(text: string): Buffer | undefined {
@@ -51,7 +51,7 @@ export function readOpcode(text: string): number | undefined {
 
 /** Unix seconds; the fraction is cut. Times beyond 2^53 are equal. */
 export function readUtime(text: string): number | undefined {
-  if (text.length > digitsMax || !/^\d+(?:\.\d*)?(?:[eE][+-]?\d{1,3})?$/.test(text)) return undefined;
+  if (text.length > DIGITS_MAX || !/^\d+(?:\.\d*)?(?:[eE][+-]?\d{1,3})?$/.test(text)) return undefined;
   return Math.min(Math.trunc(Number(text)), Number.MAX_SAFE_INTEGER);
 }
 
@@ -84,13 +84,13 @@ export function readBool(text: string): boolean | undefined {
 
 function readHex(text: string, max: bigint): bigint | undefined {
   const digits = /^(?:0[xX])?([0-9a-fA-F]+)$/.exec(text)?.[1];
-  if (digits === undefined || digits.length > digitsMax) return undefined;
+  if (digits === undefined || digits.length > DIGITS_MAX) return undefined;
   const value = BigInt(`0x${digits}`);
   return value <= max ? value : undefined;
 }
 
 function readInteger(text: string): bigint | undefined {
-  return text.length <= digitsMax && /^[+-]?\d+$/.test(text) ? BigInt(text.replace(/^\+/, '')) : undefined;
+  return text.length <= DIGITS_MAX && /^[+-]?\d+$/.test(text) ? BigInt(text.replace(/^\+/, '')) : undefined;
 }
 
 function isSigned(value: bigint, bits: number): boolean {

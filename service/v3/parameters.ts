@@ -39,7 +39,7 @@ const textOf = (form: string): JsonSchema => ({ ...text, pattern: `^(${form})?$`
 const textsOf = (form: string): JsonSchema => ({ ...text, pattern: `^,*((${form})(,+(${form}))*,*)?$` });
 
 /** Most rows of an answer (service/v3/README.md#pages-and-cursors). */
-export const limitMax = 1000;
+export const LIMIT_MAX = 1000;
 
 export type Sort = 'asc' | 'desc';
 
@@ -115,8 +115,8 @@ const sorts: ReadonlyMap<string, Sort> = new Map([
 /** Below 1 is as 1; above the most is refused. */
 const limit: DefaultedParameter<number> = withDefault(
   {
-    ...scalar('limit', (value) => readCount(value, 1), { type: 'integer', minimum: 1, maximum: limitMax }),
-    check: (value) => (value > limitMax ? `limit is not allowed: ${value} > ${limitMax}` : undefined),
+    ...scalar('limit', (value) => readCount(value, 1), { type: 'integer', minimum: 1, maximum: LIMIT_MAX }),
+    check: (value) => (value > LIMIT_MAX ? `limit is not allowed: ${value} > ${LIMIT_MAX}` : undefined),
   },
   100,
 );

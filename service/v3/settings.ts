@@ -14,7 +14,7 @@ export type RequestSettings = {
 export type HeaderLookup = (name: string) => string | undefined;
 
 /** Both the default and the most (service/v3/README.md#transport). */
-export const timeoutMsMax = 3000;
+export const TIMEOUT_MS_MAX = 3000;
 
 /** Headers that `readSettings` reads, as in documents. */
 export const settingHeaders = ['X-Timeout', 'X-No-Address-Book', 'X-No-Metadata', 'X-Actions-Version'] as const;
@@ -42,5 +42,5 @@ function twinOf(header: string): string {
 
 function readTimeout(text: string): number {
   const asked = /^\d{1,9}$/.test(text) ? Number(text) : 0;
-  return asked > 0 ? Math.min(asked, timeoutMsMax) : timeoutMsMax;
+  return asked > 0 ? Math.min(asked, TIMEOUT_MS_MAX) : TIMEOUT_MS_MAX;
 }

@@ -43,7 +43,7 @@ export const stackArguments: OptionalParameter<readonly StackEntry[]> = {
 };
 
 /** Most characters of an unknown type in an answer. */
-const typeCharactersMax = 64;
+const TYPE_CHARACTERS_MAX = 64;
 
 const typed = createTypedReader(unsupported);
 
@@ -84,7 +84,7 @@ function readCell(type: 'cell' | 'slice' | 'builder', value: unknown): StackEntr
 }
 
 function unsupported(type: string): Error {
-  return invalid(`unsupported stack parameter type: ${type.slice(0, typeCharactersMax)}`, 'stack');
+  return invalid(`unsupported stack parameter type: ${type.slice(0, TYPE_CHARACTERS_MAX)}`, 'stack');
 }
 
 const entry = object({ type: oneOfStrings(['num', 'cell', 'slice', 'tuple', 'list']), value: scalar<unknown>({}) });
@@ -94,7 +94,7 @@ export const stackShape = list(named('V2StackEntry', entry), STACK_ENTRIES_MAX);
 type EntryView = Infer<typeof entry>;
 
 /** Levels of tuples and lists in an answer, same as in v2's typed form. */
-const depthMax = 256;
+const DEPTH_MAX = 256;
 
 /** A result, the last entry on top. @throws ContractError `result_too_deep`, `result_too_big`, `result_pruned` */
 export function viewStack(stack: readonly StackEntry[]): readonly EntryView[] {
@@ -103,7 +103,7 @@ export function viewStack(stack: readonly StackEntry[]): readonly EntryView[] {
 }
 
 function viewEntry(room: BagRoom, value: StackEntry, depth: number): EntryView {
-  if (depth >= depthMax) throw resultTooDeep(depthMax);
+  if (depth >= DEPTH_MAX) throw resultTooDeep(DEPTH_MAX);
   const viewAll = (items: readonly StackEntry[]): EntryView[] => items.map((item) => viewEntry(room, item, depth + 1));
   const elements = listElements(value);
   if (elements !== undefined) return { type: 'list', value: viewAll(elements) };

@@ -2,7 +2,7 @@ import { list, named, object } from '../contract/shape.ts';
 import { readTopBalances, topBalanceOrder } from '../store/queries/accounts.ts';
 import { readPage } from './cursor.ts';
 import { defineV3Operation, type V3Operation } from './operation.ts';
-import { cursorPage, limitMax } from './parameters.ts';
+import { cursorPage, LIMIT_MAX } from './parameters.ts';
 import { intString, rawAddress, viewAccountKey } from './scalars.ts';
 
 const accountBalance = named('AccountBalance', object({ account: rawAddress, balance: intString }));
@@ -17,7 +17,7 @@ export function topAccountOperations(): readonly V3Operation[] {
       tag: 'accounts',
       summary: 'Accounts and their balances, the richest first.',
       parameters: cursorPage,
-      result: list(accountBalance, limitMax),
+      result: list(accountBalance, LIMIT_MAX),
       handle: async (values, context) => {
         const rows = await readPage(listOrder, values, context, (after) =>
           readTopBalances(context.store, { ...values, after }),

@@ -9,7 +9,7 @@ import { putWrittenTraces, type WrittenTraceRow } from '../store/written-traces.
 import { V3Error } from './errors.ts';
 import type { HeadWriting } from './head-writing.ts';
 import { mayBeKept, type FoundTraces } from './kept-traces.ts';
-import { packTrace, traceForm, type NewTrace } from './packed-trace.ts';
+import { packTrace, TRACE_FORM, type NewTrace } from './packed-trace.ts';
 import { createTraceWriter } from './trace-writer.ts';
 import { createTransactionWriter } from './transaction-writer.ts';
 
@@ -80,7 +80,7 @@ function pack([row, trace]: readonly [TraceRow, NewTrace]): WrittenTraceRow | un
   const { trace_id, nodes, edges } = row;
   const { messages } = trace.names;
   const accounts = [...new Set(trace.names.accounts)].map((text) => accountKey(parseAddress(text)!));
-  return { trace_id, nodes, edges, form: traceForm, messages, accounts, packed };
+  return { trace_id, nodes, edges, form: TRACE_FORM, messages, accounts, packed };
 }
 
 /** Cuts rows into parts up to the bound, with at least one row. */

@@ -13,7 +13,7 @@ import { addressesOfActions, noExtras, ofRow, viewAction, type ActionView, type 
 import { readPage } from './cursor.ts';
 import { expectIndexed } from './indexed.ts';
 import { defineV3Operation, type V3Context, type V3Operation } from './operation.ts';
-import { account, bool, cursorPaging, hashes, int32, limitMax, windows } from './parameters.ts';
+import { account, bool, cursorPaging, hashes, int32, LIMIT_MAX, windows } from './parameters.ts';
 import { viewBytes } from './scalars.ts';
 import { trace, viewTrace, type TraceView, type Withheld } from './trace-views.ts';
 import type { TraceWriter } from './trace-writer.ts';
@@ -24,9 +24,9 @@ const TRANSACTIONS_OF_TRACE_MAX = 4000;
 /** Transactions of an answer, some 4 KB each: a page of a thousand usual traces fits. */
 const TRANSACTIONS_MAX = 10_000;
 
-const tracesResponse = named('TracesResponse', object({ traces: list(trace, limitMax), ...accountNotes }));
+const tracesResponse = named('TracesResponse', object({ traces: list(trace, LIMIT_MAX), ...accountNotes }));
 
-const eventsResponse = named('DeprecatedEventsResponse', object({ events: list(trace, limitMax), ...accountNotes }));
+const eventsResponse = named('DeprecatedEventsResponse', object({ events: list(trace, LIMIT_MAX), ...accountNotes }));
 
 const parameters = {
   account: account('account'),

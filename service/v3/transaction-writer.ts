@@ -47,7 +47,7 @@ export type OpenedTransactions = {
 export type KeptNames = Omit<WrittenTransaction, 'json'> & { readonly accounts: readonly string[] };
 
 /** Messages in an answer, some 45 MB of JSON: a page of 100 transactions with the most messages. */
-const messagesMax = 30_000;
+const MESSAGES_MAX = 30_000;
 
 export type TransactionWriterDependencies = Pick<HeadWriting, 'threads' | 'written'> & {
   readonly texts: KeptTexts<KeptNames>;
@@ -89,7 +89,7 @@ export function createTransactionWriter({ texts, ...writing }: TransactionWriter
     let messages = 0;
     const count = (more: number): void => {
       messages += more;
-      if (messages > messagesMax) throw new V3Error('answer_too_large', 'the answer is too large: lower limit');
+      if (messages > MESSAGES_MAX) throw new V3Error('answer_too_large', 'the answer is too large: lower limit');
     };
     count(messagesBeside);
     for (const one of found) {

@@ -27,14 +27,14 @@ export type V3Dependencies = {
 };
 
 /** Some 30 KB each during an answer: 120 MB in a process. More rows at once do not increase the answers per second. */
-const rowsAtOnce = 4000;
+const ROWS_AT_ONCE = 4000;
 
 /** Step of a query's time limit: each change costs a command to Postgres, and most answers need no change. */
-const timeoutStepMs = 250;
+const TIMEOUT_STEP_MS = 250;
 
 /** Builds the table. */
 export function createV3(families: readonly V3Operation[], { store, nowMs, register }: V3Dependencies): V3 {
-  const places = createPlaces(rowsAtOnce);
+  const places = createPlaces(ROWS_AT_ONCE);
   createV3Metrics(register, { rows: () => places.taken, waiting: () => places.waiting });
   const operations = families.map((operation): Operation<V3Request> => ({
     ...operation,
@@ -57,7 +57,7 @@ function readerOf(
       const beganMs = nowMs();
       const leftMs = Math.min(settings.timeoutMs - takenMs, deadlineMs - beganMs);
       if (leftMs <= 0) throw new StoreError('statement_timeout', 'no time is left for another query');
-      const timeoutMs = Math.ceil(leftMs / timeoutStepMs) * timeoutStepMs;
+      const timeoutMs = Math.ceil(leftMs / TIMEOUT_STEP_MS) * TIMEOUT_STEP_MS;
       const rows = await store.read<never>(sql, values, {
         ...mode,
         timeoutMs: Math.min(timeoutMs, settings.timeoutMs),

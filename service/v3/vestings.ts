@@ -7,7 +7,7 @@ import { findVestings } from '../store/queries/vestings.ts';
 import { addressBook, type AddressBooks } from './address-book.ts';
 import { openCursor, tellNext } from './cursor.ts';
 import { defineV3Operation, type V3Operation } from './operation.ts';
-import { accounts, bool, cursorPage, limitMax } from './parameters.ts';
+import { accounts, bool, cursorPage, LIMIT_MAX } from './parameters.ts';
 import { intString, longInteger, orNull, rawAddress, viewAccountKey } from './scalars.ts';
 
 const vestingInfo = named(
@@ -27,7 +27,7 @@ const vestingInfo = named(
 
 const response = named(
   'VestingContractsResponse',
-  object({ vesting_contracts: list(vestingInfo, limitMax), address_book: addressBook }),
+  object({ vesting_contracts: list(vestingInfo, LIMIT_MAX), address_book: addressBook }),
 );
 
 /** Vesting contracts (service/v3/README.md#vesting). */

@@ -6,7 +6,7 @@ import { hidesCurrencies, readRequested, viewStatus } from './account-rows.ts';
 import type { AccountStateDependencies } from './account-states.ts';
 import { accountNotes } from './account-notes.ts';
 import { defineV3Operation, type V3Operation } from './operation.ts';
-import { accounts, limitMax } from './parameters.ts';
+import { accounts, LIMIT_MAX } from './parameters.ts';
 import { requiredList } from './required-parameters.ts';
 import {
   accountStatus,
@@ -53,7 +53,7 @@ const walletState = named(
   }),
 );
 
-const response = named('WalletStatesResponse', object({ wallets: list(walletState, limitMax), ...accountNotes }));
+const response = named('WalletStatesResponse', object({ wallets: list(walletState, LIMIT_MAX), ...accountNotes }));
 
 /** Data of a wallet; `wallet_id` is unsigned (service/v3/README.md#wallet-states). */
 export function viewWallet(wallet: Wallet) {

@@ -18,7 +18,7 @@ import { accountsOf, generateIndex } from './v3/generated-index.ts';
 import { generateContractStates } from './v3/generated-contract-states.ts';
 import { generateTokens, type TokenCounts } from './v3/generated-tokens.ts';
 import { generateMeaning } from './v3/generated-meaning.ts';
-import { traceForm } from '#service/v3/packed-trace.ts';
+import { TRACE_FORM } from '#service/v3/packed-trace.ts';
 import { generateWrittenTraces } from './v3/generated-written-traces.ts';
 import { createCaller, type Caller } from './v3/caller.ts';
 import { meaningRequestsOf } from './v3/meaning-requests.ts';
@@ -139,7 +139,7 @@ const parts: Readonly<Record<string, Part>> = {
     requests: () => Promise.resolve([]),
   },
   // Those of another form are not shown.
-  [`written traces of form ${traceForm}`]: {
+  [`written traces of form ${TRACE_FORM}`]: {
     make: (store, _, threads) => generateWrittenTraces(store, threads, tell),
     requests: () => Promise.resolve([]),
   },

@@ -8,7 +8,7 @@ import type { MethodName } from '#service/devchain/dev/method-table.ts';
 import { createDevMethods } from '#service/devchain/dev-methods.ts';
 import { createFaucet } from '#service/devchain/faucet.ts';
 import type { PrivateNetwork } from '#service/devchain/private-network.ts';
-import { interpretationVersion } from '#service/interpreter/options.ts';
+import { INTERPRETATION_VERSION } from '#service/interpreter/options.ts';
 import { migrate } from '#service/store/migrate.ts';
 import { untilIndexed } from '#test/service/indexer/index-under-test.ts';
 import { meaningHashes, tableHashes } from '#test/service/indexer/table-hashes.ts';
@@ -63,7 +63,7 @@ describe('changes of accounts that no transaction explains', () => {
 
   async function settled({ store }: StoreUnderTest): Promise<void> {
     await untilIndexed(store, network.head().id.seqno);
-    await untilInterpreted(store, interpretationVersion);
+    await untilInterpreted(store, INTERPRETATION_VERSION);
   }
 
   async function ask(path: string, over = api): Promise<Json> {

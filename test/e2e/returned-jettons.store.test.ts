@@ -8,7 +8,7 @@ import { createDevMethods } from '#service/devchain/dev-methods.ts';
 import type { MethodName } from '#service/devchain/dev/method-table.ts';
 import { createFaucet } from '#service/devchain/faucet.ts';
 import type { PrivateNetwork } from '#service/devchain/private-network.ts';
-import { interpretationVersion } from '#service/interpreter/options.ts';
+import { INTERPRETATION_VERSION } from '#service/interpreter/options.ts';
 import { migrate } from '#service/store/migrate.ts';
 import { untilIndexed } from '#test/service/indexer/index-under-test.ts';
 import { untilInterpreted } from '#test/service/interpreter/interpreter-under-test.ts';
@@ -63,7 +63,7 @@ describe('jettons that the next contract refuses', () => {
       if (seqno > 2) await untilIndexed(index.store, network.head().id.seqno);
     }
     await untilIndexed(index.store, network.head().id.seqno);
-    await untilInterpreted(index.store, interpretationVersion);
+    await untilInterpreted(index.store, INTERPRETATION_VERSION);
   }
 
   async function ask(path: string): Promise<Json> {

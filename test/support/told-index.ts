@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 
 import { createDetector } from '#service/interfaces/detector.ts';
-import { interpretationVersion } from '#service/interpreter/options.ts';
+import { INTERPRETATION_VERSION } from '#service/interpreter/options.ts';
 import { createContractWorlds } from '#service/live/contract-world.ts';
 import { createTvm } from '#service/tvm/tvm.ts';
 import { startInterpreter, untilInterpreted } from '#test/service/interpreter/interpreter-under-test.ts';
@@ -38,7 +38,7 @@ async function tell(url: string): Promise<void> {
   const store = openStore({ url });
   const interpreter = startInterpreter(store, { worlds, detector });
   try {
-    await untilInterpreted(store, interpretationVersion, toldMs);
+    await untilInterpreted(store, INTERPRETATION_VERSION, toldMs);
     await store.transaction(({ query }) => query('ANALYZE'));
   } finally {
     await interpreter.close();

@@ -22,10 +22,10 @@ export type ConnectionOptions = RedisServer & {
 const single = /^rediss?:\/\/./;
 const cluster = /^(rediss?)\+cluster:\/\/(?:([^/@]*)@)?([^/@]+)\/?$/;
 
-const defaultPort = 6379;
+const DEFAULT_PORT = 6379;
 
 /** Milliseconds in which a node must accept a connection, else it counts as unreachable. */
-const connectTimeoutMs = 1000;
+const CONNECT_TIMEOUT_MS = 1000;
 
 /** Returns the problem of a URL; undefined when it is valid. The problem does not quote the text, which may contain a password. */
 export function redisUrlProblem(url: string): string | undefined {
@@ -60,7 +60,7 @@ export function isCluster(connection: Connection): boolean {
 
 /** Connects to Redis. Commands are never queued nor sent twice: if Redis is unavailable, they reject at once. */
 export function connectRedis({ url, ca, retryMs }: ConnectionOptions): Connection {
-  const once = { maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false, connectTimeout: connectTimeoutMs };
+  const once = { maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false, connectTimeout: CONNECT_TIMEOUT_MS };
   const [, scheme, login = '', nodes = ''] = cluster.exec(url) ?? [];
   const authorities = ca === undefined ? {} : { ca };
   if (scheme === undefined) {
@@ -76,7 +76,7 @@ export function connectRedis({ url, ca, retryMs }: ConnectionOptions): Connectio
       // A moved slot is found at the second or third try. More tries would outlast the timeout of a query.
       maxRedirections: 4,
       retryDelayOnFailover: 20,
-      slotsRefreshTimeout: connectTimeoutMs,
+      slotsRefreshTimeout: CONNECT_TIMEOUT_MS,
       // Addresses stay as the cluster reports them. With TLS a certificate names hosts, which a lookup would lose.
       dnsLookup: (address, done) => done(null, address),
       redisOptions: {
@@ -93,5 +93,5 @@ export function connectRedis({ url, ca, retryMs }: ConnectionOptions): Connectio
 function nodeOf(text: string): { host: string; port: number } | undefined {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^[\]:,\s]+))(?::(\d{1,5}))?$/.exec(text);
   if (match === null) return undefined;
-  return { host: match[1] ?? match[2] ?? '', port: Number(match[3] ?? defaultPort) };
+  return { host: match[1] ?? match[2] ?? '', port: Number(match[3] ?? DEFAULT_PORT) };
 }

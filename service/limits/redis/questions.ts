@@ -24,7 +24,7 @@ export type Questions = {
 };
 
 /** Most keys in one call. 100 keys take Redis half a millisecond, in which other clients wait. */
-const keysMax = 100;
+const KEYS_MAX = 100;
 
 type Question = {
   readonly key: string;
@@ -84,7 +84,7 @@ export function createQuestions(
   const send = (): void => {
     const all = waiting;
     waiting = [];
-    const size = oneByOne || isCluster(connection()) ? 1 : keysMax;
+    const size = oneByOne || isCluster(connection()) ? 1 : KEYS_MAX;
     for (let at = 0; at < all.length; at += size) void call(all.slice(at, at + size));
   };
 

@@ -1,7 +1,7 @@
 import type { RedisMetrics } from '../metrics.ts';
 import type { Connection } from './connection.ts';
 import { isReply } from './questions.ts';
-import { entriesMax, idsOfNamed, revocationKeys, trimRevocations } from './revocation-set.ts';
+import { ENTRIES_MAX, idsOfNamed, revocationKeys, trimRevocations } from './revocation-set.ts';
 import { createRevocations } from './revocations.ts';
 
 export type RevocationReaderDependencies = {
@@ -14,10 +14,10 @@ export type RevocationReaderDependencies = {
  * Reads between full reads of the set by name. The set has no version. If an earlier version of the service changes it and leaves its size, only a
  * full read detects the change.
  */
-const namedReads = 10;
+const NAMED_READS = 10;
 
 /** Reads between trims: ten minutes, because the store reads once a second. The first trim comes long after the keyring is read. */
-const trimReads = 600;
+const TRIM_READS = 600;
 
 /** Reads the revocations of one TonApi from Redis. The whole set is read only after a change. */
 export function createRevocationReader(scope: string, { metrics, inKeyring }: RevocationReaderDependencies) {
@@ -48,11 +48,11 @@ export function createRevocationReader(scope: string, { metrics, inKeyring }: Re
     ]);
     const isChanged = newVersion === undefined || newVersion !== version;
     if (isChanged) {
-      const found = await ofType(client.zrevrange(keys.entries, 0, entriesMax - 1, 'WITHSCORES'));
+      const found = await ofType(client.zrevrange(keys.entries, 0, ENTRIES_MAX - 1, 'WITHSCORES'));
       if (found !== undefined) entries = entriesOf(found);
       version = newVersion;
     }
-    const isDue = newSize !== 0 && reads % namedReads === 0;
+    const isDue = newSize !== 0 && reads % NAMED_READS === 0;
     if (newSize !== undefined && (isChanged || newSize !== size || isDue)) {
       const members = newSize === 0 ? [] : await ofType(client.smembers(keys.named));
       if (members !== undefined) named = idsOfNamed(members, scope);
@@ -76,7 +76,7 @@ export function createRevocationReader(scope: string, { metrics, inKeyring }: Re
       reads++;
       const found = { revoked: new Set([...entries.revoked, ...named]), restored: entries.restored };
       if (!revocations.set(found, await since())) version = size = undefined;
-      if (inKeyring !== undefined && reads % trimReads === 0) await trim(client, inKeyring);
+      if (inKeyring !== undefined && reads % TRIM_READS === 0) await trim(client, inKeyring);
     },
   };
 }

@@ -16,10 +16,10 @@ export type RevocationKeys = Record<'entries' | 'version' | 'pods' | 'named', st
 export type RevocationConnection = Pick<Connection, 'eval' | 'evalsha' | 'sadd' | 'srem'>;
 
 /** Most entries of one TonApi, some 1 MB in Redis. The oldest are removed first. An entry whose key is in a pod's keyring is never removed. */
-export const entriesMax = 10_000;
+export const ENTRIES_MAX = 10_000;
 
 /** Seconds an entry stays after the last pod had its key in its keyring. Files reach pods within minutes. */
-export const entryMaxAgeSeconds = 86_400;
+export const ENTRY_MAX_AGE_SECONDS = 86_400;
 
 const changing = scriptOf(revocationScript);
 const trimming = scriptOf(trimScript);
@@ -83,7 +83,7 @@ export async function trimRevocations(
   inKeyring: readonly string[],
 ): Promise<number> {
   const { entries, version } = revocationKeys(scope);
-  const limits = [entryMaxAgeSeconds, entriesMax];
+  const limits = [ENTRY_MAX_AGE_SECONDS, ENTRIES_MAX];
   const removed = (await evaluate(connection, trimming, [entries, version], [...limits, ...inKeyring])) as string[];
   if (removed.length > 0) await removeNamed(connection, scope, removed);
   return removed.length;

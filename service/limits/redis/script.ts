@@ -108,10 +108,10 @@ return answers
 export const redisTime = `(function() local t = redis.call('TIME') return tonumber(t[1]) * 1000000 + tonumber(t[2]) end)()`;
 
 /** Numbers that `takeScript` answers for a subject. */
-export const takeAnswerLength = 8;
+export const TAKE_ANSWER_LENGTH = 8;
 
 /** Highest count of requests on a day; a greater value is malformed. */
-export const usageMax = 1_000_000_000_000;
+export const USAGE_MAX = 1_000_000_000_000;
 
 /**
  * Adds counts to the usage of keys, each flush once however often it is sent.
@@ -137,7 +137,7 @@ for index = 1, #KEYS do
   if (last or 0) < tonumber(part[1]) then
     for at = 2, #part, 2 do
       local count = redis.pcall('HINCRBY', key, part[at], part[at + 1])
-      if type(count) == 'table' or count < tonumber(part[at + 1]) or count > ${usageMax} then
+      if type(count) == 'table' or count < tonumber(part[at + 1]) or count > ${USAGE_MAX} then
         redis.call('HSET', key, part[at], part[at + 1])
         wrong = 1
       end
@@ -151,7 +151,7 @@ return answers
 `;
 
 /** Most slots of a pod for a subject, above any plan. */
-const placesMax = 1_000_000;
+const PLACES_MAX = 1_000_000;
 
 /**
  * Grants a slot for one more of a subject's requests running at once, over all pods.
@@ -177,7 +177,7 @@ for index = 1, #KEYS do
   end
   for at = 1, #told, 2 do
     local count, when = string.match(told[at + 1], '^(%d+),(%d+)$')
-    count, when = whole(count, ${placesMax}), whole(when, now + kept)
+    count, when = whole(count, ${PLACES_MAX}), whole(when, now + kept)
     if not count or not when then wrong = 1 end
     if not count or not when or now - when > kept then
       redis.call('HDEL', key, told[at])

@@ -6,7 +6,7 @@ import type { LimitPlan, OnRedisFailure } from '../options.ts';
 import { scriptOf } from './questions.ts';
 import { earlierScope } from './earlier-scope.ts';
 import { createSharedPlaces } from './shared-places.ts';
-import { redisTime, takeAnswerLength, takeScript } from './script.ts';
+import { redisTime, TAKE_ANSWER_LENGTH, takeScript } from './script.ts';
 import type { Store } from './store.ts';
 
 export type SharedBudgetsOptions = {
@@ -23,15 +23,15 @@ export type SharedBudgetsDependencies = {
 };
 
 /** Microseconds in which tokens taken in advance may be used. Unused tokens are put back with the next query. */
-const leaseUs = 50_000;
+const LEASE_US = 50_000;
 
 /**
  * Leases in a second. A lease is at most a twentieth of the plan's second. All pods together thus stay below 1 % of it. Slower plans take no leases.
  */
-const leasesPerSecond = 20;
+const LEASES_PER_SECOND = 20;
 
 /** Smallest lease; a smaller one saves nothing. */
-const leaseTokensMin = 2;
+const LEASE_TOKENS_MIN = 2;
 
 type Waiter = { readonly tokens: number; readonly settle: (shortage: Shortage | undefined) => void };
 
@@ -66,7 +66,7 @@ export function createSharedBudgets(
   const { api, pod } = options;
   let { onRedisFailure } = options;
   const script = scriptOf(takeScript(redisTime));
-  const { ask: askStore } = store.questions({ script, common: [], answerLength: takeAnswerLength });
+  const { ask: askStore } = store.questions({ script, common: [], answerLength: TAKE_ANSWER_LENGTH });
   const held = new WeakMap<Budget, Held>();
   const earlier = earlierScope(api);
 
@@ -105,9 +105,9 @@ export function createSharedBudgets(
   };
 
   const leaseTokens = (state: Held, plan: LimitPlan, nowUs: number): number => {
-    if (nowUs - state.windowUs > 2 * leaseUs) return 0;
-    const tokens = Math.min(Math.floor(plan.requestsPerSecond / leasesPerSecond), state.demand);
-    return tokens >= leaseTokensMin ? tokens : 0;
+    if (nowUs - state.windowUs > 2 * LEASE_US) return 0;
+    const tokens = Math.min(Math.floor(plan.requestsPerSecond / LEASES_PER_SECOND), state.demand);
+    return tokens >= LEASE_TOKENS_MIN ? tokens : 0;
   };
 
   /** Asks once for all waiting requests. The mirror has the time of the query, so it never shows less than Redis has. */
@@ -138,7 +138,7 @@ export function createSharedBudgets(
     budget.usedToday = usedToday;
     state.dayOverUs = reason === 2 ? sentUs + waitUs : 0;
     state.stock += granted;
-    state.stockUntilUs = clock() + leaseUs;
+    state.stockUntilUs = clock() + LEASE_US;
     for (const waiter of batch) {
       if (state.stock >= waiter.tokens) {
         state.stock -= waiter.tokens;
@@ -258,8 +258,8 @@ function rememberedOf(budget: Budget, { memory }: Held, plan: LimitPlan, nowUs: 
 
 /** Counts demand: the use within the last whole lease time. */
 function countDemand(state: Held, nowUs: number, tokens: number): void {
-  if (nowUs - state.windowUs >= leaseUs) {
-    state.demand = nowUs - state.windowUs < 2 * leaseUs ? state.usedInWindow : 0;
+  if (nowUs - state.windowUs >= LEASE_US) {
+    state.demand = nowUs - state.windowUs < 2 * LEASE_US ? state.usedInWindow : 0;
     state.windowUs = nowUs;
     state.usedInWindow = 0;
   }

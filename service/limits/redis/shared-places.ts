@@ -7,13 +7,13 @@ import { placesScript } from './script.ts';
 import type { Store } from './store.ts';
 
 /** Milliseconds until unreported slots of a pod are free again, because the pod is gone. */
-const keptMs = 10_000;
+const KEPT_MS = 10_000;
 
 /** Milliseconds between a pod's reports of its slots. */
-const heartbeatMs = keptMs / 4;
+const heartbeatMs = KEPT_MS / 4;
 
 /** Microseconds in which a subject without a free slot is refused without a query. A slot freed here ends the time. */
-const fullUs = 50_000;
+const FULL_US = 50_000;
 
 /** The time when a slot is free, or Redis returns, is unknown. One second is soon, but not at once. */
 const full: Shortage = { reason: 'concurrency', retryAfterSeconds: 1 };
@@ -32,7 +32,7 @@ export function createSharedPlaces(
   { store, metrics }: { readonly store: Store; readonly metrics: RedisMetrics },
 ): SharedPlaces {
   const script = scriptOf(placesScript);
-  const questions = store.questions({ script, common: [pod, keptMs], answerLength: 2 });
+  const questions = store.questions({ script, common: [pod, KEPT_MS], answerLength: 2 });
   const ask = async (key: string, argument: string): Promise<number> => {
     const [granted = 0, wrong = 0] = await questions.ask(key, argument);
     if (wrong === 1) metrics.malformed('places');
@@ -80,7 +80,7 @@ export function createSharedPlaces(
     } catch {
       return placeAway(budget, max);
     }
-    held.fullUntilUs = nowUs + fullUs;
+    held.fullUntilUs = nowUs + FULL_US;
     const shortage = refused(budget, full);
     // Slots may have been taken and freed since the query was sent.
     tell(budget, held);

@@ -2,22 +2,22 @@ import type { RedisMetrics } from '../metrics.ts';
 import { addCount, dayText, refusedField, usageOf, type Counts, type UsageCounter } from '../usage.ts';
 import { earlierScope } from './earlier-scope.ts';
 import { scriptOf } from './questions.ts';
-import { countScript, usageMax } from './script.ts';
+import { countScript, USAGE_MAX } from './script.ts';
 import type { Store } from './store.ts';
 
 /** Milliseconds in which a pod gathers counts before Redis adds them. A killed pod loses the counts of that time. */
-const flushMs = 3000;
+const FLUSH_MS = 3000;
 
-const dayMs = 86_400_000;
+const DAY_MS = 86_400_000;
 
 /** Seconds until usage expires: a month and a day, in which a bill may be questioned. */
-const keptSeconds = 32 * 86_400;
+const KEPT_SECONDS = 32 * 86_400;
 
 /** Most keys counted at once while Redis is unavailable: about 100 MB at worst. Further counts are dropped. */
-const keysMax = 100_000;
+const KEYS_MAX = 100_000;
 
 /** Most keys whose counts are in flight to Redis. */
-const flushesAtOnce = 100;
+const FLUSHES_AT_ONCE = 100;
 
 /** Counts of one key on one day, with a sequence number. Redis adds a numbered flush once. */
 type Flush = { readonly name: string; readonly argument: string };
@@ -28,7 +28,7 @@ export function createSharedUsage(
   store: Store,
   metrics: Pick<RedisMetrics, 'malformed'>,
 ): UsageCounter {
-  const questions = store.questions({ script: scriptOf(countScript), common: [pod, keptSeconds], answerLength: 1 });
+  const questions = store.questions({ script: scriptOf(countScript), common: [pod, KEPT_SECONDS], answerLength: 1 });
   const ask = async (name: string, argument: string): Promise<void> => {
     const [wrong] = await questions.ask(name, argument);
     if (wrong === 1) metrics.malformed('usage');
@@ -46,9 +46,9 @@ export function createSharedUsage(
 
   /** The text of the day is cached, because making it costs as much as the rest of a decision. */
   const dayAt = (unixMs: number): string => {
-    if (unixMs >= dayEndMs || unixMs < dayEndMs - dayMs) {
+    if (unixMs >= dayEndMs || unixMs < dayEndMs - DAY_MS) {
       day = dayText(unixMs);
-      dayEndMs = Date.parse(day) + dayMs;
+      dayEndMs = Date.parse(day) + DAY_MS;
       today = gathered.get(day) ?? new Map<string, Counts>();
       gathered.set(day, today);
     }
@@ -74,7 +74,7 @@ export function createSharedUsage(
   const flush = async (): Promise<void> => {
     if (outgoing.length === 0) pack();
     while (outgoing.length > 0 && store.here) {
-      const part = outgoing.slice(0, flushesAtOnce);
+      const part = outgoing.slice(0, FLUSHES_AT_ONCE);
       const sent = await Promise.allSettled(part.map(({ name, argument }) => ask(name, argument)));
       const failed = part.filter((_flush, index) => sent[index]?.status === 'rejected');
       outgoing = [...failed, ...outgoing.slice(part.length)];
@@ -89,7 +89,7 @@ export function createSharedUsage(
 
   const timer = setInterval(() => {
     if (store.here) void flushOnce();
-  }, flushMs);
+  }, FLUSH_MS);
   timer.unref();
 
   return {
@@ -97,7 +97,7 @@ export function createSharedUsage(
       dayAt(unixMs);
       let counts = today.get(keyId);
       if (counts === undefined) {
-        if (keys >= keysMax) return;
+        if (keys >= KEYS_MAX) return;
         keys++;
         today.set(keyId, (counts = new Map()));
       }
@@ -110,7 +110,7 @@ export function createSharedUsage(
       const found = await Promise.all(names.map((name) => store.fields(name).catch(() => ({}))));
       for (const [field, value] of found.flatMap((fields) => Object.entries<string>(fields))) {
         if (field.startsWith('!flush:')) continue;
-        if (/^\d{1,13}$/.test(value) && Number(value) <= usageMax) addCount(counts, field, Number(value));
+        if (/^\d{1,13}$/.test(value) && Number(value) <= USAGE_MAX) addCount(counts, field, Number(value));
         else metrics.malformed('usage');
       }
       return usageOf(onDay, counts);

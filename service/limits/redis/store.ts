@@ -45,25 +45,25 @@ export type StoreDependencies = Pick<RevocationReaderDependencies, 'inKeyring'> 
 /**
  * Milliseconds after which an answer is slow. Redis in the same cluster answers within a millisecond; a slower one costs requests more than it gives.
  */
-const slowMs = 100;
+const SLOW_MS = 100;
 
 /** Milliseconds between checks for late answers. */
-const watchMs = slowMs / 4;
+const watchMs = SLOW_MS / 4;
 
-/** Milliseconds between probes. Together with `slowMs` a frozen Redis is detected within 0.3 s, and its return within 0.6 s. */
-const probeMs = 200;
+/** Milliseconds between probes. Together with `SLOW_MS` a frozen Redis is detected within 0.3 s, and its return within 0.6 s. */
+const PROBE_MS = 200;
 
 /** Probes between reads of presence and revocations. A revoked key is refused everywhere within 1.2 s. */
-const roundProbes = 5;
+const ROUND_PROBES = 5;
 
 /** Milliseconds after which a missing answer will not come, so the connection is replaced. */
-const lostMs = 2000;
+const LOST_MS = 2000;
 
 /** Counts of pods whose maximum holds. A Redis that lost its data hears from each pod within a second. */
-const countsKept = 5;
+const COUNTS_KEPT = 5;
 
 /** Quick probes in a row that make the store available again. */
-const quickProbesMin = 2;
+const QUICK_PROBES_MIN = 2;
 
 type Pending = Mark & { readonly fail: (error: Error) => void };
 
@@ -127,7 +127,7 @@ export function createStore(options: StoreOptions, dependencies: StoreDependenci
 
   const isLate = (): boolean => {
     const [oldest] = pending;
-    return oldest !== undefined && stalls.since(oldest) > slowMs;
+    return oldest !== undefined && stalls.since(oldest) > SLOW_MS;
   };
 
   const watch = setInterval(() => {
@@ -150,7 +150,7 @@ export function createStore(options: StoreOptions, dependencies: StoreDependenci
     const answer = await evaluate(client, presence, [podsKey], [options.pod]);
     const [count, since, wrong] = answer as readonly [number, string, number];
     if (wrong === 1) metrics.malformed('pods');
-    counts = [count, ...counts].slice(0, countsKept);
+    counts = [count, ...counts].slice(0, COUNTS_KEPT);
     pods = Math.max(1, ...counts);
     return since;
   };
@@ -158,8 +158,8 @@ export function createStore(options: StoreOptions, dependencies: StoreDependenci
   const probeNow = async (): Promise<void> => {
     if (probe !== undefined) {
       const asked = probe;
-      if (stalls.since(asked) > slowMs) afterReading(() => probe === asked && leave('slow'));
-      if (stalls.since(asked) > lostMs && client.status === 'ready') {
+      if (stalls.since(asked) > SLOW_MS) afterReading(() => probe === asked && leave('slow'));
+      if (stalls.since(asked) > LOST_MS && client.status === 'ready') {
         probe = undefined;
         client.disconnect(true);
       }
@@ -171,9 +171,9 @@ export function createStore(options: StoreOptions, dependencies: StoreDependenci
     }
     const asked = (probe = stalls.mark());
     try {
-      await (rounds++ % roundProbes === 0 || !here ? revocations.read(client, present) : client.ping());
-      if (stalls.since(asked) > slowMs) leave('slow');
-      else if (++quick >= quickProbesMin) comeBack();
+      await (rounds++ % ROUND_PROBES === 0 || !here ? revocations.read(client, present) : client.ping());
+      if (stalls.since(asked) > SLOW_MS) leave('slow');
+      else if (++quick >= QUICK_PROBES_MIN) comeBack();
     } catch (error) {
       leave(error instanceof Error ? error.name : 'failed');
     } finally {
@@ -181,7 +181,7 @@ export function createStore(options: StoreOptions, dependencies: StoreDependenci
     }
   };
 
-  const ticker = setInterval(() => void probeNow(), probeMs);
+  const ticker = setInterval(() => void probeNow(), PROBE_MS);
   const connect = ({ url, ca }: RedisServer): Connection => {
     const made = connectRedis({ url, ca, retryMs: () => 100 + random() * 200 });
     made.on('ready', () => {

@@ -5,7 +5,7 @@ import { decodeTl, encodeTl } from '../tl/record.ts';
 import { batchedWrites } from './batched-writes.ts';
 import { AdnlError } from './errors.ts';
 import { createFrameDecoder, createFrameEncoder } from './frame.ts';
-import { clientHandshake, paramsBytes } from './handshake.ts';
+import { clientHandshake, PARAMS_BYTES } from './handshake.ts';
 
 export type ConnectionOptions = {
   readonly host: string;
@@ -39,23 +39,23 @@ export type Connection = {
 };
 
 /** Bytes of one read from the socket, as in the runtime itself. */
-const readBytes = 64 * 1024;
+const READ_BYTES = 64 * 1024;
 
 /**
  * Bytes within `pingAfterMs` that are a sign of life though no frame ended: a long answer over a slow line. Fewer bytes may be pongs inside a frame
  * that announced a wrong length. No other rule would end such a frame before all of its 16 MiB came.
  */
-const progressBytesMin = 4 * 1024;
+const PROGRESS_BYTES_MIN = 4 * 1024;
 
 /** Starts connecting at once; failures end in `onClosed`. Throws at once on an impossible port or public key. */
 export function openConnection(options: ConnectionOptions, events: ConnectionEvents): Connection {
-  const { packet, streams } = clientHandshake(options.publicKey, randomBytes(32), randomBytes(paramsBytes));
+  const { packet, streams } = clientHandshake(options.publicKey, randomBytes(32), randomBytes(PARAMS_BYTES));
   const socket = connect({
     host: options.host,
     port: options.port,
     noDelay: true,
     // All reads share one buffer, because the decoder copies what it needs.
-    onread: { buffer: Buffer.allocUnsafeSlow(readBytes), callback: onRead },
+    onread: { buffer: Buffer.allocUnsafeSlow(READ_BYTES), callback: onRead },
   });
   const write = batchedWrites(socket);
   const encoder = createFrameEncoder(streams.send);
@@ -139,7 +139,7 @@ function watchLife(
   let receivedBytes = 0;
   let pingsMissed = 0;
   const timer = setInterval(() => {
-    if (heard || receivedBytes >= progressBytesMin) {
+    if (heard || receivedBytes >= PROGRESS_BYTES_MIN) {
       heard = false;
       pingsMissed = 0;
     } else if (pingsMissed === pingsMissedMax) {

@@ -7,12 +7,12 @@ import { createRandomStock } from './random-stock.ts';
  * Length prefix of a frame. A frame is len:u32le, then `len` bytes: nonce (32), payload, SHA-256 of nonce and payload
  * (service/liteserver/README.md#frames).
  */
-const prefixBytes = 4;
-const nonceBytes = 32;
-const hashBytes = 32;
+const PREFIX_BYTES = 4;
+const NONCE_BYTES = 32;
+const HASH_BYTES = 32;
 
 /** Bounds of `len` that the reference node enforces. */
-export const frameLengthMin = nonceBytes + hashBytes;
+export const frameLengthMin = NONCE_BYTES + HASH_BYTES;
 export const frameLengthMax = 1 << 24;
 
 /** Largest payload that fits a frame. */
@@ -20,11 +20,11 @@ export const payloadBytesMax = frameLengthMax - frameLengthMin;
 
 /**
  * First bytes reserved for a frame that comes in pieces, doubled as more comes. A peer that only claims 16 MiB thus costs little, and each byte is
- * copied at most twice. The buffer stays for the next frame up to `collectedBytesKept`, which fits most answers. An answer then takes no memory
+ * copied at most twice. The buffer stays for the next frame up to `COLLECTED_BYTES_KEPT`, which fits most answers. An answer then takes no memory
  * besides its own.
  */
-const collectedBytesMin = 64 * 1024;
-const collectedBytesKept = 256 * 1024;
+const COLLECTED_BYTES_MIN = 64 * 1024;
+const COLLECTED_BYTES_KEPT = 256 * 1024;
 
 export type FrameEncoder = {
   /** Returns the encrypted frame of `payload`. Frames must be sent in the order of their encoding. */
@@ -37,20 +37,20 @@ export type FrameEncoder = {
  */
 export function createFrameEncoder(
   cipher: Cipheriv,
-  nextNonce: () => Buffer = createRandomStock(nonceBytes),
+  nextNonce: () => Buffer = createRandomStock(NONCE_BYTES),
 ): FrameEncoder {
   return { encode: (payload) => cipher.update(plainFrame(payload, nextNonce())) };
 }
 
 /** Returns a frame before encryption. */
 export function plainFrame(payload: Uint8Array, nonce: Buffer): Buffer {
-  const length = nonceBytes + payload.length + hashBytes;
-  const frame = Buffer.allocUnsafe(prefixBytes + length);
+  const length = NONCE_BYTES + payload.length + HASH_BYTES;
+  const frame = Buffer.allocUnsafe(PREFIX_BYTES + length);
   frame.writeUInt32LE(length, 0);
-  nonce.copy(frame, prefixBytes);
-  frame.set(payload, prefixBytes + nonceBytes);
-  const hashAt = frame.length - hashBytes;
-  frame.write(hash('sha256', frame.subarray(prefixBytes, hashAt), 'hex'), hashAt, 'hex');
+  nonce.copy(frame, PREFIX_BYTES);
+  frame.set(payload, PREFIX_BYTES + NONCE_BYTES);
+  const hashAt = frame.length - HASH_BYTES;
+  frame.write(hash('sha256', frame.subarray(PREFIX_BYTES, hashAt), 'hex'), hashAt, 'hex');
   return frame;
 }
 
@@ -70,7 +70,7 @@ export type FrameDecoder = {
  * @param onPayload called from within `push`; when it throws, `push` throws
  */
 export function createFrameDecoder(cipher: Cipheriv, onPayload: (payload: Buffer) => void): FrameDecoder {
-  const prefix = Buffer.alloc(prefixBytes);
+  const prefix = Buffer.alloc(PREFIX_BYTES);
   let prefixHeld = 0;
   /** Length of the frame in progress; undefined while its prefix is incomplete. */
   let length: number | undefined;
@@ -79,10 +79,10 @@ export function createFrameDecoder(cipher: Cipheriv, onPayload: (payload: Buffer
   let held = 0;
 
   function readPrefix(received: Uint8Array, start: number): number {
-    const end = Math.min(start + prefixBytes - prefixHeld, received.length);
+    const end = Math.min(start + PREFIX_BYTES - prefixHeld, received.length);
     prefix.set(cipher.update(received.subarray(start, end)), prefixHeld);
     prefixHeld += end - start;
-    if (prefixHeld === prefixBytes) length = checkedLength(prefix.readUInt32LE());
+    if (prefixHeld === PREFIX_BYTES) length = checkedLength(prefix.readUInt32LE());
     return end;
   }
 
@@ -96,7 +96,7 @@ export function createFrameDecoder(cipher: Cipheriv, onPayload: (payload: Buffer
     collect(piece, bodyBytes);
     if (held === bodyBytes) {
       finish(collected.subarray(0, held));
-      if (collected.length > collectedBytesKept) collected = Buffer.alloc(0);
+      if (collected.length > COLLECTED_BYTES_KEPT) collected = Buffer.alloc(0);
     }
     return end;
   }
@@ -104,7 +104,7 @@ export function createFrameDecoder(cipher: Cipheriv, onPayload: (payload: Buffer
   function collect(piece: Uint8Array, bodyBytes: number): void {
     const needed = held + piece.length;
     if (needed > collected.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.min(bodyBytes, Math.max(needed, held * 2, collectedBytesMin)));
+      const larger = Buffer.allocUnsafeSlow(Math.min(bodyBytes, Math.max(needed, held * 2, COLLECTED_BYTES_MIN)));
       collected.copy(larger, 0, 0, held);
       collected = larger;
     }
@@ -140,9 +140,9 @@ function checkedLength(length: number): number {
 
 /** Returns the payload of a decrypted frame body, as a view. @throws AdnlError `frame_hash` */
 function checkedPayload(body: Buffer): Buffer {
-  const hashAt = body.length - hashBytes;
+  const hashAt = body.length - HASH_BYTES;
   if (hash('sha256', body.subarray(0, hashAt), 'hex') !== body.toString('hex', hashAt)) {
     throw new AdnlError('frame_hash', 'a frame fails its hash');
   }
-  return body.subarray(nonceBytes, hashAt);
+  return body.subarray(NONCE_BYTES, hashAt);
 }

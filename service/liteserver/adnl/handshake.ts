@@ -5,10 +5,10 @@ import type { AdnlIdentity } from './keys.ts';
 import { adnlIdentity, adnlKeyId } from './keys.ts';
 
 /** Bytes that the client sends first (service/liteserver/README.md#handshake). */
-export const handshakeBytes = 256;
+export const HANDSHAKE_BYTES = 256;
 
 /** Random bytes from which both ends derive their keys. */
-export const paramsBytes = 160;
+export const PARAMS_BYTES = 160;
 
 /** The two continuous AES-256-CTR streams of a connection, seen from one side. */
 export type AdnlStreams = { readonly receive: Cipheriv; readonly send: Cipheriv };

@@ -21,7 +21,7 @@ export type Carried<C> = C extends Codec<infer T> ? T : never;
  * Most elements of one vector. The longest real ones (signatures of all validators, shards, 256 transactions) are far below. A lying answer of 16 MiB
  * cannot become millions of objects.
  */
-export const vectorCountMax = 65_536;
+export const VECTOR_COUNT_MAX = 65_536;
 
 export const int: Codec<number> = {
   tl: 'int',
@@ -105,7 +105,7 @@ export function vector<T>(element: Codec<T>): Codec<T[]> {
     read(reader) {
       const { offset } = reader;
       const count = reader.uint32();
-      if (count > vectorCountMax || count * element.bytesMin > reader.remaining) {
+      if (count > VECTOR_COUNT_MAX || count * element.bytesMin > reader.remaining) {
         throw new TlError('tl_count', `${tl} claims ${count} elements`, { what: tl, offset });
       }
       const values: T[] = [];

@@ -1,11 +1,11 @@
 import { TlError } from './errors.ts';
 
 /** First allocation, in bytes: fits every request except those with a message or parameters. */
-const initialBytes = 256;
+const INITIAL_BYTES = 256;
 
 /** Growing buffer of TL bytes. A value that does not fit its type throws TlError `tl_value`. */
 export class TlWriter {
-  #bytes = Buffer.allocUnsafe(initialBytes);
+  #bytes = Buffer.allocUnsafe(INITIAL_BYTES);
   #offset = 0;
 
   int32(value: number): void {
@@ -66,7 +66,7 @@ export class TlWriter {
     const start = this.#offset;
     const end = start + count;
     if (end > this.#bytes.length) {
-      const larger = Buffer.allocUnsafe(Math.max(end + initialBytes, this.#bytes.length * 2));
+      const larger = Buffer.allocUnsafe(Math.max(end + INITIAL_BYTES, this.#bytes.length * 2));
       this.#bytes.copy(larger, 0, 0, start);
       this.#bytes = larger;
     }

@@ -11,7 +11,7 @@ import {
   type TransactionName,
 } from './traces.ts';
 import {
-  messagesOfTransactionMax,
+  MESSAGES_OF_TRANSACTION_MAX,
   transactionColumns,
   withVersion,
   type FoundTransaction,
@@ -81,7 +81,7 @@ export async function findActions(
 }
 
 /** Types whose lists are read side by side, each for a whole page. */
-const listsMax = 8;
+const LISTS_MAX = 8;
 
 /** Type of rows from releases before `action_accounts` had types. */
 const typeUnsaid = '';
@@ -111,7 +111,7 @@ function findOfAccount(
   const order = actionOrder(filter, page);
   const columns = ['trace_id', 'action_id', ...order.map(({ column }) => column)];
   const entry = [...new Set(columns)].map((column) => `e.${column}`).join(', ');
-  const isByType = types.length > 0 && types.length <= listsMax;
+  const isByType = types.length > 0 && types.length <= LISTS_MAX;
   const list = isByType
     ? firstOfEach(
         { select: entry, from: 'action_accounts e', key: 'e.type', keyType: 'text' },
@@ -157,7 +157,7 @@ export function findTransactionsOfActions(
   // An action starts with a message; the transaction that sent the message came just before.
   const inner = `SELECT ${transactionColumns} FROM transactions t
     WHERE t.hash = ANY($1::bytea[]) AND t.lt >= $2 AND t.lt <= $3`;
-  return store.read(withVersion(inner, 'ORDER BY t.lt, t.account'), [hashes, from - messagesOfTransactionMax, to]);
+  return store.read(withVersion(inner, 'ORDER BY t.lt, t.account'), [hashes, from - MESSAGES_OF_TRANSACTION_MAX, to]);
 }
 
 /** Traces of a filter's transactions, messages and traces, and sets of transactions. Each action must have a transaction of each set. */

@@ -15,7 +15,7 @@ const noLt: LtWindow = { from: 1n, to: 0n };
  * A masterchain block of the next seconds refers to the shard's block. Ten minutes cover every known halt of a shard. The window only
  * narrows the search.
  */
-const secondsApart = 600;
+const SECONDS_APART = 600;
 
 export function intersect(one: LtWindow, other: LtWindow): LtWindow {
   return {
@@ -36,10 +36,10 @@ export async function ltsOfTimes(
   const [before, after] = await Promise.all([
     startUtime === undefined
       ? []
-      : store.read<Edge>(`${masterchain} < $1::bigint ORDER BY gen_utime DESC LIMIT 1`, [startUtime - secondsApart]),
+      : store.read<Edge>(`${masterchain} < $1::bigint ORDER BY gen_utime DESC LIMIT 1`, [startUtime - SECONDS_APART]),
     endUtime === undefined
       ? []
-      : store.read<Edge>(`${masterchain} > $1::bigint ORDER BY gen_utime LIMIT 1`, [endUtime + secondsApart]),
+      : store.read<Edge>(`${masterchain} > $1::bigint ORDER BY gen_utime LIMIT 1`, [endUtime + SECONDS_APART]),
   ]);
   return { from: before[0]?.lt ?? everyLt.from, to: after[0]?.lt ?? everyLt.to };
 }
@@ -64,8 +64,8 @@ export async function ltsOfAccountTimes(
       [from, to, workchain, shards],
     );
   const [before, after] = await Promise.all([
-    startUtime === undefined ? [] : near('start_lt', startUtime - secondsApart, startUtime - 1, 'DESC'),
-    endUtime === undefined ? [] : near('end_lt', endUtime + 1, endUtime + secondsApart, 'ASC'),
+    startUtime === undefined ? [] : near('start_lt', startUtime - SECONDS_APART, startUtime - 1, 'DESC'),
+    endUtime === undefined ? [] : near('end_lt', endUtime + 1, endUtime + SECONDS_APART, 'ASC'),
   ]);
   const around = await ltsOfTimes(store, {
     startUtime: before[0] === undefined ? startUtime : undefined,
@@ -75,12 +75,12 @@ export async function ltsOfAccountTimes(
 }
 
 /** The deepest split that the chain allows. */
-const prefixBitsMax = 60;
+const PREFIX_BITS_MAX = 60;
 
 /** Signed shards that an account can be in: any number of its first bits, then a 1 and zeros. */
 function shardsOf(accountId: Uint8Array): readonly bigint[] {
   const prefix = Buffer.from(accountId).readBigUInt64BE(0);
-  return Array.from({ length: prefixBitsMax + 1 }, (_, bits) => {
+  return Array.from({ length: PREFIX_BITS_MAX + 1 }, (_, bits) => {
     const end = 1n << BigInt(63 - bits);
     return BigInt.asIntN(64, (prefix & (-2n * end)) | end);
   });
@@ -118,11 +118,11 @@ export async function ltsOfBlocks(store: StoreReader, { workchain, shard, seqno 
   );
   const window = windowOf(found);
   if (workchain !== undefined || window === noLt) return window;
-  return { from: window.from - ltsApart, to: window.to + ltsApart };
+  return { from: window.from - LTS_APART, to: window.to + LTS_APART };
 }
 
 /** Margin for shards of the same name in two workchains. Their first and last blocks in time may differ from the first and last in lt. */
-const ltsApart = 1_000_000_000n;
+const LTS_APART = 1_000_000_000n;
 
 type Ends = { readonly first: bigint | null; readonly last: bigint | null };
 

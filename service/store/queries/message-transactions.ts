@@ -6,7 +6,7 @@ import { addFilter, near, resolveHashes, soleOf, taken, type MessageFilter, type
 import { addAfter, orderBy, positionOf, type After, type Order, type Position } from './order.ts';
 import type { StoreReader } from './reader.ts';
 import {
-  messagesOfTransactionMax,
+  MESSAGES_OF_TRANSACTION_MAX,
   placeColumns,
   transactionOrder,
   type SortedPage,
@@ -14,7 +14,7 @@ import {
 } from './transactions.ts';
 
 /** Positions per query, of some 200 bytes each: as many as the longest page. */
-const placesAtOnce = 1000;
+const PLACES_AT_ONCE = 1000;
 
 /** Positions of transactions that received or sent messages, each once, by lt and account. `readTransactionsAt` reads the transactions. */
 export async function findTransactionsByMessage(
@@ -31,8 +31,8 @@ export async function findTransactionsByMessage(
   let { offset, after } = page;
   for (;;) {
     const wanted = offset + page.limit;
-    const isLast = offset === 0 || wanted <= placesAtOnce;
-    const limit = isLast ? wanted : Math.min(offset, placesAtOnce);
+    const isLast = offset === 0 || wanted <= PLACES_AT_ONCE;
+    const limit = isLast ? wanted : Math.min(offset, PLACES_AT_ONCE);
     const places = await findFirst(store, asked, direction, { ...page, limit, offset: 0, after });
     if (isLast || places.length < limit) return places.slice(offset);
     offset -= limit;
@@ -148,14 +148,14 @@ async function findSendersOf(
 }
 
 /** First number of messages per wanted sender: most senders have one or two messages of a kind. */
-const messagesOfSender = 2;
+const MESSAGES_OF_SENDER = 2;
 
 /** Most messages per query, for senders of many messages: some 200 bytes each. */
-const messagesAtOnce = 2000;
+const MESSAGES_AT_ONCE = 2000;
 
 /**
  * The first transactions that sent such messages. Messages come in order of lt, which exceeds their sender's lt by less than
- * `messagesOfTransactionMax`. Once enough senders are known, no unknown sender can come before them.
+ * `MESSAGES_OF_TRANSACTION_MAX`. Once enough senders are known, no unknown sender can come before them.
  */
 async function findSenders(
   store: StoreReader,
@@ -164,15 +164,15 @@ async function findSenders(
 ): Promise<readonly TransactionPlace[]> {
   let senders: readonly TransactionPlace[] = [];
   let last: Sent | undefined;
-  for (let count = messagesOfSender * page.limit; ; count *= 4) {
-    const limit = Math.min(count, messagesAtOnce);
+  for (let count = MESSAGES_OF_SENDER * page.limit; ; count *= 4) {
+    const limit = Math.min(count, MESSAGES_AT_ONCE);
     const sent = await readSent(store, filter, { ...page, limit }, last);
     senders = inOrder([...senders, ...(await findSendersOf(store, sent, page))], page.sort);
     last = sent.at(-1);
     if (last === undefined || sent.length < limit) return senders;
     const { created_lt: reached } = last;
     const isSure = ({ lt }: Placed): boolean =>
-      page.sort === 'desc' ? lt >= reached : lt < reached - messagesOfTransactionMax;
+      page.sort === 'desc' ? lt >= reached : lt < reached - MESSAGES_OF_TRANSACTION_MAX;
     const sure = senders.filter(isSure);
     if (sure.length >= page.limit) return sure;
   }
@@ -194,8 +194,8 @@ function readSent(
   const begin = last === undefined ? placeOf(after)?.lt : undefined;
   // A sender after the start sent its message shortly before or after the start.
   if (sort === 'asc') conditions.when(begin, (at) => `m.created_lt >= ${at}`);
-  else if (begin !== undefined && begin <= everyLt.to - messagesOfTransactionMax)
-    conditions.when(begin + messagesOfTransactionMax, (at) => `m.created_lt <= ${at}`);
+  else if (begin !== undefined && begin <= everyLt.to - MESSAGES_OF_TRANSACTION_MAX)
+    conditions.when(begin + MESSAGES_OF_TRANSACTION_MAX, (at) => `m.created_lt <= ${at}`);
   const sole = addFilter(conditions, filter);
   conditions.and('m.created_lt IS NOT NULL');
   const limitAt = conditions.place(limit);

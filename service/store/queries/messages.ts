@@ -6,7 +6,7 @@ import { versionOfRules } from './blocks.ts';
 import { everyLt, ltsOfTimes } from './lt-windows.ts';
 import { addAfter, orderBy, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
-import { messagesOfTransactionMax, type SortedPage } from './transactions.ts';
+import { MESSAGES_OF_TRANSACTION_MAX, type SortedPage } from './transactions.ts';
 
 /** An account, or the side of a message that is outside the blockchain. */
 export type MessageEnd = StoredAccount | 'null';
@@ -56,16 +56,16 @@ type Holders = {
 export const taken = 't.in_msg_hash = m.hash AND t.lt >= m.lt AND (m.created_lt IS NOT NULL OR t.lt = m.lt)';
 
 /** Transactions of the source: the last of them sent the message. */
-export const near = `t.lt < m.created_lt AND t.lt >= m.created_lt - ${messagesOfTransactionMax}`;
+export const near = `t.lt < m.created_lt AND t.lt >= m.created_lt - ${MESSAGES_OF_TRANSACTION_MAX}`;
 
 /** Transactions of an alias with their blocks' version. */
 const holders = `SELECT t.hash, t.lt, t.boc, ${versionOfRules} AS version FROM transactions t LEFT JOIN blocks b USING (workchain, shard, seqno)`;
 
 /** Each block of a shard begins at a multiple of this lt. The lt is far above the span of a block (`get_lt_align` of the node). */
-const ltAlignment = 1_000_000n;
+const LT_ALIGNMENT = 1_000_000n;
 
 /** A block is indexed whole. The last transaction before a message, in the block of its lt, is the sender. */
-const mayBeOther = `p.lt / ${ltAlignment} <> m.created_lt / ${ltAlignment}`;
+const mayBeOther = `p.lt / ${LT_ALIGNMENT} <> m.created_lt / ${LT_ALIGNMENT}`;
 
 /**
  * A producer may have hundreds of messages of a page and megabytes of cells: its cells come with the first message. The consumer of a

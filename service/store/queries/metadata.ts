@@ -30,11 +30,11 @@ export type WalletRow = Pick<JettonWalletRow, 'owner' | 'jetton' | 'balance'> & 
  * Bytes of a returned text, and of all other fields of the metadata; some kilobytes are usual. Content from outside may be megabytes, and
  * an answer has thousands: a longer value is omitted.
  */
-export const wordBytesMax = 16_384;
+export const WORD_BYTES_MAX = 16_384;
 
 /** A value that is short in compressed form is measured in full. */
 function short(column: string): string {
-  const within = `pg_column_size(m.${column}) <= ${wordBytesMax} AND octet_length(m.${column}::text) <= ${wordBytesMax}`;
+  const within = `pg_column_size(m.${column}) <= ${WORD_BYTES_MAX} AND octet_length(m.${column}::text) <= ${WORD_BYTES_MAX}`;
   return `'${column}', CASE WHEN ${within} THEN m.${column} END`;
 }
 

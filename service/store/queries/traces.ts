@@ -4,7 +4,7 @@ import type { WrittenTraceRow } from '../written-traces.ts';
 import { addAfter, orderBy, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
 import {
-  messagesOfTransactionMax,
+  MESSAGES_OF_TRANSACTION_MAX,
   transactionColumns,
   withVersion,
   type FoundTransaction,
@@ -181,7 +181,7 @@ export function readTransactionsOfMessages(
       SELECT hash, trace_id FROM transactions WHERE in_msg_hash = ANY(ARRAY(SELECT hash FROM named))
       UNION SELECT s.hash, s.trace_id FROM named m CROSS JOIN LATERAL (
         SELECT t.hash, t.trace_id FROM transactions t
-        WHERE t.account = m.source AND t.lt < m.created_lt AND t.lt >= m.created_lt - ${messagesOfTransactionMax}
+        WHERE t.account = m.source AND t.lt < m.created_lt AND t.lt >= m.created_lt - ${MESSAGES_OF_TRANSACTION_MAX}
         ORDER BY t.lt DESC LIMIT 1) s`,
     [hashes],
     { statement: 'transactions_of_messages' },

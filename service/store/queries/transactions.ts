@@ -197,7 +197,7 @@ export function findConsumers(
 }
 
 /** Most messages of a transaction, a bounced message included; their lts follow the transaction's lt. */
-export const messagesOfTransactionMax = 256n;
+export const MESSAGES_OF_TRANSACTION_MAX = 256n;
 
 /** Possible sender of a message of an account at an lt: its last transaction before, if near enough. */
 export function findProducer(
@@ -207,7 +207,11 @@ export function findProducer(
 ): Promise<readonly FoundTransaction[]> {
   const order = 'ORDER BY t.lt DESC';
   const inner = `SELECT ${columns} FROM transactions t WHERE t.account = $1 AND t.lt < $2 AND t.lt >= $3 ${order} LIMIT 1`;
-  return store.read(withVersion(inner, order), [accountKey(source), createdLt, createdLt - messagesOfTransactionMax]);
+  return store.read(withVersion(inner, order), [
+    accountKey(source),
+    createdLt,
+    createdLt - MESSAGES_OF_TRANSACTION_MAX,
+  ]);
 }
 
 /** States of accounts by their hashes; states outside of the index are absent. */

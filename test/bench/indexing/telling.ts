@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 
 import type { Detector } from '#service/interfaces/detector.ts';
 import { createInterpreter } from '#service/interpreter/interpreter.ts';
-import { interpretationVersion } from '#service/interpreter/options.ts';
+import { INTERPRETATION_VERSION } from '#service/interpreter/options.ts';
 import type { ContractWorld } from '#service/live/contract-world.ts';
 import { countInterpretations } from '#service/store/interpretations.ts';
 import type { Store } from '#service/store/store.ts';
@@ -44,7 +44,7 @@ export function startTelling(store: Store): Telling {
   );
   return {
     async done() {
-      while ((await countInterpretations(store, interpretationVersion)).todo > 0)
+      while ((await countInterpretations(store, INTERPRETATION_VERSION)).todo > 0)
         await new Promise((seen) => setTimeout(seen, LOOK_MS));
     },
     async actions() {

@@ -1,5 +1,5 @@
 import { migrate } from '#service/store/migrate.ts';
-import { createPartitions, partitionLts } from '#service/store/partitions.ts';
+import { createPartitions, PARTITION_LTS } from '#service/store/partitions.ts';
 import type { Store } from '#service/store/store.ts';
 import type { Table } from '#service/store/columns.ts';
 import { blocks } from '#service/store/tables.ts';
@@ -67,7 +67,7 @@ export async function generateIndex(store: Store, transactions: number, tell: (t
 
 /** Of the older partitions that an index since the first block has: nothing is in them here, but queries are planned over them too. */
 function ltsBefore(): readonly bigint[] {
-  return Array.from({ length: Number(firstLt / partitionLts) }, (_, at) => BigInt(at) * partitionLts);
+  return Array.from({ length: Number(firstLt / PARTITION_LTS) }, (_, at) => BigInt(at) * PARTITION_LTS);
 }
 
 /** Fills tables by their names; their indexes are built at the end, over what was in them too. */

@@ -5,7 +5,7 @@ import { build } from '#operator/desired/build.ts';
 import { migrationKey } from '#operator/desired/indexer.ts';
 import { canonicalJson } from '#operator/desired/canonical.ts';
 import { configText, hotHash } from '#operator/desired/config-map.ts';
-import { coldHash, templateRevision } from '#operator/desired/deployment.ts';
+import { coldHash, TEMPLATE_REVISION } from '#operator/desired/deployment.ts';
 import type { DesiredObject, References } from '#operator/desired/references.ts';
 import { stages } from '#operator/desired/references.ts';
 import type { TonApi } from '#operator/resource.ts';
@@ -231,7 +231,7 @@ describe('the template of the API pods', () => {
       const text = canonicalJson(objects.map(({ object }) => object.spec?.['template']));
       return text.replaceAll(/"tonplane.dev\/cold-hash":"[0-9a-f]+"/g, '"tonplane.dev/cold-hash":"(of the sample)"');
     });
-    expect({ templateRevision, templates }).toMatchSnapshot();
+    expect({ templateRevision: TEMPLATE_REVISION, templates }).toMatchSnapshot();
   });
 
   it('is the held one while a rollout waits', () => {

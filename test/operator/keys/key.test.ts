@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { decideKey, revokeFinalizer, type KeyDecision, type KeyInput } from '#operator/keys/key.ts';
 import { keyringOf } from '#operator/keys/keyring.ts';
 import { readMaterial } from '#operator/keys/material.ts';
-import { stageMs } from '#operator/keys/rotation.ts';
+import { STAGE_MS } from '#operator/keys/rotation.ts';
 import type { KubernetesObject } from '#operator/kubernetes/object.ts';
 import type { TonApiKey } from '#operator/resource.ts';
 import { keyMatches, parseKey } from '#service/limits/keys.ts';
@@ -155,7 +155,7 @@ describe('a rotation', () => {
 
   it('does not wait for pods for ever', () => {
     const { staged } = midRotation();
-    const done = decideKey(input({ ...staged, acknowledged: false, nowMs: noonMs + 1000 + stageMs }));
+    const done = decideKey(input({ ...staged, acknowledged: false, nowMs: noonMs + 1000 + STAGE_MS }));
     expect(text(done.secret, 'key')).toBe(text(staged.secret, 'next-key'));
   });
 

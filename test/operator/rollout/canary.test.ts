@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { decideCanary, requestsMin, type CanaryInput } from '#operator/rollout/canary.ts';
+import { decideCanary, REQUESTS_MIN, type CanaryInput } from '#operator/rollout/canary.ts';
 import { addLook, emptyWindow, type Counts } from '#operator/rollout/error-window.ts';
 
 const noonMs = Date.parse('2026-11-21T12:00:00Z');
@@ -143,7 +143,7 @@ function input(changes: Partial<CanaryInput> = {}): CanaryInput {
     stableReplicas: 10,
     state,
     pods: 'ready',
-    canary: { requests: requestsMin, errors: 0 },
+    canary: { requests: REQUESTS_MIN, errors: 0 },
     stable: { requests: 10_000, errors: 0 },
     nowMs: noonMs + 600_000,
     ...changes,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { classifiedTransactionsMax, classify } from '#service/actions/classify.ts';
+import { CLASSIFIED_TRANSACTIONS_MAX, classify } from '#service/actions/classify.ts';
 import { CLASSIFICATION_STATES, traceMeaning } from '#service/interpreter/action-rows.ts';
 import { accounts, bareBody, eventTrace, knownWallets } from '#test/support/event-traces.ts';
 
@@ -15,14 +15,14 @@ describe('a trace of many transactions', () => {
   });
 
   it('is told while it is not too large', () => {
-    expect(classify(of(classifiedTransactionsMax), knownWallets({}))).toMatchObject({
+    expect(classify(of(CLASSIFIED_TRANSACTIONS_MAX), knownWallets({}))).toMatchObject({
       state: 'ok',
       actions: [{ type: 'call_contract' }],
     });
   });
 
   it('is not classified when it is', () => {
-    const classified = classify(of(classifiedTransactionsMax + 1), knownWallets({}));
+    const classified = classify(of(CLASSIFIED_TRANSACTIONS_MAX + 1), knownWallets({}));
     expect(classified).toEqual({ state: 'unclassified', actions: [] });
     expect(CLASSIFICATION_STATES[classified.state]).toBe(0);
     expect(traceMeaning(trace, classified, 1)).toMatchObject({ trace: { state: 0 }, actions: [] });

@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { AdnlServer, AdnlServerConnection } from '#service/devchain/adnl-server.ts';
 import { createAdnlServer } from '#service/devchain/adnl-server.ts';
 import { createFrameDecoder, createFrameEncoder } from '#service/liteserver/adnl/frame.ts';
-import { clientHandshake, handshakeBytes, serverHandshake } from '#service/liteserver/adnl/handshake.ts';
+import { clientHandshake, HANDSHAKE_BYTES, serverHandshake } from '#service/liteserver/adnl/handshake.ts';
 import { adnlIdentity } from '#service/liteserver/adnl/keys.ts';
 import { getBlock, getTime } from '#service/liteserver/functions.ts';
 import * as adnl from '#service/liteserver/tl/adnl.ts';
@@ -86,7 +86,7 @@ describe('our client', () => {
     const { port } = await startTcpServer((socket) => {
       void (async () => {
         const packet = (await once(socket, 'data'))[0] as Buffer;
-        const { streams } = serverHandshake(packet.subarray(0, handshakeBytes), [adnlIdentity(serverSeed)]);
+        const { streams } = serverHandshake(packet.subarray(0, HANDSHAKE_BYTES), [adnlIdentity(serverSeed)]);
         const frame = (payload: Buffer): Buffer => {
           const body = Buffer.concat([randomBytes(32), payload]);
           const length = Buffer.alloc(4);

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { interpretationVersion } from '#service/interpreter/options.ts';
+import { INTERPRETATION_VERSION } from '#service/interpreter/options.ts';
 import { countInterpretations } from '#service/store/interpretations.ts';
 import type { Store } from '#service/store/store.ts';
 import { createRecordedIndex } from '#test/support/recorded-index.ts';
@@ -52,11 +52,12 @@ async function newIndex(): Promise<StoreUnderTest> {
 /** To the end, with nothing in the way. */
 async function tellRest(store: Store): Promise<void> {
   const interpreter = startInterpreter(store, { worlds: looks.worlds, detector: looks.newDetector() });
-  await untilInterpreted(store, interpretationVersion, 240_000);
+  await untilInterpreted(store, INTERPRETATION_VERSION, 240_000);
   await interpreter.close();
 }
 
-const leftOf = async (store: Store): Promise<number> => (await countInterpretations(store, interpretationVersion)).todo;
+const leftOf = async (store: Store): Promise<number> =>
+  (await countInterpretations(store, INTERPRETATION_VERSION)).todo;
 
 describe('an interpreter that dies at any moment', () => {
   test(`leaves nothing half told, nothing out and nothing twice: ${CUTS} cut connections`, async () => {

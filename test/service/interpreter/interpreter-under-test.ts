@@ -8,7 +8,7 @@ import {
   type InterpreterDependencies,
   type InterpreterOptions,
 } from '#service/interpreter/interpreter.ts';
-import { interpretationVersion, type InterpreterTuning } from '#service/interpreter/options.ts';
+import { INTERPRETATION_VERSION, type InterpreterTuning } from '#service/interpreter/options.ts';
 import type { ContractWorlds } from '#service/live/contract-world.ts';
 import { countInterpretations } from '#service/store/interpretations.ts';
 import type { Store } from '#service/store/store.ts';
@@ -56,7 +56,7 @@ const LOOK_MS = 20;
 /** Waits until nothing is left to do; a look that fails is followed by another. */
 export async function untilInterpreted(
   store: Store,
-  version = interpretationVersion,
+  version = INTERPRETATION_VERSION,
   timeoutMs = 60_000,
 ): Promise<void> {
   const endMs = performance.now() + timeoutMs;

@@ -2,7 +2,7 @@ import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { countInterpretations, queueInterpretations } from '#service/store/interpretations.ts';
-import { interpretationVersion } from '#service/interpreter/options.ts';
+import { INTERPRETATION_VERSION } from '#service/interpreter/options.ts';
 import type { Detector } from '#service/interfaces/detector.ts';
 import { createRecordedIndex } from '#test/support/recorded-index.ts';
 import type { StoreUnderTest } from '#test/support/store.ts';
@@ -21,7 +21,7 @@ test('blocks beside one that got a further trace while it was told are told at o
   const { store } = made;
   const seqnos = [105, 106, 107, 108, 109];
   await store.transaction(async ({ query }) => {
-    await query('UPDATE interpretations SET todo = false, version = $1', [interpretationVersion]);
+    await query('UPDATE interpretations SET todo = false, version = $1', [INTERPRETATION_VERSION]);
     await query('UPDATE interpretations SET todo = true WHERE mc_seqno = ANY ($1::integer[])', [seqnos]);
   });
   let isJoined = false;
@@ -37,7 +37,7 @@ test('blocks beside one that got a further trace while it was told are told at o
   const register = new Registry();
   const interpreter = startInterpreter(store, { register, detector, tuning: { claimMs: 3_600_000 } });
   await expect
-    .poll(() => countInterpretations(store, interpretationVersion).then(({ todo }) => todo), { timeout: 20_000 })
+    .poll(() => countInterpretations(store, INTERPRETATION_VERSION).then(({ todo }) => todo), { timeout: 20_000 })
     .toBe(0);
   await interpreter.close();
   expect(await metric(register, 'ton_interpreter_lost_blocks_total')).toBeGreaterThan(0);

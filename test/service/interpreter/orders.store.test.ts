@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { Detector } from '#service/interfaces/detector.ts';
-import { interpretationVersion } from '#service/interpreter/options.ts';
+import { INTERPRETATION_VERSION } from '#service/interpreter/options.ts';
 import { countInterpretations } from '#service/store/interpretations.ts';
 import type { Store } from '#service/store/store.ts';
 import type { StoreUnderTest } from '#test/support/store.ts';
@@ -53,14 +53,14 @@ describe('what the blocks mean', () => {
       startInterpreter(made.another(), { ...knowing(), tuning: { blocksMax } }),
     );
     await untilIndexed(store, network.last, 240_000);
-    await untilInterpreted(store, interpretationVersion, 240_000);
+    await untilInterpreted(store, INTERPRETATION_VERSION, 240_000);
     await Promise.all([indexer, ...interpreters].map((one) => one.close()));
     expect(await tableHashes(store)).toEqual(await tableHashes(told.store));
     expect(await meaningHashes(store)).toEqual(inOrder);
   }, 360_000);
 });
 
-const newer = interpretationVersion + 1;
+const newer = INTERPRETATION_VERSION + 1;
 
 const versions = (store: Store): Promise<{ version: number; count: bigint }[]> =>
   store.read('SELECT version, count(*) FROM trace_classifications GROUP BY version ORDER BY version');

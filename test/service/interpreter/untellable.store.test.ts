@@ -2,7 +2,7 @@ import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { Detector } from '#service/interfaces/detector.ts';
-import { interpretationVersion } from '#service/interpreter/options.ts';
+import { INTERPRETATION_VERSION } from '#service/interpreter/options.ts';
 import { countInterpretations } from '#service/store/interpretations.ts';
 import { createRecordedIndex } from '#test/support/recorded-index.ts';
 import type { StoreUnderTest } from '#test/support/store.ts';
@@ -26,7 +26,7 @@ describe('a block that cannot be told', () => {
     const register = new Registry();
     const interpreter = startInterpreter(store, { register, tuning: { asideMs: 1000 } });
     await expect
-      .poll(() => countInterpretations(store, interpretationVersion).then(({ todo }) => todo), { timeout: 60_000 })
+      .poll(() => countInterpretations(store, INTERPRETATION_VERSION).then(({ todo }) => todo), { timeout: 60_000 })
       .toBe(3);
     // The last of the three may be under way still: it is put aside a moment after the others are told.
     await expect.poll(() => metric(register, 'ton_interpreter_put_aside_total')).toBeGreaterThanOrEqual(3);

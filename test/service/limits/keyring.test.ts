@@ -11,7 +11,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LimitsError } from '#service/limits/errors.ts';
 import { openKeyTable } from '#service/limits/key-table.ts';
 import { createKeyringReader } from '#service/limits/keyring-reader.ts';
-import { createKeyring, keyringPollMs, parseKeyring } from '#service/limits/keyring.ts';
+import { createKeyring, KEYRING_POLL_MS, parseKeyring } from '#service/limits/keyring.ts';
 import { makeKey, type NewKey } from '#service/limits/keys.ts';
 import { mountFolder } from '#test/support/mounted-folder.ts';
 
@@ -136,7 +136,7 @@ describe('a keyring', () => {
   it('a changed file is in force within 2 s: keys come, go and change their terms', async () => {
     const [first, second] = [makeKey(randomBytes), makeKey(randomBytes)];
     const file = fileOf({ keys: [entryOf(first)] });
-    const keyring = createKeyring({ file, pollMs: keyringPollMs });
+    const keyring = createKeyring({ file, pollMs: KEYRING_POLL_MS });
     fileOf({ keys: [entryOf(second, { plan: 'free' })] });
     await expect.poll(() => keyring.find(second.key, noonMs)?.terms.plan, { timeout: 2000 }).toBe('free');
     expect(keyring.find(first.key, noonMs)).toBeUndefined();

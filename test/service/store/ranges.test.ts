@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { readProgress, claimIndex } from '#service/store/indexer-state.ts';
 import { migrate } from '#service/store/migrate.ts';
-import { addRanges, claimRange, queueGaps, rangeBlocks, type ClaimedRange } from '#service/store/ranges.ts';
+import { addRanges, claimRange, queueGaps, RANGE_BLOCKS, type ClaimedRange } from '#service/store/ranges.ts';
 import type { Store } from '#service/store/store.ts';
 import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
 
@@ -34,20 +34,20 @@ describe('ranges of the past', () => {
 
   it('are given out newest first, each once, to many at the same time', async () => {
     const count = 20;
-    await queue(1, count * rangeBlocks - 17);
+    await queue(1, count * RANGE_BLOCKS - 17);
     const workers = Array.from({ length: count + 5 }, (_, index) =>
       claimRange(tested.another({ poolSize: 1 }), `w${index}`, claimMs),
     );
     const claimed = (await Promise.all(workers)).filter((range) => range !== undefined);
-    const starts = Array.from({ length: count }, (_, index) => index * rangeBlocks + 1);
+    const starts = Array.from({ length: count }, (_, index) => index * RANGE_BLOCKS + 1);
     expect(claimed.map(({ next }) => next).toSorted((one, other) => one - other)).toEqual(starts);
-    expect(claimed.find(({ next }) => next === starts.at(-1))?.to).toBe(count * rangeBlocks - 17);
-    expect(await readProgress(store)).toMatchObject({ missingBlocks: count * rangeBlocks - 17, claimedRanges: count });
+    expect(claimed.find(({ next }) => next === starts.at(-1))?.to).toBe(count * RANGE_BLOCKS - 17);
+    expect(await readProgress(store)).toMatchObject({ missingBlocks: count * RANGE_BLOCKS - 17, claimedRanges: count });
   });
 
   it('begin with the newest', async () => {
-    await queue(1, 3 * rangeBlocks);
-    expect((await claim()).next).toBe(2 * rangeBlocks + 1);
+    await queue(1, 3 * RANGE_BLOCKS);
+    expect((await claim()).next).toBe(2 * RANGE_BLOCKS + 1);
   });
 
   it('go on where they were given back, and end', async () => {

@@ -4,7 +4,7 @@ import { rowsOf } from '#service/indexer/rows/rows.ts';
 import { assembleTraces } from '#service/indexer/traces/assembly.ts';
 import type { Carriage } from '#service/store/insert.ts';
 import { migrate } from '#service/store/migrate.ts';
-import { partitionLts } from '#service/store/partitions.ts';
+import { PARTITION_LTS } from '#service/store/partitions.ts';
 import type { Store } from '#service/store/store.ts';
 import type { BlockRows } from '#service/store/tables.ts';
 import { createWriter, type Writer, type WriteTurn } from '#service/store/writer.ts';
@@ -97,7 +97,7 @@ describe('the writer', () => {
   });
 
   it('makes the partitions that lts ask for, several writers at once', async () => {
-    const far = rows.slice(0, 3).map((one, index) => movedBy(one, BigInt(index) * partitionLts * 3n));
+    const far = rows.slice(0, 3).map((one, index) => movedBy(one, BigInt(index) * PARTITION_LTS * 3n));
     const writers = [writer('copy'), writer('unnest', tested.another())];
     await Promise.all(far.map(async (one, index) => writers[index % 2]?.write([one], anyTurn)));
     const partitions = await tested.store.read<{ name: string }>(

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import { methodIdOf } from '#service/live/method-id.ts';
 import { migrate } from '#service/store/migrate.ts';
-import { changesMax } from '#service/store/queries/account-changes.ts';
+import { CHANGES_MAX } from '#service/store/queries/account-changes.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import { createKnownAccounts, type KnownAccounts } from '#service/v3/known-accounts.ts';
 import { createKeptMetrics } from '#service/v3/metrics.ts';
@@ -164,7 +164,7 @@ describe('known accounts', () => {
     const texts = numbers(3).map(rawOf);
     await known.find(texts, reader);
     await change(setCode, stateOf(2, 1));
-    const strangers = Array.from({ length: changesMax }, (_, at) => keyOf(1000 + at));
+    const strangers = Array.from({ length: CHANGES_MAX }, (_, at) => keyOf(1000 + at));
     await change('INSERT INTO token_accounts (account) SELECT unnest($1::bytea[])', [strangers]);
     expect(await known.find(texts, reader)).toEqual(await create().find(texts, index.store));
     expect(asked).toEqual([3, 0, 3]);

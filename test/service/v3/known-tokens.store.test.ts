@@ -2,7 +2,7 @@ import { Registry } from 'prom-client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import { migrate } from '#service/store/migrate.ts';
-import { changesMax } from '#service/store/queries/account-changes.ts';
+import { CHANGES_MAX } from '#service/store/queries/account-changes.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import type { TokenName } from '#service/store/token-content.ts';
 import { createAccountNotes } from '#service/v3/account-notes.ts';
@@ -227,7 +227,7 @@ describe('known tokens', () => {
     const { reader, asked } = counting();
     await known.find(texts, reader);
     asked.length = 0;
-    const strangers = Array.from({ length: changesMax + 1 }, (_, at) => keyOf('stranger', at));
+    const strangers = Array.from({ length: CHANGES_MAX + 1 }, (_, at) => keyOf('stranger', at));
     await change('INSERT INTO token_accounts (account) SELECT unnest($1::bytea[])', [strangers]);
     expect(await known.find(texts, reader)).toEqual(await create().find(texts, index.store));
     expect(asked.splice(0)).toEqual([

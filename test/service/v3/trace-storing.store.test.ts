@@ -9,7 +9,7 @@ import type { TraceRow } from '#service/store/tables.ts';
 import { createKeptTexts } from '#service/v3/kept-texts.ts';
 import { createKeptTraces, mayBeKept } from '#service/v3/kept-traces.ts';
 import type { KeptOutcome } from '#service/v3/metrics.ts';
-import { traceForm } from '#service/v3/packed-trace.ts';
+import { TRACE_FORM } from '#service/v3/packed-trace.ts';
 import { createTraceStoring } from '#service/v3/trace-storing.ts';
 import type { TraceContent } from '#service/v3/trace-views.ts';
 import { createTraceWriter } from '#service/v3/trace-writer.ts';
@@ -176,7 +176,7 @@ describe('what is not stored', () => {
 });
 
 describe('the form of stored traces', () => {
-  // Where this fails, transactions or traces are shown in another way than those that are stored: `traceForm` has to be one more, a step of the schema has to
+  // Where this fails, transactions or traces are shown in another way than those that are stored: `TRACE_FORM` has to be one more, a step of the schema has to
   // empty `written_traces`, and the digest of the new form stands here.
   const digests: Readonly<Record<number, string>> = {
     1: '2a5ea0949056ab3435749ddff0e3006ec918760f00bcf1c126fef6f73e61a29d',
@@ -186,6 +186,6 @@ describe('the form of stored traces', () => {
 
   it('is that of the recorded chain', async () => {
     const { told: all } = await answer(rows.toSorted((one, other) => Buffer.compare(one.trace_id, other.trace_id)));
-    expect(createHash('sha256').update(JSON.stringify(all.contents)).digest('hex')).toBe(digests[traceForm]);
+    expect(createHash('sha256').update(JSON.stringify(all.contents)).digest('hex')).toBe(digests[TRACE_FORM]);
   }, 120_000);
 });

@@ -12,8 +12,8 @@ import { createRedisMetrics } from '#service/limits/metrics.ts';
 import { connectRedis } from '#service/limits/redis/connection.ts';
 import { createRevocationReader } from '#service/limits/redis/revocation-reader.ts';
 import {
-  entriesMax,
-  entryMaxAgeSeconds,
+  ENTRIES_MAX,
+  ENTRY_MAX_AGE_SECONDS,
   restoreIds,
   revocationKeys,
   revokeIds,
@@ -175,7 +175,7 @@ describe.skipIf(missing)('revocations', () => {
     const [old, held, young, restored] = ['oldoldoldold', 'heldheldheld', 'youngyoungyo', 'restoredrest'];
     await revokeIds(client, scope, [old, held, young]);
     await restoreIds(client, scope, [restored]);
-    const longAgo = nowSeconds() - entryMaxAgeSeconds - 60;
+    const longAgo = nowSeconds() - ENTRY_MAX_AGE_SECONDS - 60;
     for (const id of [old, held]) await client.zadd(entries, longAgo, id);
     await client.zadd(entries, -longAgo, restored);
     expect(await trimRevocations(client, scope, [held])).toBe(2);
@@ -189,11 +189,11 @@ describe.skipIf(missing)('revocations', () => {
 
   it('revocations are trimmed to a number of entries, the oldest first, and never an entry whose key a keyring has', async () => {
     const { entries } = revocationKeys(scope);
-    const ids = Array.from({ length: entriesMax + 20 }, (_, at) => `id${String(at).padStart(10, '0')}`);
+    const ids = Array.from({ length: ENTRIES_MAX + 20 }, (_, at) => `id${String(at).padStart(10, '0')}`);
     await client.zadd(entries, ...ids.flatMap((id, at) => [String(nowSeconds() - 30_000 + at), id]));
     const [oldest = ''] = ids;
     await trimRevocations(client, scope, [oldest]);
-    expect(await client.zcard(entries)).toBe(entriesMax);
+    expect(await client.zcard(entries)).toBe(ENTRIES_MAX);
     expect(await client.zscore(entries, oldest)).not.toBeNull();
     expect(await client.zscore(entries, ids[1] ?? '')).toBeNull();
     expect(await client.zscore(entries, ids.at(-1) ?? '')).not.toBeNull();
@@ -202,7 +202,7 @@ describe.skipIf(missing)('revocations', () => {
   it('a pod that reads revocations trims them, and they stay in force where its keyring has the key', async () => {
     const { entries } = revocationKeys(scope);
     await revokeIds(client, scope, [first, second]);
-    const longAgo = nowSeconds() - entryMaxAgeSeconds - 60;
+    const longAgo = nowSeconds() - ENTRY_MAX_AGE_SECONDS - 60;
     for (const id of [first, second]) await client.zadd(entries, longAgo, id);
     const { has, read } = reader(scope, (id) => id === first);
     for (let count = 0; count < 601; count++) await read();

@@ -11,7 +11,7 @@ import {
   uint,
   ulong,
   vector,
-  vectorCountMax,
+  VECTOR_COUNT_MAX,
 } from '#service/liteserver/tl/codec.ts';
 import { TlError } from '#service/liteserver/tl/errors.ts';
 import { decodeTl, encodeTl, optional, record, union } from '#service/liteserver/tl/record.ts';
@@ -140,7 +140,9 @@ describe('bad bytes', () => {
   it('a vector that claims too many elements is refused before anything is allocated', () => {
     expect(codeOf(() => decodeTl(vector(int), claims(0xffffffff, 4)))).toBe('tl_count');
     expect(codeOf(() => decodeTl(vector(int256), claims(3, 4 + 95)))).toBe('tl_count');
-    expect(codeOf(() => decodeTl(vector(int), claims(vectorCountMax + 1, 4 * (vectorCountMax + 2))))).toBe('tl_count');
+    expect(codeOf(() => decodeTl(vector(int), claims(VECTOR_COUNT_MAX + 1, 4 * (VECTOR_COUNT_MAX + 2))))).toBe(
+      'tl_count',
+    );
   });
 
   it('a byte string longer than any buffer is refused', () => {
