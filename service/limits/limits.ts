@@ -91,7 +91,7 @@ export type Refused = {
   /** Whole seconds, at least 1, until the same request may be allowed; null when waiting does not help. For `Retry-After`. */
   readonly retryAfterSeconds: number | null;
   /** Text that explains how to get a key, for a caller without a key (`LimitsOptions.keyHint`). */
-  readonly keyHint?: string;
+  readonly keyHint?: string | undefined;
 };
 
 export type Decision = Allowed | Refused;
@@ -241,14 +241,7 @@ export function createLimits(options: LimitsOptions, dependencies: LimitsDepende
     const code = reason === 'unavailable' ? 'limits_unavailable' : 'rate_limited';
     const keyHint = key === undefined ? options.keyHint : undefined;
     const quota = quotaOfSubject(subject, nowMs);
-    return {
-      allowed: false,
-      code,
-      plan: priced.name,
-      quota,
-      retryAfterSeconds,
-      ...(keyHint !== undefined && { keyHint }),
-    };
+    return { allowed: false, code, plan: priced.name, quota, retryAfterSeconds, keyHint };
   };
 
   /** Turns a shortage into a decision. `operation` null: admitted before it is known. `release` frees a slot already counted. */
