@@ -4,6 +4,7 @@ import { TonplaneError } from '../error.ts';
 import type { BlockFile } from '../live/block-files.ts';
 import { IndexerError } from './errors.ts';
 import { createHeld } from './held.ts';
+import { pause } from './retry.ts';
 import type { BlockSource } from './source.ts';
 
 /** Reads single blocks from a kind of source. */
@@ -33,6 +34,12 @@ const KNOWN_MAX = 256;
 /** Key blocks whose version is cached: blocks that are read together mostly share a version. */
 const VERSIONS_MAX = 64;
 
+/** A lite server may lack a block for a moment. A version that is not read is absent from rows for good. */
+const VERSION_ASKS = 3;
+
+/** Pause before the next ask: longer than the pool caches a refusal (one second). */
+const VERSION_PAUSE_MS = 1_500;
+
 /**
  * Reads the blocks of a masterchain block. Walks from its shards back to the shards of the previous masterchain block, along previous
  * blocks. An id that a proved block names is proved.
@@ -58,13 +65,21 @@ export function createShardWalk(reader: BlockFileReader): BlockSource {
     });
   }
 
-  /** A key block may be older than all blocks read and all blocks of lite servers. The walk does not wait for it then. */
-  async function versionAfter(
-    { globalVersion, keyBlockSeqno }: BlockFile,
-    signal: AbortSignal,
-  ): Promise<number | undefined> {
-    const ask = (): Promise<number | undefined> => reader.readGlobalVersion(keyBlockSeqno, signal).catch(unkept);
-    return versions.get(keyBlockSeqno, signal, async () => globalVersion ?? (await ask()));
+  function versionAfter({ globalVersion, keyBlockSeqno }: BlockFile, signal: AbortSignal): Promise<number | undefined> {
+    return versions.get(keyBlockSeqno, signal, async () => globalVersion ?? (await readVersion(keyBlockSeqno, signal)));
+  }
+
+  /** A key block may be older than all blocks of lite servers. Its version stays unknown after some refusals. */
+  async function readVersion(keyBlockSeqno: number, signal: AbortSignal): Promise<number | undefined> {
+    for (let asks = 1; ; asks++) {
+      try {
+        return await reader.readGlobalVersion(keyBlockSeqno, signal);
+      } catch (error) {
+        if (!(error instanceof TonplaneError) || error.code !== 'pruned') throw error;
+        if (asks === VERSION_ASKS) return undefined;
+      }
+      await pause(VERSION_PAUSE_MS, signal);
+    }
   }
 
   return {
@@ -94,11 +109,6 @@ export function createShardWalk(reader: BlockFileReader): BlockSource {
       }
     },
   };
-}
-
-function unkept(error: unknown): undefined {
-  if (error instanceof TonplaneError && error.code === 'pruned') return undefined;
-  throw error;
 }
 
 async function walkBack(
