@@ -9,7 +9,7 @@ import { childNames } from './desired/names.ts';
 import type { KubernetesClient } from './kubernetes/client.ts';
 import type { Clock } from './kubernetes/clock.ts';
 import type { Discovery } from './kubernetes/discovery.ts';
-import { createEvents } from './kubernetes/events.ts';
+import { createEventRecorder } from './kubernetes/event-recorder.ts';
 import { createQueueMetrics, createWatchMetrics } from './kubernetes/metrics.ts';
 import { keyOf, type ObjectKey } from './kubernetes/object.ts';
 import { createQueue, type Queue } from './kubernetes/queue.ts';
@@ -20,9 +20,9 @@ import { createCaches, type Caches } from './reconcile/caches.ts';
 import { createConsent } from './reconcile/consent.ts';
 import { createDriftLog } from './reconcile/drift-log.ts';
 import { createReconcileMetrics } from './reconcile/metrics.ts';
-import { createPodNudge } from './reconcile/pod-nudge.ts';
+import { createPodRefresh } from './reconcile/pod-refresh.ts';
 import { createPodReports, type PodFetch } from './reconcile/pod-reports.ts';
-import { createReadyTimes } from './reconcile/ready-times.ts';
+import { createTimeToReady } from './reconcile/time-to-ready.ts';
 import { createReferencedTexts } from './reconcile/references.ts';
 import { createRevocations } from './reconcile/revocations.ts';
 import { isReplacing } from './reconcile/rollout.ts';
@@ -89,7 +89,7 @@ export function createControllers(options: OperatorOptions, dependencies: Contro
     },
   );
   const writer = createWriter({ client, caches, metrics });
-  const events = createEvents({ client, clock, logger, instance: options.identity });
+  const events = createEventRecorder({ client, clock, logger, instance: options.identity });
   const consent = createConsent({ client, clock });
   const keyrings = createKeyrings({ caches });
   const rollouts = createRolloutQueue(options.rollouts, {
@@ -97,7 +97,7 @@ export function createControllers(options: OperatorOptions, dependencies: Contro
     replacing: () => caches.tonApis().filter(isReplacingPods).map(keyOf),
     onTurn: (key) => tonApis.add(key, 'live'),
   });
-  const readyTimes = createReadyTimes({ clock, metrics });
+  const readyTimes = createTimeToReady({ clock, metrics });
   const shared = { readyTimes, client, caches, consent, keyrings, writer, events, metrics, clock, tracer };
 
   function isReplacingPods(tonApi: TonApi): boolean {
@@ -122,7 +122,7 @@ export function createControllers(options: OperatorOptions, dependencies: Contro
       reports: createPodReports({ port: ports.internal }, { fetchPage }),
       rollouts,
       canaries: createCanaryWatch({ port: ports.internal }, { fetchPage, clock }),
-      nudge: createPodNudge({ enabled: options.nudgePods }, { writer, logger }),
+      nudge: createPodRefresh({ enabled: options.nudgePods }, { writer, logger }),
       drift: createDriftLog({ now: clock.now }),
       onKeyringAcknowledged: (tonApi) => addKeysOf(keyOf(tonApi)),
     }),

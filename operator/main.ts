@@ -7,7 +7,7 @@ import { createRegister } from '../service/telemetry/register.ts';
 import { OptionsError, usageError } from './errors.ts';
 import { startOperator } from './operator.ts';
 import { parseOptions, type OperatorOptions } from './options.ts';
-import { planAll } from './planning.ts';
+import { dryRunAll } from './dry-run.ts';
 import { fetchFromPod } from './pod-fetch.ts';
 import { uninstall } from './uninstall.ts';
 
@@ -50,7 +50,7 @@ function planned(
   const logger = createLogger({ level: 'warn', base: { role: 'plan' } }, process.stderr);
   const manifest = options.file === undefined ? undefined : readManifest(options.file);
   const register = createRegister({ version, commit });
-  return planAll(options, { version, logger, register, fetchPage: fetchFromPod, manifest });
+  return dryRunAll(options, { version, logger, register, fetchPage: fetchFromPod, manifest });
 }
 
 function readManifest(file: string): string {

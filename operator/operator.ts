@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { createTracing } from '../service/telemetry/tracer.ts';
 import { followAuthorities } from './collector-authorities.ts';
 import { createControllers, type Controllers } from './controllers.ts';
-import { createPages, probePage, type Page, type PageRequest, type Pages } from './health.ts';
+import { createHttpPages, probePage, type Page, type PageRequest, type HttpPages } from './http-pages.ts';
 import { createClient } from './kubernetes/client.ts';
 import { systemClock, type Clock } from './kubernetes/clock.ts';
 import { createCredentials } from './kubernetes/credentials.ts';
@@ -125,7 +125,7 @@ type PageParts = {
 function pagesOf(
   { host, metricsPort, healthPort, metricsTlsFolder }: OperatorOptions,
   { register, parts: { caches }, access, clock, logger }: PageParts,
-): { readonly metrics: Pages; readonly health: Pages } {
+): { readonly metrics: HttpPages; readonly health: HttpPages } {
   const notReady = (): string[] => [
     ...(caches.hasSynced() ? [] : ['caches are being filled']),
     ...(caches.forbidden() ? ['the API server refuses a watch'] : []),
@@ -138,8 +138,8 @@ function pagesOf(
   const onFailure = (error: unknown): void => logger.warn({ error }, 'the certificate of the metrics is kept as it is');
   const tls = metricsTlsFolder === undefined ? undefined : createTlsFiles(metricsTlsFolder, { clock, onFailure });
   return {
-    metrics: createPages({ host, port: metricsPort, tls }, { pages: { '/metrics': exposition } }),
-    health: createPages(
+    metrics: createHttpPages({ host, port: metricsPort, tls }, { pages: { '/metrics': exposition } }),
+    health: createHttpPages(
       { host, port: healthPort },
       { pages: { '/livez': () => probePage([]), '/readyz': () => probePage(notReady()) } },
     ),

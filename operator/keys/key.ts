@@ -5,7 +5,7 @@ import { secondsTime, type KubernetesObject } from '../kubernetes/object.ts';
 import { annotationOf, group, type TonApi, type TonApiKey, type TonApiKeyStatus } from '../resource.ts';
 import { conditionOf, settleConditions, type Finding } from '../status/conditions.ts';
 import { planInForce } from './keyring.ts';
-import { idsOf, keySecret, readMaterial, secretNameOf, type KeyMaterial } from './material.ts';
+import { idsOf, keySecret, readMaterial, secretNameOf, type KeyMaterial } from './key-secret.ts';
 import { hasExpired, nextDueMs, rotate, rotationMs } from './rotation.ts';
 
 /** Finalizer: a deleted TonApiKey stays until its key is out of force everywhere (operator/README.md#finalizers). */

@@ -1,7 +1,7 @@
 import { keyOf, type KubernetesObject } from '../kubernetes/object.ts';
 import type { TonApi, TonApiKey } from '../resource.ts';
 import type { KeyringRow } from '../service-config.ts';
-import { hashText, readMaterial, type KeyMaterial } from './material.ts';
+import { hashText, readMaterial, type KeyMaterial } from './key-secret.ts';
 
 /** A key with its Secret and consent. */
 export type KnownKey = {

@@ -1,7 +1,7 @@
 import { secondsTime } from '../kubernetes/object.ts';
 import type { TonApiKey } from '../resource.ts';
 import { durationMs, makeKey } from '../service-config.ts';
-import { hashText, PREVIOUS_MAX, type KeyMaterial } from './material.ts';
+import { hashText, PREVIOUS_MAX, type KeyMaterial } from './key-secret.ts';
 
 /**
  * Longest wait before the customer gets the next key. The customer gets it earlier when every ready pod has it.

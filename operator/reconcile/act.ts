@@ -4,7 +4,7 @@ import type { Change, UpdateChange } from '../diff/diff.ts';
 import { driftManagers } from '../diff/drift.ts';
 import type { KubernetesClient, RequestBounds } from '../kubernetes/client.ts';
 import { isApiError, type ApiError } from '../kubernetes/errors.ts';
-import type { Events } from '../kubernetes/events.ts';
+import type { EventRecorder } from '../kubernetes/event-recorder.ts';
 import type { KubernetesObject } from '../kubernetes/object.ts';
 import { resourceOf } from '../kubernetes/resources.ts';
 import type { Refusal } from '../status/observed.ts';
@@ -29,7 +29,7 @@ export type Acted = {
 export type ActDependencies = {
   readonly client: KubernetesClient;
   readonly writer: Writer;
-  readonly events: Events;
+  readonly events: EventRecorder;
   readonly metrics: Pick<ReconcileMetrics, 'driftCorrected' | 'refused'>;
   readonly drift: DriftLog;
 };

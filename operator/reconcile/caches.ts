@@ -2,7 +2,7 @@ import { trimmed, type CacheEvent } from '../kubernetes/cache.ts';
 import type { InformerDependencies } from '../kubernetes/informer.ts';
 import { controllerOf, keyOf, type KubernetesObject, type ObjectKey } from '../kubernetes/object.ts';
 import { optionalKinds, resources, type OptionalKind, type ResourceKind } from '../kubernetes/resources.ts';
-import { createWatched, type Watched } from '../kubernetes/watched.ts';
+import { createSharedInformer, type SharedInformer } from '../kubernetes/shared-informer.ts';
 import { manager } from '../desired/names.ts';
 import type { TonApi, TonApiKey } from '../resource.ts';
 import { namedObjects } from './named-objects.ts';
@@ -73,7 +73,7 @@ export function createCaches(
   const { namespaces } = options;
   const { onTonApi, onTonApiKey } = dependencies;
 
-  const tonApis = createWatched(
+  const tonApis = createSharedInformer(
     {
       resource: resources.TonApi,
       namespaces,
@@ -90,7 +90,7 @@ export function createCaches(
       },
     },
   );
-  const tonApiKeys = createWatched(
+  const tonApiKeys = createSharedInformer(
     {
       resource: resources.TonApiKey,
       namespaces,
@@ -119,14 +119,14 @@ export function createCaches(
     const tonApiKey = tonApiKeys.get(`${namespace}/${owner.name}`) as TonApiKey | undefined;
     if (tonApiKey !== undefined) onTonApi(apiKeyOf(tonApiKey), initial);
   }
-  const watchChildren = (kind: ResourceKind): Watched =>
-    createWatched(
+  const watchChildren = (kind: ResourceKind): SharedInformer =>
+    createSharedInformer(
       { resource: resources[kind], namespaces, labelSelector: managed, indexes: byOwner },
       { ...dependencies, onEvent: onChild },
     );
-  const children = new Map<ResourceKind, Watched>(childKinds.map((kind) => [kind, watchChildren(kind)]));
+  const children = new Map<ResourceKind, SharedInformer>(childKinds.map((kind) => [kind, watchChildren(kind)]));
 
-  const pods = createWatched(
+  const pods = createSharedInformer(
     {
       resource: resources.Pod,
       namespaces,
@@ -138,8 +138,8 @@ export function createCaches(
   );
 
   /** Watches only the existence of foreign objects. Values of foreign Secrets never enter this process. */
-  const watchReferences = (kind: 'ConfigMap' | 'Secret'): Watched =>
-    createWatched(
+  const watchReferences = (kind: 'ConfigMap' | 'Secret'): SharedInformer =>
+    createSharedInformer(
       { resource: resources[kind], namespaces, metadataOnly: true, trim: trimReference },
       {
         ...dependencies,
@@ -163,7 +163,7 @@ export function createCaches(
     }
   }
   setServed(options.served);
-  const all = (): Watched[] => [
+  const all = (): SharedInformer[] => [
     tonApis,
     tonApiKeys,
     pods,
@@ -186,7 +186,7 @@ export function createCaches(
       return found && { resourceVersion: found.metadata.resourceVersion ?? '' };
     },
     put(object) {
-      const own: Partial<Record<string, Watched>> = { TonApi: tonApis, TonApiKey: tonApiKeys };
+      const own: Partial<Record<string, SharedInformer>> = { TonApi: tonApis, TonApiKey: tonApiKeys };
       (own[object.kind] ?? children.get(object.kind as ResourceKind))?.put(object);
     },
     setServed,
@@ -199,7 +199,7 @@ export function createCaches(
   };
 }
 
-async function allSynced(watched: readonly Watched[]): Promise<void> {
+async function allSynced(watched: readonly SharedInformer[]): Promise<void> {
   await Promise.all(watched.map(({ synced }) => synced));
 }
 

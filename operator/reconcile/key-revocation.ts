@@ -1,5 +1,5 @@
 import type { KeyDecision } from '../keys/key.ts';
-import { idsOf, readMaterial, secretNameOf } from '../keys/material.ts';
+import { idsOf, readMaterial, secretNameOf } from '../keys/key-secret.ts';
 import type { RequestBounds } from '../kubernetes/client.ts';
 import type { TonApiKey } from '../resource.ts';
 import { conditionOf } from '../status/conditions.ts';

@@ -2,7 +2,7 @@ import { configFile, configProblems, configText, globalConfigOf } from '../desir
 import { childNames } from '../desired/names.ts';
 import type { References } from '../desired/references.ts';
 import { keyringOf } from '../keys/keyring.ts';
-import { secretNameOf } from '../keys/material.ts';
+import { secretNameOf } from '../keys/key-secret.ts';
 import type { RequestBounds } from '../kubernetes/client.ts';
 import type { Clock } from '../kubernetes/clock.ts';
 import { controllerOf, keyOf, type KubernetesObject } from '../kubernetes/object.ts';

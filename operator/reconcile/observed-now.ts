@@ -13,7 +13,7 @@ import type { Acted } from './act.ts';
 import type { DecideDependencies, Decision } from './decide.ts';
 import type { DriftLog } from './drift-log.ts';
 import type { Observation, ObserveDependencies } from './observation.ts';
-import { isPlan } from './plan.ts';
+import { isPlan } from './plan-text.ts';
 import { isOut } from './rollout.ts';
 
 /** Facts of one reconcile of a TonApi, after its last write. */

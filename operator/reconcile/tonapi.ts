@@ -4,7 +4,7 @@ import { contentHash } from '../desired/canonical.ts';
 import { childNames } from '../desired/names.ts';
 import { diff, type Change } from '../diff/diff.ts';
 import type { KubernetesClient, RequestBounds } from '../kubernetes/client.ts';
-import type { Events } from '../kubernetes/events.ts';
+import type { EventRecorder } from '../kubernetes/event-recorder.ts';
 import { keyOf, type Condition, type KubernetesObject, type ObjectKey } from '../kubernetes/object.ts';
 import type { Outcome, Work } from '../kubernetes/queue.ts';
 import { annotationOf, type TonApi, type TonApiStatus } from '../resource.ts';
@@ -21,13 +21,13 @@ import { act, type Acted } from './act.ts';
 import { decide, type DecideDependencies, type Decision } from './decide.ts';
 import type { DriftLog } from './drift-log.ts';
 import type { ReconcileMetrics } from './metrics.ts';
-import { foreignNamesakes } from './namesakes.ts';
+import { nameConflicts } from './name-conflicts.ts';
 import { observe, type Observation, type ObserveDependencies } from './observation.ts';
 import { apiOf, observedNow, workloads, type Done } from './observed-now.ts';
-import { isPlan, planObject, planSummary } from './plan.ts';
-import type { PodNudge } from './pod-nudge.ts';
+import { isPlan, planObject, planSummary } from './plan-text.ts';
+import type { PodRefresh } from './pod-refresh.ts';
 import type { PodReport } from './pod-reports.ts';
-import type { ReadyTimes } from './ready-times.ts';
+import type { TimeToReady } from './time-to-ready.ts';
 import type { RolloutQueue } from './rollout-queue.ts';
 import { refusalOf } from './refusal.ts';
 import { isRollingOut } from './rollout.ts';
@@ -40,12 +40,12 @@ export type TonApiDependencies = ObserveDependencies &
   Omit<DecideDependencies, 'rollouts'> & {
     readonly client: KubernetesClient;
     readonly writer: Writer;
-    readonly events: Events;
+    readonly events: EventRecorder;
     readonly rollouts: RolloutQueue;
     readonly drift: DriftLog;
-    readonly nudge: PodNudge;
+    readonly nudge: PodRefresh;
     readonly keyrings: Keyrings;
-    readonly readyTimes: ReadyTimes;
+    readonly readyTimes: TimeToReady;
     /** All pods have taken over another keyring: keys that wait for it can go on. */
     readonly onKeyringAcknowledged: (tonApi: TonApi) => void;
     readonly metrics: ReconcileMetrics;
@@ -242,7 +242,7 @@ export async function plan(
   { client, release }: Pick<TonApiDependencies, 'client' | 'release'>,
   bounds: RequestBounds,
 ): Promise<Planned> {
-  const others = await foreignNamesakes(tonApi, desired, seen.children, client, bounds);
+  const others = await nameConflicts(tonApi, desired, seen.children, client, bounds);
   const all = diff(tonApi, desired, [...seen.children, ...others]);
   const wanted = seen.isConfigWithheld ? all.filter((change) => !isOfConfig(tonApi, change)) : all;
   const startable = wanted.filter((change) => !startsInVain(change, seen.missing));

@@ -1,11 +1,11 @@
 import type { Tracer } from '@opentelemetry/api';
 
 import { decideKey, revokeFinalizer, type KeyDecision } from '../keys/key.ts';
-import { secretNameOf } from '../keys/material.ts';
+import { secretNameOf } from '../keys/key-secret.ts';
 import type { KubernetesClient, RequestBounds } from '../kubernetes/client.ts';
 import type { Clock } from '../kubernetes/clock.ts';
 import { isApiError } from '../kubernetes/errors.ts';
-import type { Events } from '../kubernetes/events.ts';
+import type { EventRecorder } from '../kubernetes/event-recorder.ts';
 import { controllerOf, keyOf, type KubernetesObject, type ObjectKey } from '../kubernetes/object.ts';
 import type { Outcome, Work } from '../kubernetes/queue.ts';
 import { resources } from '../kubernetes/resources.ts';
@@ -16,7 +16,7 @@ import { apiKeyOf, type Caches } from './caches.ts';
 import type { Consent } from './consent.ts';
 import { createKeyRevocation } from './key-revocation.ts';
 import type { ReconcileMetrics } from './metrics.ts';
-import type { ReadyTimes } from './ready-times.ts';
+import type { TimeToReady } from './time-to-ready.ts';
 import { refusalOf } from './refusal.ts';
 import type { Revocations } from './revocations.ts';
 import { spanning } from './spans.ts';
@@ -29,10 +29,10 @@ export type TonApiKeyDependencies = {
   readonly caches: Caches;
   readonly consent: Consent;
   readonly keyrings: Keyrings;
-  readonly readyTimes: ReadyTimes;
+  readonly readyTimes: TimeToReady;
   readonly revocations: Revocations;
   readonly writer: Writer;
-  readonly events: Events;
+  readonly events: EventRecorder;
   readonly metrics: ReconcileMetrics;
   readonly randomBytes: (length: number) => Buffer;
   readonly clock: Clock;

@@ -1,12 +1,12 @@
-import { basicBlocks } from './basic-blocks.ts';
-import { breadthFirst, type Block } from './block.ts';
-import { joinDedustDeposits } from './dedust-liquidity.ts';
-import { eventTree, type EventNode, type EventTrace } from './event.ts';
-import { ghostActions, unknownAction } from './ghosts.ts';
-import type { Interfaces } from './interfaces.ts';
-import { applyMatcher, type Matcher } from './matcher.ts';
+import { basicBlocks } from './engine/basic-blocks.ts';
+import { breadthFirst, type TraceFragment } from './engine/trace-fragment.ts';
+import { joinDedustDeposits } from './protocols/dedust-liquidity.ts';
+import { eventTree, type ClassifierNode, type ClassifierTrace } from './engine/classifier-input.ts';
+import { actionsOfRejectedOrder, unknownAction } from './rejected-wallet-orders.ts';
+import type { Interfaces } from './engine/interfaces.ts';
+import { applyMatcher, type Matcher } from './engine/matcher.ts';
 import { matchers as allMatchers } from './matchers.ts';
-import { actionsOf, type Action } from './rows.ts';
+import { actionsOf, type Action } from './engine/action-rows.ts';
 
 /**
  * Result of classification. `broken`: part of the trace contradicts the facts about its accounts.
@@ -24,7 +24,7 @@ export const CLASSIFIED_TRANSACTIONS_MAX = 4000;
  * If a matcher fails, the trace has only the actions of its single messages.
  */
 export function classify(
-  trace: EventTrace,
+  trace: ClassifierTrace,
   interfaces: Interfaces,
   matchers: readonly Matcher[] = allMatchers,
 ): Classified {
@@ -37,7 +37,7 @@ export function classify(
 
 /** The same in steps, so that others may run in between: the largest traces take half a second. */
 export function* classifySteps(
-  trace: EventTrace,
+  trace: ClassifierTrace,
   interfaces: Interfaces,
   matchers: readonly Matcher[] = allMatchers,
 ): Generator<undefined, Classified> {
@@ -57,20 +57,25 @@ export function* classifySteps(
   }
 }
 
-function tell(trace: EventTrace, tree: EventNode, root: Block, interfaces: Interfaces): readonly Action[] {
+function tell(
+  trace: ClassifierTrace,
+  tree: ClassifierNode,
+  root: TraceFragment,
+  interfaces: Interfaces,
+): readonly Action[] {
   if (trace.transactions.length === 1 && tree.transaction.kind === 'tick_tock') return [];
   const actions = actionsOf(trace, root);
   if (actions.length > 0) return actions;
   const isGhost = tree.message?.source === null && tree.children.length === 0;
-  return isGhost ? ghostActions(trace, tree.transaction, interfaces) : [unknownAction(trace)];
+  return isGhost ? actionsOfRejectedOrder(trace, tree.transaction, interfaces) : [unknownAction(trace)];
 }
 
-function basicActions(trace: EventTrace, tree: EventNode): readonly Action[] {
+function basicActions(trace: ClassifierTrace, tree: ClassifierNode): readonly Action[] {
   if (tree.children.length === 0) return [unknownAction(trace)];
   return actionsOf(trace, basicBlocks(tree));
 }
 
-function isBroken(root: Block): boolean {
+function isBroken(root: TraceFragment): boolean {
   for (const block of breadthFirst(root)) if (block.broken) return true;
   return false;
 }

@@ -1,6 +1,6 @@
 import { DecodeError } from '../decode/errors.ts';
-import { sliceEntry, type StackCell, type StackEntry } from '../live/vm-values.ts';
-import { parseBag, readBase64 } from './bags.ts';
+import { sliceEntry, type StackCell, type StackEntry } from '../live/contracts/vm-values.ts';
+import { parseBocParameter, readBase64 } from './boc-parameter.ts';
 import { ContractError, invalid } from './errors.ts';
 
 // Values of a get-method's arguments, for every form of a stack (service/v2/README.md#stack).
@@ -12,7 +12,7 @@ import { ContractError, invalid } from './errors.ts';
  */
 export function readBocCell(text: string, wanted: string): StackCell {
   return orRefuse(wanted, () => {
-    const table = parseBag(readBase64(text, 'stack'));
+    const table = parseBocParameter(readBase64(text, 'stack'));
     return { table, cell: table.roots[0]! };
   });
 }

@@ -1,18 +1,18 @@
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
-import type { Chain, ChainBlock } from './chain.ts';
-import { buildChain } from './chain.ts';
+import type { Chain, ChainBlock } from './chain/chain.ts';
+import { buildChain } from './chain/chain.ts';
 import { buildGlobalConfig } from './global-config.ts';
 import type { GlobalConfig } from './global-config.ts';
-import type { StartTimer } from './head.ts';
-import { createHead, startTimer } from './head.ts';
+import type { StartTimer } from './chain/head.ts';
+import { createHead, startTimer } from './chain/head.ts';
 import type { DevchainLiteServer, DevchainServerOptions } from './lite-servers.ts';
 import { startLiteServers } from './lite-servers.ts';
-import { createMethodRunner } from './method-runner.ts';
+import { createMethodRunner } from './queries/method-runner.ts';
 import { createQueryServerMetrics } from './metrics.ts';
-import { createSlices } from './slices.ts';
-import { readTape } from './tape.ts';
+import { createTimeSlice } from '../runtime/time-slice.ts';
+import { openRecording } from './chain/recording.ts';
 
 /** Private TON network in this process: a recorded chain that plays, and lite servers over it on real ADNL. */
 export type Devchain = {
@@ -60,8 +60,8 @@ export type DevchainDependencies = {
  * @throws DevchainError `recording_invalid`
  */
 export async function loadChain(recordingDir: string): Promise<Chain> {
-  const slices = createSlices(() => performance.now());
-  return await buildChain(await readTape(recordingDir, slices), slices);
+  const slices = createTimeSlice(undefined);
+  return await buildChain(await openRecording(recordingDir, slices), slices);
 }
 
 /**

@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-import type { AdnlFaults } from './adnl-faults.ts';
-import type { AdnlServer } from './adnl-server.ts';
-import { createAdnlServer } from './adnl-server.ts';
-import { DevchainError } from './errors.ts';
-import type { QueryFaults } from './faults.ts';
+import type { AdnlFaults } from './adnl/adnl-faults.ts';
+import type { AdnlServer } from './adnl/adnl-server.ts';
+import { createAdnlServer } from './adnl/adnl-server.ts';
+import { DevchainError } from './chain/errors.ts';
+import type { QueryFaults } from './faults/faults.ts';
 import type { QueryServerDependencies } from './query-server.ts';
 import { createQueryServer } from './query-server.ts';
 

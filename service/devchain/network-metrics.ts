@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram } from 'prom-client';
 import type { Registry } from 'prom-client';
 
 import type { ExternalOutcome } from './collator/external-message.ts';
-import type { Step } from './live-chain.ts';
+import type { Step } from './production/live-chain.ts';
 
 /** Loaded part of a stored network; the terminal shows it too. */
 export const loadedMetric = 'ton_devchain_loaded_ratio';

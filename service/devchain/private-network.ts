@@ -14,39 +14,39 @@ import { writeStandardAddress } from '../decode/tlb/message-address.ts';
 import type { CellAt } from '../decode/tlb/message-cells.ts';
 import { compileEmulator, createEmulator } from '../tvm/emulator.ts';
 import { writeShardAccount } from '../tvm/shard-account.ts';
-import { createBlockFiles } from './block-files.ts';
-import type { ChainBlock, GrowingChain } from './chain.ts';
-import { createChain } from './chain.ts';
-import type { AccountEdit } from './collator/edits.ts';
+import { createBlockFiles } from './chain/block-files.ts';
+import type { ChainBlock, GrowingChain } from './chain/chain.ts';
+import { createChain } from './chain/chain.ts';
+import type { AccountEdit } from './collator/state-edits.ts';
 import { readChainConfig } from './collator/chain-config.ts';
 import { createExecutor } from './collator/executor.ts';
 import type { ExternalMessage, ExternalOutcome } from './collator/external-message.ts';
 import type { AccountPlace } from './collator/missing-account.ts';
 import { MissingAccount } from './collator/missing-account.ts';
-import type { AskedOfOrigin, ForkBeginning, ForkSource, OriginalAccount } from './fork.ts';
-import { accountAskedFor, bagSentBy, createForkedAccounts, pointOf } from './fork.ts';
-import { createForkedLibraries } from './forked-libraries.ts';
+import type { AskedOfOrigin, ForkBeginning, ForkSource, OriginalAccount } from './fork/fork.ts';
+import { accountAskedFor, bagSentBy, createForkedAccounts, pointOf } from './fork/fork.ts';
+import { createForkedLibraries } from './fork/forked-libraries.ts';
 import { buildGlobalConfig } from './global-config.ts';
 import type { GlobalConfig } from './global-config.ts';
-import type { StartTimer } from './head.ts';
-import { startTimer as plainTimer } from './head.ts';
+import type { StartTimer } from './chain/head.ts';
+import { startTimer as plainTimer } from './chain/head.ts';
 import type { DevchainLiteServer, DevchainServerOptions } from './lite-servers.ts';
 import { startLiteServers } from './lite-servers.ts';
-import type { Step } from './live-chain.ts';
-import { createLiveChain } from './live-chain.ts';
-import type { KeptNetwork } from './kept-network.ts';
-import { createLiveHead } from './live-head.ts';
-import { createMempool } from './mempool.ts';
-import type { CheckedMessage } from './message-queries.ts';
-import { createMessageInbox } from './message-queries.ts';
-import { createMethodRunner } from './method-runner.ts';
+import type { Step } from './production/live-chain.ts';
+import { createLiveChain } from './production/live-chain.ts';
+import type { PersistedNetwork } from './storage/persisted-network.ts';
+import { createLiveHead } from './chain/live-head.ts';
+import { createMempool } from './production/mempool.ts';
+import type { CheckedMessage } from './queries/message-queries.ts';
+import { createMessageInbox } from './queries/message-queries.ts';
+import { createMethodRunner } from './queries/method-runner.ts';
 import { createQueryServerMetrics } from './metrics.ts';
 import { createNetworkMetrics } from './network-metrics.ts';
-import type { Consensus, ValidatorKey } from './signing.ts';
-import { createSigner, describeValidator, validatorKey } from './signing.ts';
-import { createSlices } from './slices.ts';
-import { accountAt, hasMessagesOnTheWay } from './snapshots.ts';
-import { DEFAULT_WINDOW } from './state-window.ts';
+import type { Consensus, ValidatorKey } from './chain/signing.ts';
+import { createSigner, describeValidator, validatorKey } from './chain/signing.ts';
+import { createTimeSlice } from '../runtime/time-slice.ts';
+import { accountAt, hasMessagesOnTheWay } from './chain/snapshots.ts';
+import { DEFAULT_RETENTION } from './chain/state-retention.ts';
 import { CONFIG_ID } from './zerostate/genesis-config.ts';
 import { genesisWallet } from './zerostate/wallet.ts';
 import { buildZeroStates } from './zerostate/zerostate.ts';
@@ -159,7 +159,7 @@ export type PrivateNetworkDependencies = {
   /** Origin of a copy. Its accounts are fetched on first use. */
   readonly fork?: ForkSource;
   /** Stored network to continue. Without it the network ends with the process. The caller closes it after the network. */
-  readonly kept?: KeptNetwork;
+  readonly kept?: PersistedNetwork;
   readonly logger: Logger;
   readonly register: Registry;
   /** Unix time in milliseconds; `Date.now` when absent. */
@@ -203,7 +203,7 @@ export async function createPrivateNetwork(
     startStates(options, validatorKeys, wallet, Math.floor(now() / 1000), await fork?.readBeginning());
   const files = createBlockFiles();
   const chain = createChain(zeroStates, files);
-  const { cellsMax, blockBytesMax } = DEFAULT_WINDOW;
+  const { cellsMax, blockBytesMax } = DEFAULT_RETENTION;
   const window = {
     cellsMax: options.stateCellsMax ?? cellsMax,
     blockBytesMax: options.blockBytesMax ?? blockBytesMax,
@@ -216,7 +216,7 @@ export async function createPrivateNetwork(
     consensus,
     (key) => validatorKeys.find(({ publicKey }) => publicKey.equals(key))?.privateKey,
   );
-  const slices = createSlices(() => performance.now());
+  const slices = createTimeSlice(undefined);
   const head = createLiveHead(() => chain.lastSeqno);
   const listeners = new Set<(message: ExternalMessage, outcome: ExternalOutcome) => void>();
   const mempool = createMempool({

@@ -4,18 +4,18 @@ import { TlError } from '../liteserver/tl/errors.ts';
 import { functionOf } from '../liteserver/functions.ts';
 import { liteServerError } from '../liteserver/tl/lite-api.ts';
 import { encodeTl } from '../liteserver/tl/record.ts';
-import type { Chain } from './chain.ts';
-import { DevchainError, isRefusal, refusal, serverCode } from './errors.ts';
-import { faultyAnswer, faultyTip, refuseByFaults } from './faults.ts';
-import type { QueryFaults } from './faults.ts';
-import type { Head, StartTimer } from './head.ts';
-import { createMessageInbox } from './message-queries.ts';
-import type { MessageInboxDependencies } from './message-queries.ts';
-import type { MethodRunner } from './method-runner.ts';
+import type { Chain } from './chain/chain.ts';
+import { DevchainError, isRefusal, refusal, serverCode } from './chain/errors.ts';
+import { faultyAnswer, faultyTip, refuseByFaults } from './faults/faults.ts';
+import type { QueryFaults } from './faults/faults.ts';
+import type { Head, StartTimer } from './chain/head.ts';
+import { createMessageInbox } from './queries/message-queries.ts';
+import type { MessageInboxDependencies } from './queries/message-queries.ts';
+import type { MethodRunner } from './queries/method-runner.ts';
 import type { QueryServerMetrics } from './metrics.ts';
-import { answerQuery } from './queries.ts';
-import type { View } from './view.ts';
-import { createWaiting } from './waiting.ts';
+import { answerQuery } from './queries/queries.ts';
+import type { ChainView } from './chain/chain-view.ts';
+import { createBlockWaiters } from './chain/block-waiters.ts';
 
 /** Answers what ADNL carries: envelopes, waits, functions, and the faults of a server that does it wrong. */
 export type QueryServer = {
@@ -49,7 +49,7 @@ export function createQueryServer(dependencies: QueryServerDependencies): QueryS
   let faults: QueryFaults = {};
   let queries = 0;
   const tip = (): number => faultyTip(faults, head.seqno(), queries);
-  const waiting = createWaiting(tip, dependencies);
+  const waiting = createBlockWaiters(tip, dependencies);
   const stopListening = head.onMove(() => waiting.check());
 
   function pause(delayMs: number, signal: AbortSignal): Promise<void> {
@@ -69,7 +69,11 @@ export function createQueryServer(dependencies: QueryServerDependencies): QueryS
       await pause(acting.overloadedAfterMs, signal);
       throw refusal(serverCode.deadline, 'timeout');
     }
-    const view: View = { chain, tip: tip(), nowSeconds: Math.floor(now() / 1000) + (acting.clockSkewSeconds ?? 0) };
+    const view: ChainView = {
+      chain,
+      tip: tip(),
+      nowSeconds: Math.floor(now() / 1000) + (acting.clockSkewSeconds ?? 0),
+    };
     refuseByFaults(acting, view, request);
     await beforeAnswer?.(request);
     if (functionOf(request)?.name === 'runSmcMethod') await methods.ready();

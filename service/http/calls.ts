@@ -16,8 +16,8 @@ import type { RpcMark } from './envelope.ts';
 import { HttpError } from './errors.ts';
 import type { Exchange, Exchanges } from './exchange.ts';
 import type { Clock, ResolvedHttpOptions } from './options.ts';
-import type { Pacing } from './pacing.ts';
-import { createReadNotes, debugRequestHeader, type ReadNotes } from './read-notes.ts';
+import type { RefusalThrottle } from './refusal-throttle.ts';
+import { createReadLog, debugRequestHeader, type ReadLog } from './read-log.ts';
 import { errorAnswer, type Answer, type Telling } from './reply.ts';
 
 /** State of one running request for operations: everything that a route needs to answer it. */
@@ -30,7 +30,7 @@ export type Call = {
   /** Key id, or address as limits count it. Used for fair queueing and monotonic reads of the head. */
   readonly caller: string;
   readonly clientAddress: string;
-  readonly notes: ReadNotes;
+  readonly notes: ReadLog;
 };
 
 /** Runs requests for operations, with capacity, deadline and admission. Renders the result of an operation as an envelope. */
@@ -59,7 +59,7 @@ export type CallsDependencies = {
   readonly tracer: Tracer;
   readonly logger: Logger;
   readonly clock: Clock;
-  readonly pacing: Pacing;
+  readonly pacing: RefusalThrottle;
   /** Served masterchain seqno; undefined before the first. */
   readonly headSeqno: () => number | undefined;
 };
@@ -87,7 +87,7 @@ export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDep
     const caller = callerOf(request.raw, query);
     const deadline = createDeadline(options.requestTimeoutMs, clock.nowMs);
     const admission = createAdmission(caller, exchange.span, dependencies);
-    const notes = createReadNotes(dependencies.headSeqno);
+    const notes = createReadLog(dependencies.headSeqno);
     return {
       request,
       query,

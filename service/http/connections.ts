@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 import { addressSubject } from '../limits/client-address.ts';
-import { writeRaw } from './malformed.ts';
+import { writeRaw } from './malformed-requests.ts';
 
 export type ConnectionsOptions = {
   /** Connections that one address may have open; `Infinity` for no limit. */

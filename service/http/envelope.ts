@@ -1,6 +1,7 @@
-import { writeResult } from '../contract/shown-once.ts';
-import { createPacer, writePaced, type PacedText } from '../contract/paced.ts';
-import type { Failure } from './status.ts';
+import { writeResult } from '../contract/memoized-view.ts';
+import { writePaced, type PacedText } from '../contract/json-stream.ts';
+import { createTimeSlice } from '../runtime/time-slice.ts';
+import type { Failure } from './error-status.ts';
 
 /** Facts about an answer in `@extra`. */
 export type ExtraFacts = {
@@ -60,7 +61,7 @@ export const v2Envelope: Envelope = { success: successEnvelope, failure: failure
 
 /** Results as they are, and failures without `@extra` (service/v3/README.md#transport, service/v3/README.md#errors). */
 export const v3Envelope: Envelope = {
-  success: (result, _extra, _mark, signal) => writePaced(result, createPacer(signal)),
+  success: (result, _extra, _mark, signal) => writePaced(result, createTimeSlice(signal)),
   failure: ({ text, status, code }) => {
     // v2 reports a timeout as if the lite server had timed out.
     const error = code === 'request_timeout' ? 'timeout of the request' : text;

@@ -9,7 +9,7 @@ import { extraText, v2Envelope, v3Envelope, type Envelope } from './envelope.ts'
 import type { HttpMetrics } from './metrics.ts';
 import type { Clock } from './options.ts';
 import { isV3 } from './paths.ts';
-import { CALLER_GONE_STATUS } from './status.ts';
+import { CALLER_GONE_STATUS } from './error-status.ts';
 import { endRequestSpan, startRequestSpan } from './tracing.ts';
 
 /** Record of one request, from its headers to the end of its answer. It then becomes a log line, a span and metrics. */

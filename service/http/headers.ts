@@ -1,7 +1,7 @@
-import { nextCursorHeader } from '../v3/cursor.ts';
-import { ignoredHeader } from '../v3/ignored-parameters.ts';
-import { settingHeaders } from '../v3/settings.ts';
-import { debugHeaders } from './read-notes.ts';
+import { nextCursorHeader } from '../v3/request/cursor.ts';
+import { ignoredHeader } from '../v3/request/ignored-parameters.ts';
+import { settingHeaders } from '../v3/request/settings.ts';
+import { debugHeaders } from './read-log.ts';
 
 export const noStore = 'no-store';
 

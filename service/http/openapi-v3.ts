@@ -1,9 +1,9 @@
 import type { Operation } from '../contract/operation.ts';
 import type { Parameter } from '../contract/parameter.ts';
 import { referenceTo, type JsonSchema } from '../contract/shape.ts';
-import { nextCursorHeader } from '../v3/cursor.ts';
-import type { V3Request } from '../v3/operation.ts';
-import { settingHeaders, TIMEOUT_MS_MAX } from '../v3/settings.ts';
+import { nextCursorHeader } from '../v3/request/cursor.ts';
+import type { V3Request } from '../v3/request/operation.ts';
+import { settingHeaders, TIMEOUT_MS_MAX } from '../v3/request/settings.ts';
 import type { V3 } from '../v3/v3.ts';
 import { jsonContent } from './openapi-failures.ts';
 import { v3Path } from './paths.ts';

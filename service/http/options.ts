@@ -1,4 +1,4 @@
-import type { UnknownParameters } from '../v3/ignored-parameters.ts';
+import type { UnknownParameters } from '../v3/request/ignored-parameters.ts';
 
 /** Settings of the public listener. Bounds that are left out take the defaults below. */
 export type HttpOptions = {

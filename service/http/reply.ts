@@ -2,11 +2,11 @@ import { Readable } from 'node:stream';
 
 import type { FastifyReply } from 'fastify';
 
-import type { PacedText } from '../contract/paced.ts';
+import type { PacedText } from '../contract/json-stream.ts';
 import { mustClose } from './body.ts';
 import { v2Envelope, type Envelope, type RpcMark } from './envelope.ts';
 import { jsonType, privateCache } from './headers.ts';
-import { failureOf, type Failure } from './status.ts';
+import { failureOf, type Failure } from './error-status.ts';
 
 /** A finished answer. */
 export type Answer = {

@@ -4,12 +4,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import type { Operation } from '../contract/operation.ts';
 import type { V2 } from '../v2/v2.ts';
-import type { V3Request } from '../v3/operation.ts';
+import type { V3Request } from '../v3/request/operation.ts';
 import type { V3 } from '../v3/v3.ts';
 import { createBodyReader } from './body.ts';
 import type { Call, Calls } from './calls.ts';
 import type { Exchanges } from './exchange.ts';
-import type { GatedRoute } from './gate.ts';
+import type { GatedRoute } from './early-refusal.ts';
 import { noStore } from './headers.ts';
 import { createInternalAccess } from './internal-access.ts';
 import type { HttpMetrics } from './metrics.ts';

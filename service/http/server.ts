@@ -23,9 +23,9 @@ import {
 import { HttpError } from './errors.ts';
 import { deferContinue } from './expectation.ts';
 import { createExchanges, type Exchanges } from './exchange.ts';
-import { createGate, type Gate } from './gate.ts';
+import { createEarlyRefusal, type EarlyRefusal } from './early-refusal.ts';
 import { commonHeaders, preflightHeaders } from './headers.ts';
-import { answerExpectation, createMalformedAnswers, writeRaw } from './malformed.ts';
+import { answerExpectation, createMalformedAnswers, writeRaw } from './malformed-requests.ts';
 import { createHttpMetrics, type HttpMetrics } from './metrics.ts';
 import {
   connectionBound,
@@ -35,7 +35,7 @@ import {
   type ResolvedHttpOptions,
 } from './options.ts';
 import { errorAnswer, send } from './reply.ts';
-import { createPacing } from './pacing.ts';
+import { createRefusalThrottle } from './refusal-throttle.ts';
 import type { PostHandler } from './post-route.ts';
 import type { OwnPage } from './pages.ts';
 import { isV3, pathOf, routedUrl, rpcPath } from './paths.ts';
@@ -92,7 +92,7 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
   const headersOf = (url: string) => (isV3(url) ? v3Headers : headers);
   const exchanges = createExchanges({ ...dependencies, metrics });
   const { headSeqno = () => undefined, posts = new Map(), ownPages = new Map(), examples = {} } = dependencies;
-  const pacing = createPacing(dependencies.clock.nowMs);
+  const pacing = createRefusalThrottle(dependencies.clock.nowMs);
   const calls = createCalls(options, { ...dependencies, headSeqno, exchanges, pacing });
   const app = createListener(options, headers, metrics, (error, request, reply) => {
     exchanges.begin(request, reply);
@@ -165,7 +165,7 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
       examples,
     });
     routes = declared.table;
-    const gate = createGate({
+    const gate = createEarlyRefusal({
       routes: declared.gated,
       callerOf: calls.callerOf,
       refusal: limits.refusal,
@@ -202,7 +202,7 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
 }
 
 /** Conditions and the gate see a request first. Fastify handles it when both let it pass. */
-function placeBefore(server: Server, gate: Gate, conditions: ConditionsStage | undefined): void {
+function placeBefore(server: Server, gate: EarlyRefusal, conditions: ConditionsStage | undefined): void {
   const listeners = server.listeners('request') as RequestListener[];
   server.removeAllListeners('request');
   server.on('request', (message: IncomingMessage, response: ServerResponse) => {

@@ -1,9 +1,14 @@
 import type { Operation } from '../contract/operation.ts';
-import { nextCursorHeader } from '../v3/cursor.ts';
-import { ignoredHeader, ignoredParameters, refuseIgnored, type UnknownParameters } from '../v3/ignored-parameters.ts';
-import type { V3Request } from '../v3/operation.ts';
-import { v3QuerySource } from '../v3/query-source.ts';
-import { readSettings } from '../v3/settings.ts';
+import { nextCursorHeader } from '../v3/request/cursor.ts';
+import {
+  ignoredHeader,
+  ignoredParameters,
+  refuseIgnored,
+  type UnknownParameters,
+} from '../v3/request/ignored-parameters.ts';
+import type { V3Request } from '../v3/request/operation.ts';
+import { v3QuerySource } from '../v3/request/query-source.ts';
+import { readSettings } from '../v3/request/settings.ts';
 import type { BodyReader } from './body.ts';
 import type { Call, Calls } from './calls.ts';
 import type { Answer } from './reply.ts';

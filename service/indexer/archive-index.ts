@@ -5,7 +5,7 @@ import type { BlockId } from '../decode/block-id.ts';
 import { blockText, FULL_SHARD, MASTERCHAIN, sameBlock } from '../decode/block-id.ts';
 import { blockOfName, readEntry, scanPackage } from './archive-package.ts';
 import { IndexerError } from './errors.ts';
-import { createHeld } from './held.ts';
+import { createPromiseCache } from '../runtime/promise-cache.ts';
 
 /** File of a block. */
 type BlockPlace = { readonly block: BlockId; readonly path: string; readonly offset: number; readonly bytes: number };
@@ -54,7 +54,7 @@ const KEY_PACKAGE_NAME = /^key\.archive\./i;
 export async function openArchive(folder: string): Promise<ArchiveIndex> {
   const { starts, loose: loosePaths } = await listPackages(folder);
   const seqnos = [...starts.keys()].toSorted((a, b) => a - b);
-  const groups = createHeld<Group>({ max: GROUPS_MAX });
+  const groups = createPromiseCache<Group>({ max: GROUPS_MAX });
   const loose = await scanGroup(loosePaths, LOOSE_BLOCKS_MAX);
 
   /** The group that begins at or below the seqno; undefined when all begin above. */

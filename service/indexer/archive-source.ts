@@ -1,11 +1,11 @@
 import type { BlockId } from '../decode/block-id.ts';
 import { blockText } from '../decode/block-id.ts';
-import type { BlockFile, LiveBlockFiles } from '../live/block-files.ts';
-import { openBlockFile } from '../live/block-files.ts';
+import type { BlockFile, LiveBlockFiles } from '../live/blocks/block-files.ts';
+import { openBlockFile } from '../live/blocks/block-files.ts';
 import { openArchive } from './archive-index.ts';
 import { IndexerError } from './errors.ts';
 import { questionContext } from './lite-server-source.ts';
-import { createPlaces } from '../live/places.ts';
+import { createSemaphore } from '../runtime/semaphore.ts';
 import { createProvedChunks } from './proved-chunks.ts';
 import { createShardWalk } from './shard-walk.ts';
 import type { BlockSource } from './source.ts';
@@ -23,7 +23,7 @@ export async function createArchiveSource(
   { files }: { readonly files: Pick<LiveBlockFiles, 'masterchainBlock' | 'readZeroState' | 'readGlobalVersion'> },
 ): Promise<BlockSource> {
   const archive = await openArchive(folder);
-  const places = createPlaces(READS_MAX);
+  const places = createSemaphore(READS_MAX);
 
   async function readFile(block: BlockId, mcSeqno: number, signal: AbortSignal): Promise<BlockFile> {
     const data = await places.run(signal, () => archive.read(block, mcSeqno));

@@ -2,9 +2,9 @@ import type { Logger } from 'pino';
 
 import type { ClaimedRange } from '../store/ranges.ts';
 import type { BatchWriter } from './batch-writer.ts';
-import { startHeartbeat } from './heartbeat.ts';
+import { startHeartbeat } from '../runtime/heartbeat.ts';
 import type { IndexerTuning } from './options.ts';
-import { pause } from './retry.ts';
+import { pause } from '../runtime/retry.ts';
 import type { BlockStream, BlockStreamDependencies } from './stream.ts';
 import { createBlockStream } from './stream.ts';
 

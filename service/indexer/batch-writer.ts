@@ -1,7 +1,8 @@
 import { StoreError } from '../store/errors.ts';
 import type { Writer, WriteTurn } from '../store/writer.ts';
 import type { Stream } from './metrics.ts';
-import type { Retry } from './retry.ts';
+import type { Retry } from '../runtime/retry.ts';
+import type { Stage } from './stage.ts';
 import type { ReadBlocks } from './stream.ts';
 
 /** Writes batches into Postgres, with retries until success. */
@@ -21,7 +22,7 @@ export type BatchWriter = {
 export type BatchWriterDependencies = {
   /** A writer for each stream. */
   readonly writers: Readonly<Record<Stream, Pick<Writer, 'write'>>>;
-  readonly retry: Retry;
+  readonly retry: Retry<Stage>;
   readonly onWritten: (stream: Stream, blocks: number, transactions: number) => void;
 };
 

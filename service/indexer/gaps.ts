@@ -1,7 +1,8 @@
 import type { Logger } from 'pino';
 
-import { pause } from './retry.ts';
-import type { Retry } from './retry.ts';
+import { pause } from '../runtime/retry.ts';
+import type { Retry } from '../runtime/retry.ts';
+import type { Stage } from './stage.ts';
 
 /** Masterchain blocks of a query: some 50 ms of an index scan. */
 const SPAN_BLOCKS = 50_000;
@@ -22,7 +23,7 @@ export type GapSearchDependencies = {
   readonly queueGaps: (from: number, to: number) => Promise<readonly { readonly from: number; readonly to: number }[]>;
   /** True in the only process that searches. */
   readonly isMine: () => boolean;
-  readonly retry: Retry;
+  readonly retry: Retry<Stage>;
   readonly signal: AbortSignal;
   readonly logger: Logger;
 };

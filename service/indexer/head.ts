@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 
 import type { HeadLease } from '../store/lease.ts';
 import type { IndexerTuning } from './options.ts';
-import { pause } from './retry.ts';
+import { pause } from '../runtime/retry.ts';
 import type { HeadSource } from './source.ts';
 import type { BlockStream, BlockStreamDependencies, ReadBlocks } from './stream.ts';
 import { createBlockStream } from './stream.ts';

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
-import type { LiveBlockFiles } from '../live/block-files.ts';
+import type { LiveBlockFiles } from '../live/blocks/block-files.ts';
 import { claimIndex, lacksZeroStates, readProgress } from '../store/indexer-state.ts';
 import type { IndexProgress } from '../store/indexer-state.ts';
 import { acquireHeadLease, type HeadLease } from '../store/lease.ts';
@@ -15,7 +15,7 @@ import { createArchiveSource } from './archive-source.ts';
 import type { Backfill } from './backfill.ts';
 import { createBackfill } from './backfill.ts';
 import { createBatchWriter, isTurnOver } from './batch-writer.ts';
-import { countReads, createEitherSource } from './either-source.ts';
+import { countReads, createFallbackSource } from './fallback-source.ts';
 import { startGapSearch } from './gaps.ts';
 import type { HeadFlow } from './head.ts';
 import { createHeadFlow } from './head.ts';
@@ -28,8 +28,9 @@ import type { IndexerOptions } from './options.ts';
 import { tuningDefaults } from './options.ts';
 import type { ProgressView } from './progress.ts';
 import { createProgress } from './progress.ts';
-import type { Trouble } from './retry.ts';
-import { createRetry, pause } from './retry.ts';
+import type { Trouble } from '../runtime/retry.ts';
+import { createRetry, pause } from '../runtime/retry.ts';
+import type { Stage } from './stage.ts';
 import type { BlockSource, HeadSource, SourceBlocks } from './source.ts';
 import { addZeroStates, createZeroStateReader } from './zero-states.ts';
 
@@ -89,7 +90,7 @@ export function createIndexer(options: IndexerOptions, dependencies: IndexerDepe
     heldBytes: () => (head?.heldBytes() ?? 0) + (backfill?.heldBytes() ?? 0),
     troubles: () => retry.troubles().length,
   });
-  const retry = createRetry({ logger, random, unixMs, onFailure: metrics.retried, isFinal: isTurnOver });
+  const retry = createRetry<Stage>({ logger, random, unixMs, onFailure: metrics.retried, isFinal: isTurnOver });
   const headWriter = createWriter({ carriage: 'unnest', assemble: dependencies.assemble }, store);
   const writer = createBatchWriter({
     writers: {
@@ -128,7 +129,7 @@ export function createIndexer(options: IndexerOptions, dependencies: IndexerDepe
     if (archiveFolder === undefined) return liteServers;
     const open = (): Promise<BlockSource> => createArchiveSource({ folder: archiveFolder }, { files });
     const archive = await retry.run('archive', 0, open, signal);
-    return createEitherSource({ archive: countReads(archive, () => metrics.read('archive')), liteServers });
+    return createFallbackSource({ archive: countReads(archive, () => metrics.read('archive')), liteServers });
   }
 
   /** Queries the progress of all processes; the answer of an overtaken query is ignored. */

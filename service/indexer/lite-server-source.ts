@@ -1,7 +1,7 @@
 import type { ReadContext } from '../live/answer.ts';
-import type { LiveBlockFiles } from '../live/block-files.ts';
+import type { LiveBlockFiles } from '../live/blocks/block-files.ts';
 import type { Stream } from './metrics.ts';
-import { createPlaces } from '../live/places.ts';
+import { createSemaphore } from '../runtime/semaphore.ts';
 import { createShardWalk } from './shard-walk.ts';
 import type { HeadSource } from './source.ts';
 
@@ -19,7 +19,7 @@ export function createLiteServerSource(
   { stream }: { readonly stream: Stream },
   { files }: { readonly files: LiveBlockFiles },
 ): HeadSource {
-  const places = createPlaces(QUESTIONS_MAX);
+  const places = createSemaphore(QUESTIONS_MAX);
   const { read } = createShardWalk({
     masterchainBlock: (seqno, signal) =>
       places.run(signal, () => files.masterchainBlock(seqno, questionContext(stream, signal))),

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
 import type { ProgressView } from './progress.ts';
-import type { Stage } from './retry.ts';
+import type { Stage } from './stage.ts';
 
 /** The two streams of the index: the newest blocks as they come, and the past. */
 export type Stream = 'head' | 'backfill';

@@ -1,7 +1,7 @@
 import type { BlockId } from '../decode/block-id.ts';
-import type { BlockFile } from '../live/block-files.ts';
+import type { BlockFile } from '../live/blocks/block-files.ts';
 import { IndexerError } from './errors.ts';
-import { createHeld } from './held.ts';
+import { createPromiseCache } from '../runtime/promise-cache.ts';
 
 /** Masterchain blocks per proof: the others follow from it by the previous block that each block names. */
 const CHUNK_BLOCKS = 100;
@@ -30,7 +30,7 @@ function absent(error: unknown): undefined {
 const ABSENT: ReadonlySet<string> = new Set(['block_missing', 'package_damaged', 'wrong_block']);
 
 export function createProvedChunks({ prove, readFile, lastReadable }: ProvedChunksDependencies): ProvedChunks {
-  const chunks = createHeld<ReadonlyMap<number, BlockId>>({ max: CHUNKS_MAX });
+  const chunks = createPromiseCache<ReadonlyMap<number, BlockId>>({ max: CHUNKS_MAX });
 
   /** Proves the end of a chunk and walks back to its beginning. */
   async function proveChunk(from: number, last: number, signal: AbortSignal): Promise<ReadonlyMap<number, BlockId>> {

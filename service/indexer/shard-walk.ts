@@ -1,10 +1,10 @@
 import type { BlockId } from '../decode/block-id.ts';
 import { blockText } from '../decode/block-id.ts';
 import { TonplaneError } from '../error.ts';
-import type { BlockFile } from '../live/block-files.ts';
+import type { BlockFile } from '../live/blocks/block-files.ts';
 import { IndexerError } from './errors.ts';
-import { createHeld } from './held.ts';
-import { pause } from './retry.ts';
+import { createPromiseCache } from '../runtime/promise-cache.ts';
+import { pause } from '../runtime/retry.ts';
 import type { BlockSource } from './source.ts';
 
 /** Reads single blocks from a kind of source. */
@@ -46,8 +46,8 @@ const VERSION_PAUSE_MS = 1_500;
  */
 export function createShardWalk(reader: BlockFileReader): BlockSource {
   /** Shards of masterchain blocks: the previous block is usually cached. */
-  const known = createHeld<readonly BlockId[]>({ max: KNOWN_MAX });
-  const versions = createHeld<number | undefined>({ max: VERSIONS_MAX });
+  const known = createPromiseCache<readonly BlockId[]>({ max: KNOWN_MAX });
+  const versions = createPromiseCache<number | undefined>({ max: VERSIONS_MAX });
 
   async function readMasterchain(seqno: number, signal: AbortSignal): Promise<BlockFile> {
     const file = reader.masterchainBlock(seqno, signal).then((block) => reader.readFile(block, seqno, signal));

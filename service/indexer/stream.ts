@@ -1,7 +1,8 @@
 import type { BlockRows } from '../store/tables.ts';
 import type { ReadAheadOptions, TakeLimits } from './read-ahead.ts';
 import { createReadAhead } from './read-ahead.ts';
-import type { Retry } from './retry.ts';
+import type { Retry } from '../runtime/retry.ts';
+import type { Stage } from './stage.ts';
 import type { BlockSource } from './source.ts';
 import { bytesOf } from './source.ts';
 
@@ -26,7 +27,7 @@ export type BlockStreamDependencies = {
   readonly source: BlockSource;
   /** In a worker thread. */
   readonly toRows: (blocks: Awaited<ReturnType<BlockSource['read']>>, signal: AbortSignal) => Promise<BlockRows>;
-  readonly retry: Retry;
+  readonly retry: Retry<Stage>;
   /** The last available masterchain block. */
   readonly last: () => number;
   /** Resolves when a block of this seqno may be available. */

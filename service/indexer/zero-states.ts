@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 
-import type { LiveBlockFiles } from '../live/block-files.ts';
+import type { LiveBlockFiles } from '../live/blocks/block-files.ts';
 import type { BlockRows } from '../store/tables.ts';
 import { createLiteServerSource } from './lite-server-source.ts';
-import { pause } from './retry.ts';
+import { pause } from '../runtime/retry.ts';
 import type { SourceBlocks } from './source.ts';
 
 /** The first block comes with the zerostates. */

@@ -1,4 +1,4 @@
-import { createBoundedCache } from '../live/bounded-cache.ts';
+import { createBoundedCache } from '../runtime/bounded-cache.ts';
 
 /** Cache of methods that code of an unknown shape does not have. */
 export type AbsentMethods = {

@@ -1,6 +1,6 @@
 import { parseBoc } from '../decode/boc.ts';
 import { methodIds } from '../decode/method-ids.ts';
-import type { AccountId } from '../live/accounts.ts';
+import type { AccountId } from '../live/accounts/accounts.ts';
 import type { ChangedAccount, DetectionWorld } from './detector.ts';
 
 /** Reads an account's code from the world in the form that detection needs. Rejects like `ContractWorld.readAccount`. */

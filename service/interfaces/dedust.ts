@@ -1,11 +1,11 @@
 import { openContractCell } from '../decode/contract-data.ts';
 import { DecodeError } from '../decode/errors.ts';
-import type { AccountId } from '../live/accounts.ts';
-import { cellOfSlice } from '../live/vm-values.ts';
-import type { StackWindow } from '../live/vm-values.ts';
+import type { AccountId } from '../live/accounts/accounts.ts';
+import { cellOfSlice } from '../live/contracts/vm-values.ts';
+import type { StackWindow } from '../live/contracts/vm-values.ts';
 import { isNamed } from './address-entry.ts';
 import type { Family } from './family.ts';
-import { rawOrNull } from './spelling.ts';
+import { rawOrNull } from './raw-address.ts';
 import { int, slice, stackShape } from './stack-shape.ts';
 
 /** Contract that deploys pools. */

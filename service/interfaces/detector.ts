@@ -2,10 +2,10 @@ import type { Registry } from 'prom-client';
 
 import { parseBoc } from '../decode/boc.ts';
 import { methodIds } from '../decode/method-ids.ts';
-import type { AccountView } from '../live/account-view.ts';
-import type { AccountId } from '../live/accounts.ts';
-import type { ContractWorld } from '../live/contract-world.ts';
-import { isWalletCode } from '../live/wallets.ts';
+import type { AccountView } from '../live/accounts/account-view.ts';
+import type { AccountId } from '../live/accounts/accounts.ts';
+import type { ChainSnapshot } from '../live/contracts/chain-snapshot.ts';
+import { isWalletCode } from '../live/contracts/wallets.ts';
 import { accountKey } from '../store/account-key.ts';
 import type {
   DnsEntryRow,
@@ -17,16 +17,16 @@ import type {
   NftItemRow,
   NftSaleRow,
   VestingContractRow,
-} from '../store/meaning-tables.ts';
+} from '../store/classification-tables.ts';
 import { createAbsentMethods } from './absent-methods.ts';
-import { createConsultations } from './consultations.ts';
+import { createContractConfirmation } from './contract-confirmation.ts';
 import type { AccountFacts } from './facts.ts';
 import { families } from './families.ts';
 import type { Family, Found, Subject, Surroundings } from './family.ts';
 import { askOf, idOf } from './method-names.ts';
 import { createInterfacesMetrics } from './metrics.ts';
-import { visit } from './visits.ts';
-import { createZones, type ZonesOptions } from '../live/dns-zones.ts';
+import { runMethodBatch } from './method-batch.ts';
+import { createZones, type ZonesOptions } from '../live/tokens/dns-zones.ts';
 
 /** Account whose state changed, with the data that blocks have. */
 export type ChangedAccount = {
@@ -55,12 +55,12 @@ export type Detected = {
 };
 
 /** Part of a world that detection needs, of the chain or of simulated states. */
-export type DetectionWorld = Pick<ContractWorld, 'readAccount' | 'runMethod' | 'runMethods' | 'readDnsRoot'>;
+export type DetectionWorld = Pick<ChainSnapshot, 'readAccount' | 'runMethod' | 'runMethods' | 'readDnsRoot'>;
 
 /** Detects the kinds of accounts by running their get-methods (service/interfaces/README.md#kinds-of-contracts). */
 export type Detector = {
   /**
-   * Detects an account. Returns undefined without reading it if its code fits no kind. Rejects like `ContractWorld.runMethod` for a failure unrelated
+   * Detects an account. Returns undefined without reading it if its code fits no kind. Rejects like `ChainSnapshot.runMethod` for a failure unrelated
    * to the account.
    */
   detect(world: DetectionWorld, changed: ChangedAccount): Promise<Detected | undefined>;
@@ -79,7 +79,7 @@ type Candidate = { readonly family: Family; readonly asks: readonly string[] };
 /** Creates a detector. It caches facts that stay true from block to block. */
 export function createDetector(options: DetectorOptions, { register }: DetectorDependencies): Detector {
   const metrics = createInterfacesMetrics(register);
-  const consultations = createConsultations(metrics);
+  const consultations = createContractConfirmation(metrics);
   const absent = createAbsentMethods();
   const zoneOf = createZones(options);
 
@@ -132,7 +132,7 @@ export function createDetector(options: DetectorOptions, { register }: DetectorD
     const asks = [...new Set(candidates.flatMap((candidate) => candidate.asks))].map(askOf);
     if (asks.length === 0) return () => undefined;
     metrics.visits.inc({ purpose: 'account' });
-    const said = await visit(world, account, asks);
+    const said = await runMethodBatch(world, account, asks);
     if (!isKnown) absent.learn(codeHash.toString('base64'), said.absent);
     return said.answers;
   }

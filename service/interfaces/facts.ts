@@ -5,7 +5,7 @@ import type {
   NftAuctionInfo,
   NftItemInfo,
   NftSaleInfo,
-} from '../actions/interfaces.ts';
+} from '../actions/engine/interfaces.ts';
 
 /** Facts of one account for classification. An account may be of several kinds. */
 export type AccountFacts = {

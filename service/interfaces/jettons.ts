@@ -1,8 +1,8 @@
 import { accountKey } from '../store/account-key.ts';
-import { readKeptContent } from '../live/token-content.ts';
+import { readKeptContent } from '../live/tokens/token-content.ts';
 import { addressEntry, isNamed } from './address-entry.ts';
 import type { Family } from './family.ts';
-import { keyOrNull, rawOf } from './spelling.ts';
+import { keyOrNull, rawOf } from './raw-address.ts';
 import { account, accountOrNone, cell, flag, int, stackShape } from './stack-shape.ts';
 
 const masterData = stackShape({

@@ -1,4 +1,4 @@
-import type { Interfaces } from '../actions/interfaces.ts';
+import type { Interfaces } from '../actions/engine/interfaces.ts';
 import type { AccountFacts } from './facts.ts';
 
 /** Answers the queries of classification from facts by account, raw with upper-case hex. */

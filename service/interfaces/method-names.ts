@@ -1,6 +1,6 @@
-import { methodIdOf } from '../live/method-id.ts';
-import { OWN_NAME } from '../live/nfts.ts';
-import type { StackEntry } from '../live/vm-values.ts';
+import { methodIdOf } from '../live/contracts/method-id.ts';
+import { OWN_NAME } from '../live/tokens/nfts.ts';
+import type { StackEntry } from '../live/contracts/vm-values.ts';
 
 /** Get-method with its arguments. */
 export type Ask = { readonly method: string; readonly stack?: readonly StackEntry[] };

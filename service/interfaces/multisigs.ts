@@ -1,13 +1,13 @@
 import { openContractCell, walkDictionary } from '../decode/contract-data.ts';
 import { DecodeError } from '../decode/errors.ts';
-import { readAccount } from '../live/dns-records.ts';
-import type { AccountId } from '../live/accounts.ts';
-import { asBoc } from '../live/token-contract.ts';
-import type { StackCell } from '../live/vm-values.ts';
+import { readAccount } from '../live/tokens/dns-records.ts';
+import type { AccountId } from '../live/accounts/accounts.ts';
+import { asBoc } from '../live/tokens/token-contract.ts';
+import type { StackCell } from '../live/contracts/vm-values.ts';
 import { accountKey } from '../store/account-key.ts';
 import { isNamed } from './address-entry.ts';
 import type { Family } from './family.ts';
-import { rawOf } from './spelling.ts';
+import { rawOf } from './raw-address.ts';
 import { account, cell, cellOrNull, flag, int, int32, stackShape, uint63 } from './stack-shape.ts';
 
 const multisigData = stackShape({ nextOrderSeqno: int, threshold: int32, signers: cellOrNull, proposers: cellOrNull });

@@ -1,9 +1,9 @@
-import { readKeptContent } from '../live/token-content.ts';
-import type { StackCell, StackEntry } from '../live/vm-values.ts';
+import { readKeptContent } from '../live/tokens/token-content.ts';
+import type { StackCell, StackEntry } from '../live/contracts/vm-values.ts';
 import { isNamed } from './address-entry.ts';
 import { readDomain } from './domains.ts';
 import type { Answers, Family, Subject, Surroundings } from './family.ts';
-import { keyOrNull, rawOrNull } from './spelling.ts';
+import { keyOrNull, rawOrNull } from './raw-address.ts';
 import { accountOrNone, cell, flag, int, stackShape } from './stack-shape.ts';
 
 type Content = Readonly<Record<string, string>>;

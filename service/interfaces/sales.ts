@@ -1,7 +1,7 @@
 import { accountKey } from '../store/account-key.ts';
-import type { NftSaleRow } from '../store/meaning-tables.ts';
+import type { NftSaleRow } from '../store/classification-tables.ts';
 import type { Family, Found, Subject } from './family.ts';
-import { keyOrNull, rawOf, rawOrNull } from './spelling.ts';
+import { keyOrNull, rawOf, rawOrNull } from './raw-address.ts';
 import { account, accountOrNone, cellOrNull, flag, int, int32, int53, stackShape } from './stack-shape.ts';
 
 /** Magic numbers at the start of `get_sale_data`: `FIX` with its version, and `AUC`. */

@@ -1,10 +1,10 @@
 import type { Classified, ClassificationState } from '../actions/classify.ts';
-import type { EventTrace } from '../actions/event.ts';
-import type { Action } from '../actions/rows.ts';
-import { columnsJson } from '../actions/stored-columns.ts';
+import type { ClassifierTrace } from '../actions/engine/classifier-input.ts';
+import type { Action } from '../actions/engine/action-rows.ts';
+import { columnsJson } from '../actions/engine/stored-columns.ts';
 import { parseAddress } from '../decode/address.ts';
 import { accountKey } from '../store/account-key.ts';
-import type { ActionAccountRow, ActionRow, TraceClassificationRow } from '../store/meaning-tables.ts';
+import type { ActionAccountRow, ActionRow, TraceClassificationRow } from '../store/classification-tables.ts';
 
 /** `trace_classifications.state`. */
 export const CLASSIFICATION_STATES = { unclassified: 0, failed: 1, ok: 2, broken: 3 } as const satisfies Record<
@@ -20,7 +20,7 @@ export type TraceMeaning = {
 };
 
 /** @param version of the interpreter */
-export function traceMeaning(trace: EventTrace, { state, actions }: Classified, version: number): TraceMeaning {
+export function traceMeaning(trace: ClassifierTrace, { state, actions }: Classified, version: number): TraceMeaning {
   const rows = actions.map((action) => actionRow(trace, action));
   return {
     trace: { trace_id: hashOf(trace.traceId), state: CLASSIFICATION_STATES[state], version },
@@ -29,7 +29,7 @@ export function traceMeaning(trace: EventTrace, { state, actions }: Classified, 
   };
 }
 
-function actionRow(trace: EventTrace, action: Action): ActionRow {
+function actionRow(trace: ClassifierTrace, action: Action): ActionRow {
   return {
     trace_id: hashOf(trace.traceId),
     action_id: hashOf(action.actionId),

@@ -1,9 +1,9 @@
 import { CLASSIFIED_TRANSACTIONS_MAX, type Classified } from '../actions/classify.ts';
-import { createPacer, type Pacer } from '../contract/paced.ts';
-import type { EventTransaction } from '../actions/event.ts';
+import { createTimeSlice, type TimeSlice } from '../runtime/time-slice.ts';
+import type { EventTransaction } from '../actions/engine/classifier-input.ts';
 import { parseAddress } from '../decode/address.ts';
 import { DecodeError } from '../decode/errors.ts';
-import { classifyLookingUp } from '../interfaces/classify-looking-up.ts';
+import { classifyWithLookups } from '../interfaces/classify-with-lookups.ts';
 import type { ChangedAccount, Detected } from '../interfaces/detector.ts';
 import { hashKey } from '../store/hash-key.ts';
 import { ZEROSTATES_SEQNO } from '../store/interpretations.ts';
@@ -16,12 +16,16 @@ import {
 } from '../store/interpreted-rows.ts';
 import type { StoredEdit, StoredTransaction } from '../store/interpreted-rows.ts';
 import { accountKey, accountOfKey } from '../store/account-key.ts';
-import type { EditedContract, Meaning, RefusedMessage } from '../store/meaning-writer.ts';
+import type { EditedContract, Classification, RefusedMessage } from '../store/classification-writer.ts';
 import type { Store } from '../store/store.ts';
 import type { TraceRow } from '../store/tables.ts';
 import { traceMeaning, type TraceMeaning } from './action-rows.ts';
 import { changesOf } from './changed-accounts.ts';
-import { createKnowledge, type Knowledge, type KnowledgeDependencies } from './knowledge.ts';
+import {
+  createAccountFactsLookup,
+  type AccountFactsLookup,
+  type AccountFactsLookupDependencies,
+} from './account-facts-lookup.ts';
 import { eventTraceOf, openTransaction, type OpenTransaction } from './traces.ts';
 import { mayTransfer, passedOn, refusesJettons, transferOf } from './transfers.ts';
 
@@ -32,7 +36,7 @@ const FIRST_SEQNO = 1;
 export type InterpretedCounts = { readonly transactions: number; readonly traces: number; readonly actions: number };
 
 export type Interpretation = {
-  readonly meaning: Meaning;
+  readonly meaning: Classification;
   readonly counts: InterpretedCounts;
   /** Complete traces that ended in the blocks. */
   readonly traces: readonly TraceRow[];
@@ -45,7 +49,7 @@ type LedgerRows = {
   readonly edits: readonly StoredEdit[];
 };
 
-export type InterpretationDependencies = KnowledgeDependencies & {
+export type InterpretationDependencies = AccountFactsLookupDependencies & {
   /** Accounts with code that were there before the first block, and that it has not changed. */
   readonly readBeginning: (signal: AbortSignal) => Promise<readonly ChangedAccount[]>;
 };
@@ -62,16 +66,16 @@ export async function interpret(
   const { store, version } = dependencies;
   const beginning = seqnos.includes(ZEROSTATES_SEQNO) ? await detectBeginning(dependencies, signal) : [];
   const rows = await readLedger(store, seqnos);
-  const pacer = createPacer(signal);
+  const pacer = createTimeSlice(signal);
   const own = await openAll(rows.transactions, pacer);
   const earlier = await openAll(rows.earlier, pacer);
-  const knowledge = await createKnowledge(changesOf(own), changesOf(earlier), dependencies, signal);
+  const knowledge = await createAccountFactsLookup(changesOf(own), changesOf(earlier), dependencies, signal);
   const told: TraceMeaning[] = [];
   for (const { row, transactions } of tracesOf(rows.traces, [...own, ...earlier])) {
     await pacer.pause();
     told.push(await tell({ row, transactions }, knowledge, version, pacer));
   }
-  const meaning: Meaning = {
+  const meaning: Classification = {
     contracts: [...beginning, ...knowledge.detected.map(({ found }) => found)],
     edited: await detectEdited(rows.edits, dependencies, signal),
     facts: knowledge.facts,
@@ -128,7 +132,7 @@ function readLedger(store: Pick<Store, 'transaction'>, seqnos: readonly number[]
 }
 
 /** Opens the readable transactions. Transactions that no reader understands are left out. */
-async function openAll(stored: readonly StoredTransaction[], pacer: Pacer): Promise<OpenTransaction[]> {
+async function openAll(stored: readonly StoredTransaction[], pacer: TimeSlice): Promise<OpenTransaction[]> {
   const opened: OpenTransaction[] = [];
   for (const one of stored) {
     await pacer.pause();
@@ -157,15 +161,15 @@ function byPlace({ stored: one }: OpenTransaction, { stored: other }: OpenTransa
 
 async function tell(
   { row, transactions }: WholeTrace,
-  knowledge: Knowledge,
+  knowledge: AccountFactsLookup,
   version: number,
-  pacer: Pacer,
+  pacer: TimeSlice,
 ): Promise<TraceMeaning> {
   const trace = eventTraceOf(row, transactions);
   const classified = whatIsLeftOut(row, transactions);
   if (classified !== undefined) return traceMeaning(trace, classified, version);
   const lookUp = knowledge.ofTrace(trace, changesOf(transactions));
-  return traceMeaning(trace, await classifyLookingUp(trace, lookUp, pacer), version);
+  return traceMeaning(trace, await classifyWithLookups(trace, lookUp, pacer), version);
 }
 
 /** Result for a trace that is not classified: too large, or partly unreadable. */
@@ -174,11 +178,11 @@ function whatIsLeftOut({ nodes }: TraceRow, { length }: readonly OpenTransaction
   return length === nodes ? undefined : { state: 'failed', actions: [] };
 }
 
-type Transfers = Pick<Meaning, 'looked' | 'jettonTransfers' | 'jettonBurns' | 'nftTransfers'>;
+type Transfers = Pick<Classification, 'looked' | 'jettonTransfers' | 'jettonBurns' | 'nftTransfers'>;
 
 async function transfersOf(
   transactions: readonly OpenTransaction[],
-  knowledge: Knowledge,
+  knowledge: AccountFactsLookup,
   store: Pick<Store, 'transaction'>,
 ): Promise<Transfers> {
   const asked = transactions.filter(({ event }) => mayTransfer(event));

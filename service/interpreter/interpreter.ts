@@ -2,21 +2,21 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
 import { formatRawAddress } from '../decode/address.ts';
-import { startHeartbeat } from '../indexer/heartbeat.ts';
-import { createRetry, pause, type Trouble } from '../indexer/retry.ts';
+import { startHeartbeat } from '../runtime/heartbeat.ts';
+import { createRetry, pause, type Trouble } from '../runtime/retry.ts';
 import type { ChangedAccount, Detector } from '../interfaces/detector.ts';
-import type { ContractWorlds } from '../live/contract-world.ts';
+import type { ChainSnapshots } from '../live/contracts/chain-snapshot.ts';
 import {
   claimInterpretations,
   countInterpretations,
   queueOlder,
   type ClaimedBlocks,
 } from '../store/interpretations.ts';
-import { writeMeaning } from '../store/meaning-writer.ts';
+import { writeClassification } from '../store/classification-writer.ts';
 import { checkSchema } from '../store/migrate.ts';
 import type { Store } from '../store/store.ts';
 import type { TraceRow } from '../store/tables.ts';
-import { createFinder } from './finder.ts';
+import { createResilientDetector } from './resilient-detector.ts';
 import { interpret } from './interpretation.ts';
 import { createInterpreterMetrics } from './metrics.ts';
 import { INTERPRETATION_VERSION, tuningDefaults, type InterpreterTuning } from './options.ts';
@@ -46,7 +46,7 @@ export type InterpreterOptions = {
 
 export type InterpreterDependencies = {
   readonly store: Store;
-  readonly worlds: Pick<ContractWorlds, 'open'>;
+  readonly worlds: Pick<ChainSnapshots, 'open'>;
   readonly detector: Detector;
   /** Accounts with code that were there before the first block, and that it has not changed. Rejects as lite servers do. */
   readonly readBeginning: (signal: AbortSignal) => Promise<readonly ChangedAccount[]>;
@@ -71,7 +71,7 @@ export function createInterpreter(options: InterpreterOptions, dependencies: Int
   const progress = createInterpreterProgress(now);
   const metrics = createInterpreterMetrics(register, progress.view);
   const retry = createRetry<Stage>({ logger, random, unixMs, onFailure: metrics.retried, isFinal });
-  const finder = createFinder({
+  const finder = createResilientDetector({
     worlds,
     detector,
     retry,
@@ -144,7 +144,7 @@ export function createInterpreter(options: InterpreterOptions, dependencies: Int
     await retry.run(
       'write',
       number,
-      untilUntellable(seqnos, () => writeMeaning(store, claimed, meaning)),
+      untilUntellable(seqnos, () => writeClassification(store, claimed, meaning)),
       signal,
     );
     metrics.written(seqnos.length, counts);

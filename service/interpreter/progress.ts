@@ -1,4 +1,4 @@
-import { createRate, duration, etaSeconds, grouped, WINDOW_MS } from '../indexer/progress.ts';
+import { createRate, duration, etaSeconds, grouped, WINDOW_MS } from '../runtime/rate.ts';
 import type { InterpretationsLeft } from '../store/interpretations.ts';
 
 /** Progress of the interpreter in `/status`. */

@@ -1,5 +1,5 @@
-import { eventTransaction } from '../actions/event-transaction.ts';
-import type { EventTrace, EventTransaction } from '../actions/event.ts';
+import { eventTransaction } from '../actions/engine/event-transaction.ts';
+import type { ClassifierTrace, EventTransaction } from '../actions/engine/classifier-input.ts';
 import { parseBoc } from '../decode/boc.ts';
 import { readTransaction } from '../decode/tlb/transaction.ts';
 import type { StoredTransaction } from '../store/interpreted-rows.ts';
@@ -31,7 +31,7 @@ export function openTransaction(stored: StoredTransaction): OpenTransaction {
 }
 
 /** @param transactions all of the trace, by lt and account */
-export function eventTraceOf(row: TraceRow, transactions: readonly OpenTransaction[]): EventTrace {
+export function eventTraceOf(row: TraceRow, transactions: readonly OpenTransaction[]): ClassifierTrace {
   return {
     traceId: textOf(row.trace_id),
     externalHash: row.external_hash === null ? null : textOf(row.external_hash),

@@ -1,5 +1,5 @@
-import { address, coins, maybeAddress, openBody, tryRead, uint64 } from '../actions/body.ts';
-import type { EventMessage, EventTransaction } from '../actions/event.ts';
+import { address, coins, maybeAddress, openBody, tryRead, uint64 } from '../actions/engine/body.ts';
+import type { EventMessage, EventTransaction } from '../actions/engine/classifier-input.ts';
 import { parseAddress } from '../decode/address.ts';
 import { writeBoc } from '../decode/boc-writer.ts';
 import type { ContractSlice } from '../decode/cell-slice.ts';
@@ -12,7 +12,7 @@ import type {
   JettonWalletRow,
   NftItemRow,
   NftTransferRow,
-} from '../store/meaning-tables.ts';
+} from '../store/classification-tables.ts';
 import type { StoredTransaction } from '../store/interpreted-rows.ts';
 
 /** Opcodes of requests to contracts (service/indexer/README.md#transfers). */

@@ -12,7 +12,7 @@ import {
 } from './key-table.ts';
 import { isRecord, readTerms } from './key-terms.ts';
 import { idLength, isDigit62 } from './keys.ts';
-import { createRowScanner, head } from './row-scanner.ts';
+import { createKeyringJsonScanner, head } from './keyring-json-scanner.ts';
 
 /** Reads the files of a keyring one after the other, in pieces. A million keys need less than a gigabyte and do not block requests. */
 export type KeyringReader = {
@@ -80,7 +80,7 @@ export function createKeyringReader(bytesExpected = 0): KeyringReader {
     }
   };
 
-  let scanner = createRowScanner(readRow);
+  let scanner = createKeyringJsonScanner(readRow);
 
   /** Checks the frame: the text around the rows must be that of a keyring. */
   const endFile = (): void => {
@@ -95,7 +95,7 @@ export function createKeyringReader(bytesExpected = 0): KeyringReader {
     if (problems.length === 0 && index !== rows) problems.push('expected no objects but in keys');
     if (problems.length > 0) throw new LimitsError('keyring_invalid', problems.slice(0, PROBLEMS_MAX));
     rows = 0;
-    scanner = createRowScanner(readRow);
+    scanner = createKeyringJsonScanner(readRow);
     builder.nextPart();
   };
 

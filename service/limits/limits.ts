@@ -17,7 +17,7 @@ import {
   type OnRedisFailure,
   type PlanOptions,
 } from './options.ts';
-import { createOwners } from './owners.ts';
+import { createOwnerBudgets } from './owner-budgets.ts';
 import { createPlans, refuseUnknownPlans } from './plans.ts';
 import { createSubjectBudgets } from './subject-budgets.ts';
 import { createOwnUsage, type Usage, type UsageCounter } from './usage.ts';
@@ -163,7 +163,7 @@ export function createLimits(options: LimitsOptions, dependencies: LimitsDepende
   const metrics = createLimitsMetrics(register, { keys: () => keyring.size, addresses: () => anonymous?.size ?? 0 });
   const seed = dependencies.seed ?? randomInt(2 ** 32);
   const callers = createCallers();
-  const owners = createOwners(() => keyring.size, callers.clear);
+  const owners = createOwnerBudgets(() => keyring.size, callers.clear);
   let plans = createPlans(options, metrics.countsOf);
   let anonymous = anonymousOf();
   let keyringVersion = keyring.version;

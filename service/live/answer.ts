@@ -1,6 +1,6 @@
 import type { Span } from '@opentelemetry/api';
 
-import type { ReadAccess } from '../pool/access.ts';
+import type { ReadAccess } from '../pool/read-access.ts';
 import type { ReadEvent } from '../pool/read-event.ts';
 import type { MethodTerms } from '../tvm/bill.ts';
 

@@ -11,9 +11,9 @@ import {
 import type { Store } from '../store/store.ts';
 import { MetadataError } from './errors.ts';
 import type { Fetcher } from './fetch.ts';
-import type { TaskInHand } from './hands.ts';
+import type { ClaimedTask } from './claimed-tasks.ts';
 import type { AttemptResult, MetadataMetrics } from './metrics.ts';
-import { mergeWords, planFetch } from './words.ts';
+import { mergeTokenFields, planFetch } from './token-fields.ts';
 
 /** Plan of a task, as far as it is known without a request. */
 export type FetchPlan = {
@@ -26,7 +26,7 @@ export type FetchPlan = {
 export type Attempt = {
   plan(task: MetadataTask): FetchPlan;
   /** Executes one task. Never rejects. */
-  run(one: TaskInHand): Promise<void>;
+  run(one: ClaimedTask): Promise<void>;
   /** Counts since the start. */
   counts(): { readonly fetched: number; readonly failed: number };
 };
@@ -63,7 +63,7 @@ export function createAttempt(dependencies: AttemptDependencies): Attempt {
     }
   }
 
-  async function outcomeOf({ task, plan: { step } }: TaskInHand): Promise<[AttemptResult, MetadataOutcome]> {
+  async function outcomeOf({ task, plan: { step } }: ClaimedTask): Promise<[AttemptResult, MetadataOutcome]> {
     if (step === 'dropped') return ['nothing', { kind: 'dropped' }];
     if (step === 'nothing' || step === 'given_up')
       return ['nothing', { kind: 'given_up', expiresInSeconds: DAY_SECONDS }];
@@ -72,7 +72,7 @@ export function createAttempt(dependencies: AttemptDependencies): Attempt {
     const outside = step === 'enough' ? null : await fetchTimed(step.uri);
     // Parsing a page of 10 MiB takes some 10 ms, and cleaning it as long. Other work runs between the two.
     if (outside !== null) await turn();
-    const words = mergeWords(type, content ?? {}, outside);
+    const words = mergeTokenFields(type, content ?? {}, outside);
     return [outside === null ? 'enough' : 'fetched', { kind: 'fetched', words, expiresInSeconds: WEEK_SECONDS }];
   }
 
@@ -96,7 +96,7 @@ export function createAttempt(dependencies: AttemptDependencies): Attempt {
   }
 
   /** Returns undefined when the task must be requeued instead of ended. */
-  async function tryOnce(one: TaskInHand): Promise<[AttemptResult, MetadataOutcome] | undefined> {
+  async function tryOnce(one: ClaimedTask): Promise<[AttemptResult, MetadataOutcome] | undefined> {
     try {
       return await outcomeOf(one);
     } catch (error) {

@@ -3,9 +3,10 @@ import { rootCertificates } from 'node:tls';
 
 import { createJsonGuard, parseJsonObject, type JsonObject } from './bounded-json.ts';
 import { MetadataError } from './errors.ts';
-import { createGate, createGates, type Gate } from './gates.ts';
+import { createSemaphore, type Semaphore } from '../runtime/semaphore.ts';
+import { createKeyedSemaphore } from './keyed-semaphore.ts';
 import { locate, webPorts, type Location, type LocationOptions } from './location.ts';
-import { ask, type Answer, type AskOptions } from './one-request.ts';
+import { httpGet, type Answer, type HttpGetOptions } from './http-get.ts';
 import type { ResolveHost } from './resolve.ts';
 
 export type FetcherOptions = {
@@ -20,7 +21,7 @@ export type FetcherOptions = {
   readonly ports?: ReadonlySet<number>;
   /** Milliseconds for one fetch with its redirects, from the moment it has a slot; default 30 s. */
   readonly timeoutMs?: number;
-} & AskOptions;
+} & HttpGetOptions;
 
 export type FetcherDependencies = {
   readonly resolve: ResolveHost;
@@ -46,7 +47,7 @@ const TIMEOUT_DEFAULT_MS = 30_000;
 const BYTES_MAX = 10 * 1_048_576;
 
 /**
- * Bytes up to which a body is small; nearly all are far smaller. Larger bodies need a slot of the large gate, so that a pod's memory is bounded
+ * Bytes up to which a body is small; nearly all are far smaller. Larger bodies need a slot of `large`, so that a pod's memory is bounded
  * whatever pages contain. Others wait unread.
  */
 const SMALL_BYTES = 512 * 1024;
@@ -60,9 +61,9 @@ export function createFetcher(options: FetcherOptions, { resolve, refused }: Fet
   const { ipfsGateway, ports = webPorts, timeoutMs = TIMEOUT_DEFAULT_MS } = options;
   const places: LocationOptions = { ipfsGateway, ports };
   const gateway = ipfsGateway === null ? undefined : new URL(ipfsGateway).hostname;
-  const all = createGate(options.concurrency);
-  const hosts = createGates(options.concurrencyPerHost);
-  const large = createGate(LARGE_AT_ONCE);
+  const all = createSemaphore(options.concurrency);
+  const hosts = createKeyedSemaphore(options.concurrencyPerHost);
+  const large = createSemaphore(LARGE_AT_ONCE);
 
   async function addressesOf(host: string, signal: AbortSignal): Promise<readonly string[]> {
     const addresses = isIP(host) === 0 ? await lookUp(host, signal) : [host];
@@ -86,14 +87,14 @@ export function createFetcher(options: FetcherOptions, { resolve, refused }: Fet
   }
 
   /** Returns the TLS options. Only the gateway is trusted by its own authorities, because hosts of tokens are strangers. */
-  function asking({ host }: Location): AskOptions {
+  function asking({ host }: Location): HttpGetOptions {
     const own = host === gateway ? options.gatewayAuthorities?.() : undefined;
     return own === undefined ? options : { ...options, certificateAuthority: [...rootCertificates, own] };
   }
 
   /** Sends one request and returns its result: an object, or a further location. */
   async function follow(location: Location, signal: AbortSignal): Promise<JsonObject | Location> {
-    const answer = await ask(location, await addressesOf(location.host, signal), asking(location), signal);
+    const answer = await httpGet(location, await addressesOf(location.host, signal), asking(location), signal);
     try {
       if (answer.redirect !== undefined) return locate(answer.redirect, places, location.url);
       return await readObject(answer, large, signal);
@@ -110,19 +111,16 @@ export function createFetcher(options: FetcherOptions, { resolve, refused }: Fet
       try {
         for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
           // Both slots of a request are taken for it alone, always in this order, so requests cannot deadlock.
-          const leaveHost = await hosts.enter(location.host, time.signal);
+          const releaseHost = await hosts.acquire(location.host, time.signal);
           try {
-            const leave = await all.enter(time.signal);
-            try {
+            const next = await all.run(time.signal, () => {
               time.start();
-              const next = await follow(location, time.signal);
-              if (!isLocation(next)) return next;
-              location = next;
-            } finally {
-              leave();
-            }
+              return follow(location, time.signal);
+            });
+            if (!isLocation(next)) return next;
+            location = next;
           } finally {
-            leaveHost();
+            releaseHost();
           }
         }
         throw new MetadataError('too_many_redirects', `more than ${REDIRECTS_MAX} redirects`, { host: location.host });
@@ -138,7 +136,7 @@ function isLocation(next: JsonObject | Location): next is Location {
 }
 
 /** Reads a body as long as it is valid. */
-async function readObject({ body }: Answer, large: Gate, signal: AbortSignal): Promise<JsonObject> {
+async function readObject({ body }: Answer, large: Semaphore, signal: AbortSignal): Promise<JsonObject> {
   const chunks: Uint8Array[] = [];
   const guard = createJsonGuard();
   let bytes = 0;
@@ -149,7 +147,7 @@ async function readObject({ body }: Answer, large: Gate, signal: AbortSignal): P
       if (bytes > BYTES_MAX) throw new MetadataError('too_large', `more than ${BYTES_MAX} bytes`);
       guard.see(chunk);
       chunks.push(chunk);
-      if (bytes > SMALL_BYTES) leave ??= await large.enter(signal);
+      if (bytes > SMALL_BYTES) leave ??= await large.acquire(signal);
     }
     return parseJsonObject(Buffer.concat(chunks));
   } finally {

@@ -13,7 +13,7 @@ import {
 import type { Store } from '../store/store.ts';
 import { createAttempt } from './attempt.ts';
 import type { Fetcher } from './fetch.ts';
-import { createHands, type TaskInHand } from './hands.ts';
+import { createClaimedTasks, type ClaimedTask } from './claimed-tasks.ts';
 import { createMetadataMetrics } from './metrics.ts';
 
 export type MetadataOptions = {
@@ -71,7 +71,7 @@ const TROUBLE_MS = 5000;
 export function createMetadata(options: MetadataOptions, dependencies: MetadataDependencies): Metadata {
   const { store, fetcher, logger, register, clock, newClaim } = dependencies;
   const { idleMs = IDLE_DEFAULT_MS } = options;
-  const hands = createHands(options);
+  const hands = createClaimedTasks(options);
   const closing = new AbortController();
   const underWay = new Set<Promise<void>>();
   let backlog: MetadataBacklog | undefined;
@@ -81,7 +81,7 @@ export function createMetadata(options: MetadataOptions, dependencies: MetadataD
   const metrics = createMetadataMetrics(register, { backlog: () => backlog, held: () => hands.count() });
   const attempt = createAttempt({ store, fetcher, logger, metrics, clock, signal: closing.signal });
 
-  async function work(task: TaskInHand): Promise<void> {
+  async function work(task: ClaimedTask): Promise<void> {
     await attempt.run(task);
     hands.letGo(task);
     woken.abort();

@@ -7,8 +7,8 @@ import { readMessage } from '../decode/tlb/message.ts';
 import type { Message } from '../decode/tlb/message.ts';
 import { readTransaction } from '../decode/tlb/transaction.ts';
 import type { Transaction } from '../decode/tlb/transaction.ts';
-import type { AccountId } from '../live/accounts.ts';
-import type { ContractWorld } from '../live/contract-world.ts';
+import type { AccountId } from '../live/accounts/accounts.ts';
+import type { ChainSnapshot } from '../live/contracts/chain-snapshot.ts';
 import { noState, readState } from './account-state.ts';
 import type { PendingState } from './account-state.ts';
 
@@ -61,9 +61,9 @@ type Waiting = {
  * Simulates a message from outside on the accounts of the world, then every message that it leads to, breadth first.
  * Each message sees the accounts as the messages before left them (service/v3/README.md#pending).
  * @param message a bag of cells that `readExternalMessage` made
- * Rejects as `ContractWorld` does.
+ * Rejects as `ChainSnapshot` does.
  */
-export async function emulateTrace(world: ContractWorld, message: Buffer): Promise<EmulatedTrace> {
+export async function emulateTrace(world: ChainSnapshot, message: Buffer): Promise<EmulatedTrace> {
   const read = new Map<string, Buffer>();
   const after = new Map<string, Buffer>();
   const transactions: ForeseenTransaction[] = [];

@@ -1,10 +1,10 @@
 import type { ClassificationState, Classified } from '../actions/classify.ts';
-import type { Action } from '../actions/rows.ts';
+import type { Action } from '../actions/engine/action-rows.ts';
 import { formatRawAddress } from '../decode/address.ts';
 import { parseBoc } from '../decode/boc.ts';
 import { readTransaction } from '../decode/tlb/transaction.ts';
-import type { AccountId } from '../live/accounts.ts';
-import { readExternalMessage, type ExternalMessage } from '../live/external-message.ts';
+import type { AccountId } from '../live/accounts/accounts.ts';
+import { readExternalMessage, type ExternalMessage } from '../live/send/external-message.ts';
 import type { PendingState } from './account-state.ts';
 import type { Foreseen } from './emulation.ts';
 

@@ -1,17 +1,17 @@
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { Detector } from '../interfaces/detector.ts';
-import type { AccountId } from '../live/accounts.ts';
+import type { AccountId } from '../live/accounts/accounts.ts';
 import type { ReadContext } from '../live/answer.ts';
-import type { ContractWorld, ContractWorlds } from '../live/contract-world.ts';
-import { readExternalMessage } from '../live/external-message.ts';
-import type { ExternalMessage } from '../live/external-message.ts';
+import type { ChainSnapshot, ChainSnapshots } from '../live/contracts/chain-snapshot.ts';
+import { readExternalMessage } from '../live/send/external-message.ts';
+import type { ExternalMessage } from '../live/send/external-message.ts';
 import { emulateTrace } from './emulation.ts';
 import type { Foreseen } from './emulation.ts';
-import { classifyForeseen } from './foreseen-actions.ts';
+import { classifySimulated } from './simulated-actions.ts';
 import { createPendingMetrics } from './metrics.ts';
 import type { GoneReason } from './metrics.ts';
-import { createOwnTraces } from './own-traces.ts';
+import { createLocalTraces } from './local-traces.ts';
 import { placeOf, pendingTraceOf, withoutTransactions } from './pending-trace.ts';
 import type { PendingTrace } from './pending-trace.ts';
 import { createSharedMessages } from './shared-messages.ts';
@@ -84,7 +84,7 @@ export type PendingOptions = {
 };
 
 export type PendingDependencies = {
-  readonly worlds: Pick<ContractWorlds, 'open'>;
+  readonly worlds: Pick<ChainSnapshots, 'open'>;
   readonly index: PendingIndex;
   readonly detector: Detector;
   /** The Redis that pods share; without it each has its own. Closed by `close`. */
@@ -160,7 +160,7 @@ function watchedFrom(sent: Pick<Watched, 'message' | 'sender' | 'sentUnixMs' | '
 export function createPending(options: PendingOptions, dependencies: PendingDependencies): Pending {
   const { worlds, index, detector, head, now, unixMs, logger } = dependencies;
   const watched = new Map<string, Watched>();
-  const own = createOwnTraces();
+  const own = createLocalTraces();
   let { link } = dependencies;
   let shared = link && shareOver(link);
   const metrics = createPendingMetrics(dependencies.register, () => watched.size);
@@ -252,8 +252,8 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
     one.read = undefined;
   }
 
-  async function keep(key: string, one: Watched, foreseen: Foreseen, world: ContractWorld): Promise<void> {
-    const classified = await classifyForeseen(one.message, foreseen, { world, detector }).catch((error: unknown) => {
+  async function keep(key: string, one: Watched, foreseen: Foreseen, world: ChainSnapshot): Promise<void> {
+    const classified = await classifySimulated(one.message, foreseen, { world, detector }).catch((error: unknown) => {
       one.read = undefined;
       logger.debug({ err: error, key }, 'a foreseen trace was not classified');
       return undefined;
@@ -469,7 +469,7 @@ async function inTurns<T, R>(list: readonly T[], ask: (one: T) => Promise<R>): P
   return answers;
 }
 
-async function isSame(world: ContractWorld, read: ReadonlyMap<string, Buffer>): Promise<boolean> {
+async function isSame(world: ChainSnapshot, read: ReadonlyMap<string, Buffer>): Promise<boolean> {
   const accounts = [...read].map(async ([text, before]) => {
     const [workchain = '', id = ''] = text.split(':');
     const account = { workchain: Number(workchain), id: Buffer.from(id, 'hex') };

@@ -1,4 +1,4 @@
-import { readExternalMessage } from '../live/external-message.ts';
+import { readExternalMessage } from '../live/send/external-message.ts';
 import { TRACE_FORM, type PendingTrace } from './pending-trace.ts';
 import type { TypedKeys } from './typed-keys.ts';
 

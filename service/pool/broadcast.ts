@@ -4,7 +4,7 @@ import type { Span, Tracer } from '@opentelemetry/api';
 import { LiteServerError } from '../liteserver/errors.ts';
 import { sendMessage } from '../liteserver/functions.ts';
 import type { SendMsgStatus } from '../liteserver/tl/lite-api.ts';
-import type { Choice, Wanted } from './choice.ts';
+import type { Picker, Requirement } from './lite-server-picker.ts';
 import { abandonment, PoolError } from './errors.ts';
 import type { Member } from './member.ts';
 import type { PoolMetrics } from './metrics.ts';
@@ -13,7 +13,7 @@ import type { PoolContext } from './reads.ts';
 import { isUsable } from './selection.ts';
 import { placesOf } from './slices.ts';
 import { judge, mostTelling } from './verdict.ts';
-import type { WaitingLine } from './waiting-line.ts';
+import type { AdmissionQueue } from './admission-queue.ts';
 
 /** Number of lite servers that get a message at once. The message spreads from any of them, and a server may be cut off. */
 export const BROADCAST_WIDTH = 5;
@@ -39,8 +39,8 @@ export type BroadcastDependencies = {
   readonly metrics: PoolMetrics;
   readonly tracer: Tracer;
   readonly isClosed: () => boolean;
-  readonly choice: Choice;
-  readonly line: WaitingLine;
+  readonly choice: Picker;
+  readonly line: AdmissionQueue;
   /** Milliseconds, monotonic. */
   readonly now: () => number;
 };
@@ -51,7 +51,7 @@ export function createBroadcast(tuning: PoolTuning, dependencies: BroadcastDepen
   const { members, choice, line, now } = dependencies;
 
   /** Returns the next lite server; an ejected server only as the first. `full` when the next server has no room. */
-  function choose(wanted: Wanted, tried: Set<number>): Member | 'full' | undefined {
+  function choose(wanted: Requirement, tried: Set<number>): Member | 'full' | undefined {
     const chosen = choice.next(wanted, tried);
     if (chosen === undefined || (!isUsable(chosen) && tried.size > 0)) return undefined;
     if (!chosen.hasRoom) return 'full';
@@ -200,7 +200,7 @@ function callAtEnd(
   };
 }
 
-function wantedFor({ access }: PoolContext): Wanted {
+function wantedFor({ access }: PoolContext): Requirement {
   const places = placesOf(sendMessage.name, {});
   return { methodClass: 'light', masterchainSeqno: undefined, depth: undefined, places, access, isUrgent: true };
 }

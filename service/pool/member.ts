@@ -5,7 +5,7 @@ import { LiteServerError } from '../liteserver/errors.ts';
 import { functionOf, sendMessage } from '../liteserver/functions.ts';
 import type { LiteServer, QueryOptions } from '../liteserver/liteserver.ts';
 import { ProofError } from '../proof/errors.ts';
-import type { Permission } from './access.ts';
+import type { Permission } from './read-access.ts';
 import { reachesDepth } from './depth.ts';
 import type { Depth, DepthEdge, DepthKind, DepthNeed } from './depth.ts';
 import type { Tip, TrackedTip, ZeroStateId } from './head.ts';

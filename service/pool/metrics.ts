@@ -5,7 +5,7 @@ import type { Health } from './health.ts';
 import type { MethodClass } from './method-class.ts';
 import type { ReadSource } from './read-event.ts';
 import type { AttemptOutcome } from './verdict.ts';
-import type { ShedReason } from './waiting-line.ts';
+import type { ShedReason } from './admission-queue.ts';
 
 /** Values that gauges read at collection. */
 export type PoolReadings = {

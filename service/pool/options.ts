@@ -1,4 +1,4 @@
-import type { Role, Tier } from './access.ts';
+import type { Role, Tier } from './read-access.ts';
 import type { BudgetOptions } from './budget.ts';
 import type { ZeroStateId } from './head.ts';
 import { healthDefaults } from './health.ts';

@@ -13,14 +13,14 @@ import { createConsensusKeeper } from './consensus.ts';
 import type { Consensus } from './consensus.ts';
 import type { Depth } from './depth.ts';
 import { depthKinds } from './depth.ts';
-import type { Role, Tier } from './access.ts';
-import { createChoice } from './choice.ts';
+import type { Role, Tier } from './read-access.ts';
+import { createPicker } from './lite-server-picker.ts';
 import { createBroadcast } from './broadcast.ts';
 import type { Broadcast } from './broadcast.ts';
-import { createAhead } from './ahead.ts';
+import { createHeadCatchUp } from './head-catch-up.ts';
 import { abandonment, PoolError } from './errors.ts';
-import { createFloors, scopeFloors } from './floors.ts';
-import type { Floors } from './floors.ts';
+import { createMonotonicHeads, scopeFloors } from './monotonic-heads.ts';
+import type { MonotonicHeads } from './monotonic-heads.ts';
 import { createHeadWaiters } from './head-waiters.ts';
 import type { HeadWaiters } from './head-waiters.ts';
 import type { Head, Tip } from './head.ts';
@@ -42,7 +42,7 @@ import type { PoolRedis } from './redis/pool-redis.ts';
 import { createRoster } from './roster.ts';
 import { isUsable, lagBlocks } from './selection.ts';
 import { hasNewest } from './slices.ts';
-import { createWaitingLine } from './waiting-line.ts';
+import { createAdmissionQueue } from './admission-queue.ts';
 
 /** Bits of getBlockProof's mode (service/liteserver/README.md#mode-bits): the target is given; the chain is based on the newer of both blocks. */
 const GIVEN_TARGET = 0x1;
@@ -59,9 +59,9 @@ export type Pool = {
    * Returns the head to answer a caller at. The head is newer than the served one if the caller (`context.caller`) has seen a newer block at another
    * pod. Rejects with PoolError `no_lite_server` before the first head, `behind` when no block that new comes in time.
    */
-  readonly headFor: Floors['headFor'];
+  readonly headFor: MonotonicHeads['headFor'];
   /** Records a block that a caller has seen, like `Floors.saw`. Does nothing under trust `none`, where a block is not proved. */
-  readonly saw: Floors['saw'];
+  readonly saw: MonotonicHeads['saw'];
   /** Resolves when the head has the seqno, when `waitMs` are over or when the signal is aborted. The caller checks which. */
   readonly whenServed: HeadWaiters['wait'];
   /**
@@ -176,7 +176,7 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
       },
       { logger, headSeqno, onMalformed: () => metrics.malformed() },
     );
-  const line = createWaitingLine(
+  const line = createAdmissionQueue(
     { waitersMax: tuning.waitersMax, waitMsMax: tuning.waiterMsMax },
     { now, onWaited: (seconds) => metrics.waited(seconds), onShed: (reason) => metrics.shed(reason) },
   );
@@ -188,7 +188,7 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
   const { tracer, proofs } = dependencies;
   // Answers from a shared store, where others write, are used only if they are proved.
   const sharedAnswers = options.trust === 'verified' ? shared?.answers : undefined;
-  const choice = createChoice({ members, headSeqno, now, random });
+  const choice = createPicker({ members, headSeqno, now, random });
   const reads = createReads(tuning, { members, metrics, proofs, tracer, choice, line, onMissing, sharedAnswers, now });
   const floorsOptions = {
     callersMax: tuning.floorCallersMax,
@@ -197,18 +197,18 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
   };
   const proved = (): Head | undefined => keeper.head();
   const unixMs = (): number => performance.timeOrigin + now();
-  const floors = createFloors(floorsOptions, {
+  const floors = createMonotonicHeads(floorsOptions, {
     head: proved,
     proved,
     whenServed: waiters.wait,
-    findAhead: createAhead({ timeoutMs: tuning.proveTimeoutMs }, { members, prove: proveAndAnnounce, now }),
+    findAhead: createHeadCatchUp({ timeoutMs: tuning.proveTimeoutMs }, { members, prove: proveAndAnnounce, now }),
     shared: shared?.floors,
     now,
     unixMs,
   });
   const agreed = (): Consensus | undefined => agreement.consensus();
   const agreeing = createHeadWaiters(() => agreed()?.seqno ?? 0);
-  const consensusFloors = createFloors(floorsOptions, {
+  const consensusFloors = createMonotonicHeads(floorsOptions, {
     head: () => {
       const consensus = agreed();
       return consensus && { consensus, block: consensus };

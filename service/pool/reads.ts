@@ -5,12 +5,12 @@ import type { LiteServerError } from '../liteserver/errors.ts';
 import type { LiteServerFunction } from '../liteserver/functions.ts';
 import type { QueryOptions } from '../liteserver/liteserver.ts';
 import type { ProofMetrics } from '../proof/metrics.ts';
-import type { ReadAccess } from './access.ts';
-import { createAnswerCache } from './answer-cache.ts';
+import type { ReadAccess } from './read-access.ts';
+import { createBoundedCache } from '../runtime/bounded-cache.ts';
 import { AttemptsExhausted, raceAttempts } from './attempts.ts';
 import type { AttemptCause } from './attempts.ts';
 import { createBudget } from './budget.ts';
-import type { Choice, Wanted } from './choice.ts';
+import type { Picker, Requirement } from './lite-server-picker.ts';
 import { depthNeedOf, reachesDepth } from './depth.ts';
 import { PoolError } from './errors.ts';
 import { createHedging } from './hedging.ts';
@@ -26,7 +26,7 @@ import { isUsable, lagBlocks } from './selection.ts';
 import { createSingleFlight } from './single-flight.ts';
 import { placesOf } from './slices.ts';
 import { commonAbsence, judge, mostTelling } from './verdict.ts';
-import type { WaitingLine } from './waiting-line.ts';
+import type { AdmissionQueue } from './admission-queue.ts';
 
 /** Bounds and trace of a read; `live`'s ReadContext is one. */
 export type PoolContext = {
@@ -93,9 +93,9 @@ export type ReadsDependencies = {
   readonly metrics: PoolMetrics;
   readonly proofs: ProofMetrics;
   readonly tracer: Tracer;
-  readonly choice: Choice;
+  readonly choice: Picker;
   /** Line of reads that wait for lite servers with room. */
-  readonly line: WaitingLine;
+  readonly line: AdmissionQueue;
   /** Shared cache; absent when only this process caches. */
   readonly sharedAnswers?: SharedAnswers | undefined;
   /** Called when a lite server lacks an old block or state that it was expected to have. */
@@ -114,7 +114,7 @@ type Question<T> = {
   readonly deadlineMs: number;
   /** Rights for further reads of a check. */
   readonly rights: Rights;
-  readonly wanted: Wanted;
+  readonly wanted: Requirement;
   /** Wait given by the caller itself. */
   readonly waitMasterchain?: QueryOptions['waitMasterchain'];
   /** Called when every asked lite server lacks the data. */
@@ -140,7 +140,7 @@ const CACHE_ENTRY_BYTES = 1_024;
 /** Reads over several lite servers: cache, single flight, attempts, judgement. */
 export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies): Reads {
   const { members, metrics, proofs, choice, line, sharedAnswers, now } = dependencies;
-  const cache = createAnswerCache({ bytesMax: tuning.cacheBytesMax });
+  const cache = createBoundedCache({ bytesMax: tuning.cacheBytesMax });
   const negatives = createNegativeAnswers({ now });
   const flights = createSingleFlight({ now });
   const hedging = createHedging({ msMin: tuning.hedgeMsMin, msMax: tuning.slowAfterMs });
@@ -169,7 +169,7 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
       return { value: held as T, liteServers: [], cached: true };
     }
     const { access, isUrgent = false } = context;
-    const wanted: Wanted = {
+    const wanted: Requirement = {
       methodClass: methodClassOf(fn.name),
       masterchainSeqno: options.masterchainSeqno,
       depth: depthNeedOf(fn.name, args),

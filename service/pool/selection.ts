@@ -1,4 +1,4 @@
-import type { Permission } from './access.ts';
+import type { Permission } from './read-access.ts';
 import type { Health } from './health.ts';
 
 /** Properties for the choice of a lite server. */

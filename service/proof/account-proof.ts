@@ -7,7 +7,7 @@ import { findShardAccount } from '../decode/tlb/shard-account.ts';
 import type { AccountStateAnswer } from './answers.ts';
 import { ProofError } from './errors.ts';
 import { requireBlock } from './header-proof.ts';
-import type { KnownBlocks } from './known-blocks.ts';
+import type { ProvedBlockCache } from './proved-block-cache.ts';
 import type { ProvedCell } from './proof-cells.ts';
 import { openProof, openRoot, proving, requireHash } from './proof-cells.ts';
 import { readShardOfAccount } from './shard-proof.ts';
@@ -24,7 +24,7 @@ export type AccountExpectation = {
   /** True for an answer of `getAccountStatePrunned`, which shows the account without code, data and libraries. */
   readonly pruned?: boolean;
   /** Cache of blocks proved before. The check adds blocks that it proves. */
-  readonly known?: KnownBlocks;
+  readonly known?: ProvedBlockCache;
 };
 
 /** Proved state of an account after a block. */
@@ -100,7 +100,7 @@ function readAccountOfShard(expected: AccountExpectation, answer: AccountStateAn
 }
 
 function readState(
-  known: KnownBlocks | undefined,
+  known: ProvedBlockCache | undefined,
   proof: Buffer,
   block: BlockId,
 ): ProvedStateCell & { readonly info: BlockInfo } {

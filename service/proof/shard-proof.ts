@@ -9,7 +9,7 @@ import { readShardDescr } from '../decode/tlb/shard-descr.ts';
 import type { ShardInfoAnswer } from './answers.ts';
 import { ProofError } from './errors.ts';
 import type { ProvedHeader } from './header-proof.ts';
-import type { KnownBlocks, KnownShards } from './known-blocks.ts';
+import type { ProvedBlockCache, KnownShards } from './proved-block-cache.ts';
 import { requireBlock } from './header-proof.ts';
 import type { ProvedCell } from './proof-cells.ts';
 import { openRoot, proving } from './proof-cells.ts';
@@ -57,7 +57,7 @@ export function readShardOfAccount(
   masterchainBlock: BlockId,
   shardBlock: BlockId,
   account: { readonly workchain: number; readonly prefix: bigint },
-  known: KnownBlocks | undefined,
+  known: ProvedBlockCache | undefined,
 ): ProvedShard {
   const { workchain, prefix } = account;
   const read = (): KnownShards => readShards(subject, shardProof, masterchainBlock);

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { Counter } from 'prom-client';
-import { createThreads, ThreadError } from '../threads.ts';
+import { createWorkerPool, WorkerError } from '../runtime/worker-pool.ts';
 import { ProofError, ProofUnavailableError } from './errors.ts';
 import type { SignatureBatch } from './signatures.ts';
 import { packJob, type SignatureJob } from './signature-job.ts';
@@ -42,7 +42,7 @@ export function createSignatureChecker(
     labelNames: ['result'],
     registers: [register],
   });
-  const { jobs, run, close } = createThreads<SignatureJob, number>(
+  const { jobs, run, close } = createWorkerPool<SignatureJob, number>(
     { threadsMax, workerUrl },
     { onLost: (err, batches) => logger.error({ err, batches }, 'the signature thread ended') },
   );
@@ -52,7 +52,7 @@ export function createSignatureChecker(
     try {
       return await run(job, [job.signers.buffer]);
     } catch (error) {
-      if (!(error instanceof ThreadError)) throw error;
+      if (!(error instanceof WorkerError)) throw error;
       const code = error.code === 'closed' ? 'proof_closed' : 'proof_worker_failed';
       throw new ProofUnavailableError(code, `signatures were not checked: ${error.message}`, error);
     }

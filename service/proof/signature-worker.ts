@@ -1,5 +1,5 @@
 import { createPublicKey, verify } from 'node:crypto';
-import { answerJobs } from '../threads.ts';
+import { answerJobs } from '../runtime/worker-pool.ts';
 import type { SignatureJob } from './signature-job.ts';
 import { KEY_BYTES, SIGNER_BYTES } from './signature-job.ts';
 

@@ -1,6 +1,6 @@
 import { address, hash, int, lt } from './columns.ts';
 import { encodeArray } from './field-encoding.ts';
-import type { InterfaceFactsRow } from './meaning-tables.ts';
+import type { InterfaceFactsRow } from './classification-tables.ts';
 import type { Query } from './store.ts';
 import type { AccountEditRow, AccountStateRow, CodeRow, TraceRow, TransactionRow } from './tables.ts';
 import { TRACE_STATE } from './trace-plan.ts';

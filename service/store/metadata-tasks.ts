@@ -1,6 +1,6 @@
 import type { Inserts } from './insert.ts';
 import { createInserts } from './insert.ts';
-import { addressMetadata, type AddressMetadataRow } from './meaning-tables.ts';
+import { addressMetadata, type AddressMetadataRow } from './classification-tables.ts';
 import type { Session, Store } from './store.ts';
 import { tokenTypes, type TokenName, type TokenWords } from './token-content.ts';
 

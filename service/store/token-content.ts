@@ -1,4 +1,4 @@
-import type { AddressMetadataRow } from './meaning-tables.ts';
+import type { AddressMetadataRow } from './classification-tables.ts';
 
 // Token metadata as rows of `address_metadata`, for fetching and for answers (service/metadata/README.md#token-metadata).
 

@@ -6,7 +6,7 @@ import type { Sampler, SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Logger } from 'pino';
 
 import { untrustedCertificate } from '../tls/untrusted-certificate.ts';
-import { createTail, type KeepTrace } from './tail.ts';
+import { createTailSampler, type ShouldExport } from './tail-sampler.ts';
 
 export type TracingOptions = {
   /** Null: no traces, and nothing of the SDK is loaded. */
@@ -19,7 +19,7 @@ export type TracingOptions = {
     readonly ca?: string | undefined;
   } | null;
   /** Called for each finished trace. Every sampled trace is exported by default. */
-  readonly keep?: KeepTrace;
+  readonly keep?: ShouldExport;
   /** `service.name`, `service.version` and further attributes of every span's resource. */
   readonly resource: Readonly<Record<string, string>>;
 };
@@ -103,7 +103,7 @@ export async function createTracing(
     autoDetectResources: false,
     resource: resourceFromAttributes({ ...options.resource }),
     sampler: new ParentBasedSampler({ root }),
-    spanProcessors: [options.keep === undefined ? batches : createTail(batches, options.keep)],
+    spanProcessors: [options.keep === undefined ? batches : createTailSampler(batches, options.keep)],
     // The lists are given and empty. Without them the SDK would look for collectors of metrics and logs in the environment.
     metricReaders: [],
     logRecordProcessors: [],

@@ -1,6 +1,6 @@
 import createModule from '@ton/sandbox/dist/executor/emulator-emscripten.js';
 import type { EmulatorModule } from '@ton/sandbox/dist/executor/emulator-emscripten.js';
-import { findStackRestore } from './wasm-exports.ts';
+import { findStackRestore } from './restore-stack-export.ts';
 
 /** Compiled code of the emulator, transferred from the first thread to later ones. */
 export type EmulatorProgram = { readonly module: WebAssembly.Module; readonly stackRestore: string };

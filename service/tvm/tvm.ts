@@ -17,7 +17,7 @@ import { previousBlocksTuple } from './previous-blocks.ts';
 import { decodeStack } from './stack-reader.ts';
 import { encodeStackEntry } from './stack-writer.ts';
 import type { StackEntry } from './stack.ts';
-import { createThreads } from './threads.ts';
+import { createEmulatorPool } from './emulator-pool.ts';
 
 /** Configuration: root hash of its dictionary (32 bytes), and the dictionary `Hashmap 32 ^Cell` as a bag of cells. */
 export type TvmConfig = { readonly hash: Buffer; readonly boc: Buffer };
@@ -154,7 +154,7 @@ const SEQNO_MAX = 0xffff_ffff;
 export function createTvm(options: TvmOptions, { register, logger, now }: TvmDependencies): Tvm {
   const settings = { ...TVM_DEFAULTS, workerUrl: new URL('worker.ts', import.meta.url), ...options };
   const metrics = createTvmMetrics(register, () => threads.queueLength);
-  const threads = createThreads(settings, { metrics, logger, now });
+  const threads = createEmulatorPool(settings, { metrics, logger, now });
   const libraries = createLibraries(settings.libraryBytesMax, metrics);
   const configs = new Map<string, JobConfig>();
   const writtenBlocks = new WeakMap<PreviousBlocks, string>();

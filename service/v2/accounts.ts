@@ -1,12 +1,12 @@
-import type { LiveAccount, LiveAccounts } from '../live/accounts.ts';
-import type { LiveExtendedAccounts } from '../live/extended-accounts.ts';
+import type { LiveAccount, LiveAccounts } from '../live/accounts/accounts.ts';
+import type { LiveExtendedAccounts } from '../live/contracts/extended-accounts.ts';
 import { address, spelledAddress } from './address-parameter.ts';
 import { optionalSeqno } from './integer-parameter.ts';
 import { extendedAccountState, viewExtendedAccount } from './extended-accounts.ts';
 import { defineOperation, mapAnswer, type Operation, type OperationDefinition } from '../contract/operation.ts';
 import { accountStatus, boc, bocOrEmpty, emptyText, flag, hash, nano, uint63 } from './scalars.ts';
 import { constant, list, named, object, variants, type Infer, type Shape } from '../contract/shape.ts';
-import { showOnce } from '../contract/shown-once.ts';
+import { memoizeView } from '../contract/memoized-view.ts';
 import {
   blockIdExt,
   EXTRA_CURRENCIES_MAX,
@@ -139,14 +139,14 @@ function viewOperations(accounts: LiveAccounts): readonly Operation[] {
       'getAddressInformation',
       'State, balance, code, data and last transaction of an account.',
       fullAccountState,
-      showOnce(viewFullAccountState),
+      memoizeView(viewFullAccountState),
     ),
     reading('getAddressBalance', 'Balance of an account in nanotons.', nano, (account) => account.balance.toString()),
     reading(
       'getWalletInformation',
       'Type, seqno and id of a wallet.',
       walletInformation,
-      showOnce((account) => viewWalletInformation(account, viewAccountStatus(account))),
+      memoizeView((account) => viewWalletInformation(account, viewAccountStatus(account))),
     ),
     reading('getAddressState', 'State of an account by name.', accountStatus, viewAccountStatus),
   ];

@@ -1,5 +1,5 @@
 import { parseAddress, type ParsedAddress } from '../decode/address.ts';
-import type { AccountId } from '../live/accounts.ts';
+import type { AccountId } from '../live/accounts/accounts.ts';
 import { invalid } from '../contract/errors.ts';
 import type { ParameterSource, RequiredParameter } from '../contract/parameter.ts';
 

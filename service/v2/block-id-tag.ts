@@ -1,5 +1,5 @@
 import { mapAnswer, type Operation } from '../contract/operation.ts';
-import { showOnce } from '../contract/shown-once.ts';
+import { memoizeView } from '../contract/memoized-view.ts';
 
 /** Possible `@type`s of block ids: views write the first, which clients check (service/v2/README.md#shared-objects). */
 export type BlockIdTag = 'ton.blockIdExt' | 'chain.blockIdExt';
@@ -13,7 +13,7 @@ const SCHEMA = 'BlockIdTag';
 export function tagBlockIds(operation: Operation, tag: BlockIdTag): Operation {
   const { result } = operation;
   if (tag === written || !result.definitions.has(SCHEMA)) return operation;
-  const retagOnce = showOnce((value: object) => retag(value, tag));
+  const retagOnce = memoizeView((value: object) => retag(value, tag));
   const retagged = (value: unknown): unknown =>
     typeof value === 'object' && value !== null ? retagOnce(value) : value;
   return {

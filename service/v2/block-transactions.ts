@@ -1,15 +1,20 @@
 import { formatRawAddress } from '../decode/address.ts';
 import { createCellStore } from '../decode/cell-store.ts';
 import type { BlockId } from '../decode/block-id.ts';
-import type { BlockName, BlockTransactionRange, LiveTransactions, TransactionName } from '../live/transactions.ts';
+import type {
+  BlockName,
+  BlockTransactionRange,
+  LiveTransactions,
+  TransactionName,
+} from '../live/transactions/transactions.ts';
 import { optionalAccountId, optionalHash } from './hash-parameter.ts';
 import { listLength, optionalLt, seqno, shard, workchain } from './integer-parameter.ts';
 import { defineOperation, type Operation } from '../contract/operation.ts';
-import { createPacer, mapPaced } from '../contract/paced.ts';
+import { createTimeSlice, mapInSlices } from '../runtime/time-slice.ts';
 import type { ParameterRule, Values } from '../contract/parameter.ts';
 import { flag, hash, lt, rawAddressLower } from './scalars.ts';
 import { constant, list, named, object, scalar, type Infer } from '../contract/shape.ts';
-import { showOnce } from '../contract/shown-once.ts';
+import { memoizeView } from '../contract/memoized-view.ts';
 import { transactionExt, viewTransactionExt } from './transaction-views.ts';
 import { blockIdExt, viewBlockId, viewHash } from './views.ts';
 
@@ -98,7 +103,7 @@ function rangeOf({ count, afterLt, afterHash }: Listing): BlockTransactionRange 
 
 /** Operations that list the transactions of a block (service/v2/README.md#transactions-of-a-block). */
 export function blockTransactionOperations(live: LiveTransactions): readonly Operation[] {
-  const viewExt = showOnce(viewTransactionExt);
+  const viewExt = memoizeView(viewTransactionExt);
   return [
     defineOperation({
       name: 'getBlockTransactions',
@@ -113,10 +118,10 @@ export function blockTransactionOperations(live: LiveTransactions): readonly Ope
         const result: Infer<typeof blockTransactions> = {
           '@type': 'blocks.transactions',
           ...viewHead(value.block, values.count, value.incomplete),
-          transactions: await mapPaced(
+          transactions: await mapInSlices(
             value.transactions,
             (name) => viewShortTxId(value.block.workchain, name),
-            createPacer(context.signal),
+            createTimeSlice(context.signal),
           ),
         };
         return { ...answer, value: result };
@@ -136,7 +141,11 @@ export function blockTransactionOperations(live: LiveTransactions): readonly Ope
         const result: Infer<typeof blockTransactionsExt> = {
           '@type': 'blocks.transactionsExt',
           ...viewHead(value.block, values.count, value.incomplete),
-          transactions: await mapPaced(value.transactions, (one) => viewExt(one, store), createPacer(context.signal)),
+          transactions: await mapInSlices(
+            value.transactions,
+            (one) => viewExt(one, store),
+            createTimeSlice(context.signal),
+          ),
         };
         return { ...answer, value: result };
       },

@@ -6,7 +6,7 @@ import type {
   LiveConsensusBlock,
   LiveQueueSizes,
   LiveShardBlockProof,
-} from '../live/blocks.ts';
+} from '../live/blocks/blocks.ts';
 import { base64, flag, hash, int32, lt, uint31, uint63 } from './scalars.ts';
 import { constant, list, named, object, optional, scalar, variants, type Infer } from '../contract/shape.ts';
 import { blockIdExt, viewBlockId, viewHash } from './views.ts';

@@ -1,5 +1,5 @@
-import type { LiveAccounts, LiveMasterchainInfo } from '../live/accounts.ts';
-import type { LiveBlocks } from '../live/blocks.ts';
+import type { LiveAccounts, LiveMasterchainInfo } from '../live/accounts/accounts.ts';
+import type { LiveBlocks } from '../live/blocks/blocks.ts';
 import {
   blockHeader,
   consensusBlock,

@@ -1,4 +1,4 @@
-import type { LiveConfiguration, LiveLibrary } from '../live/configuration.ts';
+import type { LiveConfiguration, LiveLibrary } from '../live/configuration/configuration.ts';
 import { optionalHashes } from './hash-parameter.ts';
 import { optionalNonNegative, optionalSeqno } from './integer-parameter.ts';
 import { defineOperation, mapAnswer, type Operation } from '../contract/operation.ts';

@@ -1,7 +1,7 @@
 import { crc16, formatFriendlyAddress } from '../decode/address.ts';
-import type { DnsEntry, LiveDns } from '../live/dns.ts';
-import { DOMAIN_BYTES_MAX } from '../live/dns-names.ts';
-import type { DnsRecord } from '../live/dns-records.ts';
+import type { DnsEntry, LiveDns } from '../live/tokens/dns.ts';
+import { DOMAIN_BYTES_MAX } from '../live/tokens/dns-names.ts';
+import type { DnsRecord } from '../live/tokens/dns-records.ts';
 import { address } from './address-parameter.ts';
 import { invalid } from '../contract/errors.ts';
 import { optionalNonNegative, optionalSeqno } from './integer-parameter.ts';

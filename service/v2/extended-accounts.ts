@@ -1,14 +1,14 @@
 import { crc16, formatFriendlyAddress, type ParsedAddress } from '../decode/address.ts';
-import type { AccountId } from '../live/accounts.ts';
-import type { LiveExtendedAccount } from '../live/extended-accounts.ts';
-import type { KnownContract } from '../live/known-contracts.ts';
+import type { AccountId } from '../live/accounts/accounts.ts';
+import type { LiveExtendedAccount } from '../live/contracts/extended-accounts.ts';
+import type { KnownContract } from '../live/contracts/known-contracts.ts';
 import {
   describeChannelState,
   type ChannelConfig,
   type ChannelState,
   type PaymentChannel,
-} from '../live/payment-channel.ts';
-import type { RestrictedWallet } from '../live/restricted-wallet.ts';
+} from '../live/contracts/payment-channel.ts';
+import type { RestrictedWallet } from '../live/contracts/restricted-wallet.ts';
 import { int64, viewInteger } from '../contract/json-integer.ts';
 import { bocOrEmpty, flag, int32, nano, uint32, uint63 } from './scalars.ts';
 import { constant, list, named, object, scalar, variants, type Infer } from '../contract/shape.ts';

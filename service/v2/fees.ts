@@ -1,5 +1,5 @@
-import { bodyBag, optionalStateBag } from '../contract/bags.ts';
-import type { LiveFees, SourceFees } from '../live/fees.ts';
+import { bodyBag, optionalStateBag } from '../contract/boc-parameter.ts';
+import type { LiveFees, SourceFees } from '../live/contracts/fees.ts';
 import { address } from './address-parameter.ts';
 import { optionalFlag } from './flag-parameter.ts';
 import { defineOperation, mapAnswer, type Operation } from '../contract/operation.ts';

@@ -1,10 +1,10 @@
 import { writeBoc } from '../decode/boc-writer.ts';
 import { createCellStore } from '../decode/cell-store.ts';
 import { DecodeError } from '../decode/errors.ts';
-import { flawOfBody, flawOfState, optionalStateBag } from '../contract/bags.ts';
-import type { LiveFees } from '../live/fees.ts';
-import type { LegacySend } from '../live/legacy-send.ts';
-import type { LiveSend } from '../live/send.ts';
+import { flawOfBody, flawOfState, optionalStateBag } from '../contract/boc-parameter.ts';
+import type { LiveFees } from '../live/contracts/fees.ts';
+import type { LegacySend } from '../live/send/legacy-send.ts';
+import type { LiveSend } from '../live/send/send.ts';
 import { address } from './address-parameter.ts';
 import { ContractError } from '../contract/errors.ts';
 import { V2Error } from './errors.ts';

@@ -1,4 +1,4 @@
-import type { LiveGetMethods, LiveMethodRun } from '../live/get-methods.ts';
+import type { LiveGetMethods, LiveMethodRun } from '../live/contracts/get-methods.ts';
 import { address } from './address-parameter.ts';
 import { methodId } from '../contract/method-id.ts';
 import { optionalSeqno } from './integer-parameter.ts';
@@ -6,7 +6,7 @@ import { defineOperation, mapAnswer, type Operation } from '../contract/operatio
 import { withDefault } from '../contract/parameter.ts';
 import { int32, uint63 } from './scalars.ts';
 import { constant, named, object, type Infer } from '../contract/shape.ts';
-import { showOnce } from '../contract/shown-once.ts';
+import { memoizeView } from '../contract/memoized-view.ts';
 import { legacyStack, typedStack } from './stack-input.ts';
 import { viewLegacyStack, viewTypedStack } from './stack-output.ts';
 import { legacyStackShape, typedStackShape } from './stack-shapes.ts';
@@ -58,8 +58,8 @@ const method = methodId('empty method');
 
 /** Operations that run a get-method: one run, two forms of values (service/v2/README.md#get-methods). */
 export function runMethodOperations(getMethods: LiveGetMethods): readonly Operation[] {
-  const viewLegacy = showOnce(viewLegacyRun);
-  const viewTyped = showOnce(viewTypedRun);
+  const viewLegacy = memoizeView(viewLegacyRun);
+  const viewTyped = memoizeView(viewTypedRun);
   return [
     defineOperation({
       name: 'runGetMethod',

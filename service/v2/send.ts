@@ -1,6 +1,6 @@
-import type { ExternalMessage } from '../live/external-message.ts';
-import type { LiveSend } from '../live/send.ts';
-import { bytes } from '../contract/bags.ts';
+import type { ExternalMessage } from '../live/send/external-message.ts';
+import type { LiveSend } from '../live/send/send.ts';
+import { bytes } from '../contract/boc-parameter.ts';
 import { defineOperation, mapAnswer, type Operation, type OperationDefinition } from '../contract/operation.ts';
 import { hash } from './scalars.ts';
 import { constant, named, object, type Infer, type Shape } from '../contract/shape.ts';

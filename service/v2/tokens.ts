@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 import { formatFriendlyAddress, formatRawAddress, type ParsedAddress } from '../decode/address.ts';
-import type { KnownRecord } from '../live/dns-records.ts';
-import type { TokenContent } from '../live/token-content.ts';
+import type { KnownRecord } from '../live/tokens/dns-records.ts';
+import type { TokenContent } from '../live/tokens/token-content.ts';
 import type {
   DomainContent,
   JettonMaster,
@@ -11,7 +11,7 @@ import type {
   NftCollection,
   NftItem,
   Token,
-} from '../live/tokens.ts';
+} from '../live/tokens/tokens.ts';
 import { spelledAddress } from './address-parameter.ts';
 import { optionalSeqno } from './integer-parameter.ts';
 import { defineOperation, mapAnswer, type Operation } from '../contract/operation.ts';

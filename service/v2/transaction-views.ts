@@ -2,7 +2,7 @@ import { formatFriendlyAddress, formatRawAddress } from '../decode/address.ts';
 import { writeBocText } from '../decode/boc-writer.ts';
 import type { CellStore } from '../decode/cell-store.ts';
 import type { Transaction } from '../decode/tlb/transaction.ts';
-import type { LiveTransaction } from '../live/transactions.ts';
+import type { LiveTransaction } from '../live/transactions/transactions.ts';
 import { message, messageStd, viewMessage, viewMessageStd } from './messages.ts';
 import { boc, nano, rawAddressUpper, uint63 } from './scalars.ts';
 import { constant, list, named, object, optional, type Infer } from '../contract/shape.ts';

@@ -6,16 +6,16 @@ import type {
   LiveTransactions,
   MessageName,
   TransactionRange,
-} from '../live/transactions.ts';
+} from '../live/transactions/transactions.ts';
 import { address, destination, source } from './address-parameter.ts';
 import { optionalFlag } from './flag-parameter.ts';
 import { optionalHash } from './hash-parameter.ts';
 import { listLength, optionalLt, requiredLt } from './integer-parameter.ts';
 import { defineOperation, mapAnswer, type Operation } from '../contract/operation.ts';
-import { createPacer, mapPaced } from '../contract/paced.ts';
+import { createTimeSlice, mapInSlices } from '../runtime/time-slice.ts';
 import { withDefault, type Parameters, type ParameterRule, type Values } from '../contract/parameter.ts';
 import { constant, list, named, object, type Infer } from '../contract/shape.ts';
-import { showOnce } from '../contract/shown-once.ts';
+import { memoizeView } from '../contract/memoized-view.ts';
 import { transaction, transactionStd, viewTransaction, viewTransactionStd } from './transaction-views.ts';
 import { transactionId, viewTransactionId } from './views.ts';
 
@@ -66,7 +66,7 @@ export function viewTransactions(
   signal: AbortSignal,
 ): Promise<Infer<typeof transactions>> {
   const store = createCellStore();
-  return mapPaced(shown.transactions, (one) => view(one, store), createPacer(signal));
+  return mapInSlices(shown.transactions, (one) => view(one, store), createTimeSlice(signal));
 }
 
 export async function viewTransactionsStd(
@@ -77,7 +77,7 @@ export async function viewTransactionsStd(
   const store = createCellStore();
   return {
     '@type': 'raw.transactions',
-    transactions: await mapPaced(shown.transactions, (one) => view(one, store), createPacer(signal)),
+    transactions: await mapInSlices(shown.transactions, (one) => view(one, store), createTimeSlice(signal)),
     previous_transaction_id: viewTransactionId(shown.previous),
   };
 }
@@ -86,8 +86,8 @@ const messageParameters = { source, destination, createdLt: requiredLt('created_
 
 /** Operations on transactions of accounts, and on both ends of a message (service/v2/README.md#transactions). */
 export function transactionOperations(live: LiveTransactions): readonly Operation[] {
-  const view = showOnce(viewTransaction);
-  const viewStd = showOnce(viewTransactionStd);
+  const view = memoizeView(viewTransaction);
+  const viewStd = memoizeView(viewTransactionStd);
   return [
     defineOperation({
       name: 'getTransactions',

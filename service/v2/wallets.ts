@@ -1,5 +1,5 @@
-import type { LiveAccount } from '../live/accounts.ts';
-import { readWallet, type Wallet } from '../live/wallets.ts';
+import type { LiveAccount } from '../live/accounts/accounts.ts';
+import { readWallet, type Wallet } from '../live/contracts/wallets.ts';
 import { accountStatus, flag, nano, uint32 } from './scalars.ts';
 import { constant, named, object, oneOf, oneOfStrings, optional, scalar, type Infer } from '../contract/shape.ts';
 import { transactionId, viewTransactionId } from './views.ts';

@@ -4,9 +4,9 @@ import type { Operation } from '../contract/operation.ts';
 import type { StoreReader } from '../store/queries/reader.ts';
 import { StoreError } from '../store/errors.ts';
 import type { Store } from '../store/store.ts';
-import { createPlaces } from '../live/places.ts';
+import { createSemaphore } from '../runtime/semaphore.ts';
 import { createV3Metrics } from './metrics.ts';
-import type { V3Operation, V3Request } from './operation.ts';
+import type { V3Operation, V3Request } from './request/operation.ts';
 
 /** The v3 contract over the index: a table of operations, no transport. */
 export type V3 = {
@@ -34,7 +34,7 @@ const TIMEOUT_STEP_MS = 250;
 
 /** Builds the table. */
 export function createV3(families: readonly V3Operation[], { store, nowMs, register }: V3Dependencies): V3 {
-  const places = createPlaces(ROWS_AT_ONCE);
+  const places = createSemaphore(ROWS_AT_ONCE);
   createV3Metrics(register, { rows: () => places.taken, waiting: () => places.waiting });
   const operations = families.map((operation): Operation<V3Request> => ({
     ...operation,

@@ -16,9 +16,9 @@ import { makeKey } from '#service/limits/keys.ts';
 import { getAccountState } from '#service/liteserver/functions.ts';
 import { createLiteServer } from '#service/liteserver/liteserver.ts';
 import type { LiteServer } from '#service/liteserver/liteserver.ts';
-import { viewAccount } from '#service/live/account-view.ts';
-import { startApi } from '#service/main/api.ts';
-import type { Api } from '#service/main/api.ts';
+import { viewAccount } from '#service/live/accounts/account-view.ts';
+import { startApi } from '#service/main/roles/api.ts';
+import type { Api } from '#service/main/roles/api.ts';
 import { checkAccountState } from '#service/proof/account-proof.ts';
 import { cpuMs, median, quantile, type Bench, type BenchResult } from './bench.ts';
 

@@ -1,6 +1,6 @@
 import { classify } from '#service/actions/classify.ts';
-import type { EventTrace } from '#service/actions/event.ts';
-import type { Interfaces } from '#service/actions/interfaces.ts';
+import type { ClassifierTrace } from '#service/actions/engine/classifier-input.ts';
+import type { Interfaces } from '#service/actions/engine/interfaces.ts';
 import { rowsOf } from '#service/indexer/rows/rows.ts';
 import { assembleTraces } from '#service/indexer/traces/assembly.ts';
 import { interfacesOf } from '#service/interfaces/known-facts.ts';
@@ -26,7 +26,7 @@ const dexFamilies = /^(coffee|dedust|stonfi|tonco|tonstakers|evaa)/;
 
 const nothing = interfacesOf(() => undefined);
 
-type Known = { readonly trace: EventTrace; readonly interfaces: Interfaces };
+type Known = { readonly trace: ClassifierTrace; readonly interfaces: Interfaces };
 
 /** Stored traces of the recorded chain with more than a tick-tock transaction in them. */
 async function storedTraces(): Promise<readonly { row: TraceRow; transactions: StoredTransaction[] }[]> {

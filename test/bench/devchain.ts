@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { genesisWallet } from '#service/devchain/zerostate/wallet.ts';
-import { validatorKey } from '#service/devchain/signing.ts';
+import { validatorKey } from '#service/devchain/chain/signing.ts';
 import type { PrivateNetwork, PrivateNetworkOptions } from '#service/devchain/private-network.ts';
 import { startPrivateNetwork } from '#test/support/private-network.ts';
 import type { TestWallet } from '#test/support/wallet.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { indexNodeOptions } from '#operator/desired/pod.ts';
-import { tuneCollections } from '#service/main/collections.ts';
+import { setGcFlags } from '#service/main/v8-flags.ts';
 import { rowsOf } from '#service/indexer/rows/rows.ts';
 import { assembleTraces } from '#service/indexer/traces/assembly.ts';
 import { hashKey } from '#service/store/hash-key.ts';
@@ -123,7 +123,7 @@ function atLeast(name: string, value: number, unit: string, goal: number): Bench
 
 async function run(): Promise<BenchResult[]> {
   // As the indexer has it.
-  tuneCollections();
+  setGcFlags();
   const recorded = await openRecordedChain();
   const dense = (await openMainnetBlocks()) ?? recorded;
   const what = dense === recorded ? 'the recorded chain' : "mainnet's blocks";

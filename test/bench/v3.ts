@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 
 import { indexNodeOptions } from '#operator/desired/pod.ts';
-import { tuneAnswers, tuneCollections } from '#service/main/collections.ts';
-import { startEmbeddedPostgres } from '#service/main/embedded-postgres.ts';
-import { postgresBinaries } from '#service/main/postgres-binaries.ts';
+import { setApiGcFlags, setGcFlags } from '#service/main/v8-flags.ts';
+import { startEmbeddedPostgres } from '#service/main/postgres/embedded-postgres.ts';
+import { postgresBinaries } from '#service/main/postgres/postgres-binaries.ts';
 import { StoreError } from '#service/store/errors.ts';
 import { migrate } from '#service/store/migrate.ts';
 import type { Store } from '#service/store/store.ts';
-import { startHeadThreads, type HeadThreads } from '#service/v3/head-threads.ts';
+import { startRenderPool, type RenderPool } from '#service/v3/rendering/render-pool.ts';
 import { quantile, type Bench, type BenchResult } from './bench.ts';
 import { openStore, serverSettings } from './indexing/pipeline.ts';
 import { generateActionAccounts } from './v3/generated-action-accounts.ts';
@@ -18,7 +18,7 @@ import { accountsOf, generateIndex } from './v3/generated-index.ts';
 import { generateContractStates } from './v3/generated-contract-states.ts';
 import { generateTokens, type TokenCounts } from './v3/generated-tokens.ts';
 import { generateMeaning } from './v3/generated-meaning.ts';
-import { TRACE_FORM } from '#service/v3/packed-trace.ts';
+import { TRACE_FORMAT_VERSION } from '#service/v3/rendering/trace-codec.ts';
 import { generateWrittenTraces } from './v3/generated-written-traces.ts';
 import { createCaller, type Caller } from './v3/caller.ts';
 import { meaningRequestsOf } from './v3/meaning-requests.ts';
@@ -89,9 +89,9 @@ async function run(options: readonly string[]): Promise<BenchResult[]> {
   const server = await startEmbeddedPostgres({ bin, folder, settings });
   const store = openStore(server.socketUrl);
   // As the service has both.
-  tuneCollections();
-  tuneAnswers();
-  const threads = startHeadThreads(availableParallelism(), { logger: pino({ level: 'warn' }, process.stderr) });
+  setGcFlags();
+  setApiGcFlags();
+  const threads = startRenderPool(availableParallelism(), { logger: pino({ level: 'warn' }, process.stderr) });
   try {
     const names = Object.keys(parts);
     const until = names.indexOf(given('--until') ?? names.at(-1)!);
@@ -122,7 +122,7 @@ function tell(text: string): void {
 }
 
 type Part = {
-  readonly make: (store: Store, counts: TokenCounts, threads: HeadThreads | undefined) => Promise<void>;
+  readonly make: (store: Store, counts: TokenCounts, threads: RenderPool | undefined) => Promise<void>;
   readonly requests: (store: Store, counts: TokenCounts) => Promise<readonly Requests[]>;
 };
 
@@ -139,7 +139,7 @@ const parts: Readonly<Record<string, Part>> = {
     requests: () => Promise.resolve([]),
   },
   // Those of another form are not shown.
-  [`written traces of form ${TRACE_FORM}`]: {
+  [`written traces of form ${TRACE_FORMAT_VERSION}`]: {
     make: (store, _, threads) => generateWrittenTraces(store, threads, tell),
     requests: () => Promise.resolve([]),
   },
@@ -154,7 +154,7 @@ async function ensureIndex(
   store: Store,
   counts: TokenCounts,
   chosen: readonly (readonly [name: string, part: Part])[],
-  threads: HeadThreads | undefined,
+  threads: RenderPool | undefined,
 ): Promise<void> {
   await store.transaction(({ query }) =>
     query('CREATE TABLE IF NOT EXISTS public.made (part text PRIMARY KEY, whole boolean NOT NULL)'),

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { methodRows } from '#service/devchain/dev/method-table.ts';
-import { runDevCommand } from '#service/main/dev-command.ts';
+import { runDevCommand } from '#service/main/commands/dev-command.ts';
 import { projectRoot } from '#test/support/service-flags.ts';
 import { startService, type ServiceProcess } from '#test/support/service-process.ts';
 

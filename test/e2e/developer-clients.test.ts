@@ -6,8 +6,8 @@ import { promisify } from 'node:util';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { STARTUP_KEYS } from '#service/devchain/startup-keys.ts';
-import type { welcomeJson } from '#service/main/welcome.ts';
+import { STARTUP_KEYS } from '#service/devchain/dev/startup-keys.ts';
+import type { welcomeJson } from '#service/main/network/welcome.ts';
 import { installNpmPackages } from '#test/support/npm-packages.ts';
 import { installPythonPackages } from '#test/support/python-packages.ts';
 import { projectRoot } from '#test/support/service-flags.ts';

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { startEmbeddedPostgres } from '#service/main/embedded-postgres.ts';
-import { watchIndex, type IndexWatch } from '#service/main/index-watch.ts';
-import { postgresBinaries } from '#service/main/postgres-binaries.ts';
+import { startEmbeddedPostgres } from '#service/main/postgres/embedded-postgres.ts';
+import { watchIndex, type IndexWatch } from '#service/main/wiring/index-watch.ts';
+import { postgresBinaries } from '#service/main/postgres/postgres-binaries.ts';
 import { claimIndex } from '#service/store/indexer-state.ts';
 import { migrate, schemaVersion } from '#service/store/migrate.ts';
 import { startApiUnderTest } from '#test/support/api.ts';

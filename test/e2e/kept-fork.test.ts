@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import type { Chain } from '#service/devchain/chain.ts';
+import type { Chain } from '#service/devchain/chain/chain.ts';
 import type { Devchain } from '#service/devchain/devchain.ts';
 import { createDevchain, loadChain } from '#service/devchain/devchain.ts';
 import { recordingDirs } from '#test/support/fixtures.ts';

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { KeyringRow } from '#service/config.ts';
 import { fullBucket, take } from '#service/limits/bucket.ts';
 import { makeKey } from '#service/limits/keys.ts';
-import { runKeys } from '#service/main/keys.ts';
+import { runKeys } from '#service/main/commands/keys.ts';
 import { startRedisCluster } from '#test/service/limits/redis/redis-cluster.ts';
 import { startRedisProcess, type RedisProcess } from '#test/service/limits/redis/redis-process.ts';
 import { ask, startNetwork, type NetworkProcess } from '#test/support/api-processes.ts';

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { startEmbeddedPostgres, type EmbeddedPostgres } from '#service/main/embedded-postgres.ts';
-import { postgresBinaries } from '#service/main/postgres-binaries.ts';
+import { startEmbeddedPostgres, type EmbeddedPostgres } from '#service/main/postgres/embedded-postgres.ts';
+import { postgresBinaries } from '#service/main/postgres/postgres-binaries.ts';
 import { migrate } from '#service/store/migrate.ts';
 import { startApiUnderTest, type ApiUnderTest } from '#test/support/api.ts';
 import { skipLoudly } from '#test/support/skips.ts';

@@ -7,9 +7,9 @@ import { Client } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { startEmbeddedPostgres, type EmbeddedPostgres } from '#service/main/embedded-postgres.ts';
-import { watchIndex } from '#service/main/index-watch.ts';
-import { postgresBinaries } from '#service/main/postgres-binaries.ts';
+import { startEmbeddedPostgres, type EmbeddedPostgres } from '#service/main/postgres/embedded-postgres.ts';
+import { watchIndex } from '#service/main/wiring/index-watch.ts';
+import { postgresBinaries } from '#service/main/postgres/postgres-binaries.ts';
 import { migrate } from '#service/store/migrate.ts';
 import type { Store } from '#service/store/store.ts';
 import { startApiUnderTest, type ApiUnderTest } from '#test/support/api.ts';

@@ -11,7 +11,7 @@ import { Address, beginCell } from '@ton/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { makeKey } from '#service/limits/keys.ts';
-import { keyFileName } from '#service/main/dev-key.ts';
+import { keyFileName } from '#service/main/configuration/dev-key.ts';
 import { startService, type ServiceProcess } from '#test/support/service-process.ts';
 
 const projectRoot = resolve(import.meta.dirname, '../..');

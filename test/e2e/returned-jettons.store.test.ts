@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { jettonBurnBody, jettonMinter, jettonTransferBody, jettonWallet } from '#service/devchain/demo/tokens.ts';
 import { mintBody, nftCollection, nftItem, nftMintBody, nftTransferBody } from '#service/devchain/demo/tokens.ts';
-import { createDevMethods } from '#service/devchain/dev-methods.ts';
+import { createDevMethods } from '#service/devchain/dev/dev-methods.ts';
 import type { MethodName } from '#service/devchain/dev/method-table.ts';
-import { createFaucet } from '#service/devchain/faucet.ts';
+import { createFaucet } from '#service/devchain/production/faucet.ts';
 import type { PrivateNetwork } from '#service/devchain/private-network.ts';
 import { INTERPRETATION_VERSION } from '#service/interpreter/options.ts';
 import { migrate } from '#service/store/migrate.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { runDevCommand } from '#service/main/dev-command.ts';
+import { runDevCommand } from '#service/main/commands/dev-command.ts';
 import { installNpmPackages } from '#test/support/npm-packages.ts';
 import { ensureProgram } from '#test/support/debian-package.ts';
 import { startService, type ServiceProcess } from '#test/support/service-process.ts';

@@ -8,7 +8,7 @@ import { mnemonicNew, mnemonicToPrivateKey } from '@ton/crypto';
 import { TonClient, WalletContractV4, WalletContractV5R1 } from '@ton/ton';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import type { welcomeJson } from '#service/main/welcome.ts';
+import type { welcomeJson } from '#service/main/network/welcome.ts';
 import { runToEnd, startService, type ServiceProcess } from '#test/support/service-process.ts';
 
 type Welcome = ReturnType<typeof welcomeJson>;

@@ -1,7 +1,7 @@
 import { Cell } from '@ton/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { dnsEntries, multisigOrders, multisigs, vestingContracts } from '#service/store/meaning-tables.ts';
+import { dnsEntries, multisigOrders, multisigs, vestingContracts } from '#service/store/classification-tables.ts';
 import {
   addRows,
   dnsEntry,

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { Infer } from '#service/contract/shape.ts';
-import type { block } from '#service/v3/block-views.ts';
-import type { MessageView } from '#service/v3/message-views.ts';
-import type { TransactionView } from '#service/v3/transaction-views.ts';
+import type { block } from '#service/v3/views/block-views.ts';
+import type { MessageView } from '#service/v3/views/message-views.ts';
+import type { TransactionView } from '#service/v3/views/transaction-views.ts';
 import { migrate } from '#service/store/migrate.ts';
 import { startApiUnderTest } from '#test/support/api.ts';
 import { createStoreUnderTest } from '#test/support/store.ts';

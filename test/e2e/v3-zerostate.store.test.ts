@@ -9,7 +9,7 @@ import { CONFIG_ID } from '#service/devchain/zerostate/genesis-config.ts';
 import { genesisWallet } from '#service/devchain/zerostate/wallet.ts';
 import type { GenesisAccount } from '#service/devchain/zerostate/zerostate.ts';
 import type { PrivateNetwork } from '#service/devchain/private-network.ts';
-import { validatorKey } from '#service/devchain/signing.ts';
+import { validatorKey } from '#service/devchain/chain/signing.ts';
 import { migrate } from '#service/store/migrate.ts';
 import { untilIndexed } from '#test/service/indexer/index-under-test.ts';
 import { startApiOver } from '#test/support/api.ts';

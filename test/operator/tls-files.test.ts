@@ -5,7 +5,7 @@ import { connect } from 'node:tls';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { createPages } from '#operator/health.ts';
+import { createHttpPages } from '#operator/http-pages.ts';
 import { createTlsFiles } from '#operator/tls-files.ts';
 import { createAuthority, type Certificate } from '#test/support/certificate.ts';
 import { createVirtualClock } from '#test/support/virtual-clock.ts';
@@ -45,7 +45,7 @@ describe('pages over TLS', () => {
     const failures: unknown[] = [];
     const tls = createTlsFiles(folder, { clock, onFailure: (error) => failures.push(error) });
     const page = { status: 200, contentType: 'text/plain', body: 'up 1' };
-    const pages = createPages({ host: '127.0.0.1', port: 0, tls }, { pages: { '/metrics': () => page } });
+    const pages = createHttpPages({ host: '127.0.0.1', port: 0, tls }, { pages: { '/metrics': () => page } });
     const port = await pages.listen();
     try {
       const first = await serialAt(port);

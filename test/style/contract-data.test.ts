@@ -13,24 +13,24 @@ const unpaid = [
 
 /** Files that may take such a way, and the bound that stands in place of a budget. */
 const bounded: Readonly<Record<string, string>> = {
-  'service/actions/event-transaction.ts': 'opens the parts of one transaction for readers with budgets',
+  'service/actions/engine/event-transaction.ts': 'opens the parts of one transaction for readers with budgets',
   'service/contract/stack-results.ts': 'room for bags of one answer',
   'service/interpreter/transfers.ts': 'writes two payloads of one message of a block',
-  'service/live/account-reader.ts': 'writes one proved account',
-  'service/live/account-view.ts': 'reads one proved account, and writes its code and data once',
-  'service/live/chain-config.ts': 'reads the proved configuration',
-  'service/live/extended-accounts.ts': 'reads 32 bits of data',
-  'service/live/external-message.ts': 'writes one message whose cells are counted',
-  'service/live/live-configuration.ts': 'writes one proved parameter',
-  'service/live/public-libraries.ts': 'writes one proved library',
+  'service/live/accounts/account-reader.ts': 'writes one proved account',
+  'service/live/accounts/account-view.ts': 'reads one proved account, and writes its code and data once',
+  'service/live/configuration/chain-config.ts': 'reads the proved configuration',
+  'service/live/contracts/extended-accounts.ts': 'reads 32 bits of data',
+  'service/live/send/external-message.ts': 'writes one message whose cells are counted',
+  'service/live/configuration/live-configuration.ts': 'writes one proved parameter',
+  'service/live/configuration/public-libraries.ts': 'writes one proved library',
   'service/pending/emulation.ts': 'reads references of an account that the VM wrote',
   'service/v2/legacy.ts': 'writes one cell of a caller, as large as its parameter',
   'service/v2/message-data.ts': 'reads texts of 16 cells, and writes each body once',
   'service/v2/stack-output.ts': 'counts cells before it writes them as objects',
   'service/v2/transaction-views.ts': 'writes one transaction',
-  'service/v3/decode.ts': 'opens bodies for `decodeBody`, which has a budget',
-  'service/v3/message-views.ts': 'writes each body of a message once',
-  'service/v3/payloads.ts': 'opens payloads for `decodeBody`, which has a budget',
+  'service/v3/operations/decode.ts': 'opens bodies for `decodeBody`, which has a budget',
+  'service/v3/views/message-views.ts': 'writes each body of a message once',
+  'service/v3/views/payloads.ts': 'opens payloads for `decodeBody`, which has a budget',
 };
 
 describe('readers of contract data', () => {

@@ -1,16 +1,16 @@
 import { Address, internal, loadStateInit, type MessageRelaxed } from '@ton/core';
 
 import type { Classified } from '#service/actions/classify.ts';
-import { eventTransaction } from '#service/actions/event-transaction.ts';
-import type { EventTrace, EventTransaction } from '#service/actions/event.ts';
-import type { Action } from '#service/actions/rows.ts';
+import { eventTransaction } from '#service/actions/engine/event-transaction.ts';
+import type { ClassifierTrace, EventTransaction } from '#service/actions/engine/classifier-input.ts';
+import type { Action } from '#service/actions/engine/action-rows.ts';
 import { parseAddress } from '#service/decode/address.ts';
 import { FULL_SHARD, MASTERCHAIN } from '#service/decode/block-id.ts';
 import { readBlockTransactions } from '#service/decode/tlb/account-blocks.ts';
-import type { Chain } from '#service/devchain/chain.ts';
-import type { AccountEdit } from '#service/devchain/collator/edits.ts';
-import { accountAt, hasMessagesOnTheWay } from '#service/devchain/snapshots.ts';
-import { readExternalMessage } from '#service/live/external-message.ts';
+import type { Chain } from '#service/devchain/chain/chain.ts';
+import type { AccountEdit } from '#service/devchain/collator/state-edits.ts';
+import { accountAt, hasMessagesOnTheWay } from '#service/devchain/chain/snapshots.ts';
+import { readExternalMessage } from '#service/live/send/external-message.ts';
 import type { Step } from './event-traces.ts';
 import { startForkedNetwork, type ForkedNetwork } from './forked-network.ts';
 import { openLooking } from './looking.ts';
@@ -26,7 +26,7 @@ import {
 
 /** What a scene came to. */
 export type Scene = Classified & {
-  readonly trace: EventTrace;
+  readonly trace: ClassifierTrace;
   /** Without plain messages and deployments. */
   readonly meant: readonly Action[];
 };
@@ -160,7 +160,7 @@ function scriptsOf(steps: readonly Step[]): Map<string, Response[]> {
 }
 
 /** A transaction and those that it led to. */
-function traceOf(root: EventTransaction, all: readonly EventTransaction[]): EventTrace {
+function traceOf(root: EventTransaction, all: readonly EventTransaction[]): ClassifierTrace {
   const byMessage = new Map(all.map((transaction) => [transaction.inMessage?.hash, transaction]));
   const transactions = [root];
   for (const { outMessages } of transactions) {

@@ -7,7 +7,7 @@ import { configFromGlobalConfig, unlimitedPlan, type ProcessSettings, type Servi
 import { createDevchain, type Devchain } from '#service/devchain/devchain.ts';
 import type { KeyRow } from '#service/limits/keyring.ts';
 import { makeKey } from '#service/limits/keys.ts';
-import { startApi, type Api } from '#service/main/api.ts';
+import { startApi, type Api } from '#service/main/roles/api.ts';
 import { createLogger } from '#service/telemetry/logger.ts';
 import { createRegister } from '#service/telemetry/register.ts';
 import { recordingDirs } from '#test/support/fixtures.ts';

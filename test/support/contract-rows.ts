@@ -2,7 +2,12 @@ import type { Table } from '#service/store/columns.ts';
 import type { Row } from '#service/store/columns.ts';
 import { accountKey } from '#service/store/account-key.ts';
 import { createInserts } from '#service/store/insert.ts';
-import type { DnsEntryRow, MultisigOrderRow, MultisigRow, VestingContractRow } from '#service/store/meaning-tables.ts';
+import type {
+  DnsEntryRow,
+  MultisigOrderRow,
+  MultisigRow,
+  VestingContractRow,
+} from '#service/store/classification-tables.ts';
 import type { Store } from '#service/store/store.ts';
 
 /** Key of a made-up account of the basechain, by a number below 2^32; those of greater numbers sort behind. */

@@ -1,7 +1,7 @@
 import { Address, beginCell, type Builder, type Cell } from '@ton/core';
 
-import type { EventMessage, EventTrace, EventTransaction } from '#service/actions/event.ts';
-import type { Interfaces, JettonWalletInfo } from '#service/actions/interfaces.ts';
+import type { EventMessage, ClassifierTrace, EventTransaction } from '#service/actions/engine/classifier-input.ts';
+import type { Interfaces, JettonWalletInfo } from '#service/actions/engine/interfaces.ts';
 import { CellSlice } from '#service/decode/cell-slice.ts';
 import { parseBoc } from '#service/decode/boc.ts';
 
@@ -75,7 +75,7 @@ function openCell(cell: Cell): CellSlice {
 }
 
 /** A trace that a message from outside to `wallet` began. @param order body of that message */
-export function eventTrace(wallet: string, steps: readonly Step[], order = bareBody(0x7369676e)): EventTrace {
+export function eventTrace(wallet: string, steps: readonly Step[], order = bareBody(0x7369676e)): ClassifierTrace {
   let lt = 0n;
   let hashes = 0;
   const hash = (): string => hashOf(++hashes);

@@ -2,14 +2,14 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 
 import type { Classified } from '#service/actions/classify.ts';
-import type { EventTrace } from '#service/actions/event.ts';
+import type { ClassifierTrace } from '#service/actions/engine/classifier-input.ts';
 import { parseAddress } from '#service/decode/address.ts';
 import type { PrivateNetwork } from '#service/devchain/private-network.ts';
 import { readChangedAccount } from '#service/interfaces/account-code.ts';
-import { classifyLookingUp } from '#service/interfaces/classify-looking-up.ts';
+import { classifyWithLookups } from '#service/interfaces/classify-with-lookups.ts';
 import { createDetector } from '#service/interfaces/detector.ts';
 import type { AccountFacts } from '#service/interfaces/facts.ts';
-import { createContractWorlds, type ContractWorld } from '#service/live/contract-world.ts';
+import { createChainSnapshots, type ChainSnapshot } from '#service/live/contracts/chain-snapshot.ts';
 import { createTvm } from '#service/tvm/tvm.ts';
 import { patientPool } from '#test/service/indexer/index-under-test.ts';
 import { openPool } from '#test/service/pool/network.ts';
@@ -17,7 +17,7 @@ import { openPool } from '#test/service/pool/network.ts';
 /** Looks into the contracts of a private network through its lite servers. */
 export type Looking = {
   /** With accounts as the newest block has them, or as one before the trace had them when they are nothing any more. */
-  classify(trace: EventTrace, beforeSeqno: number): Promise<Classified>;
+  classify(trace: ClassifierTrace, beforeSeqno: number): Promise<Classified>;
   close(): Promise<void>;
 };
 
@@ -30,16 +30,16 @@ export function openLooking(network: PrivateNetwork): Looking {
   const opening = openPool({ ...network, moveHead: () => undefined }, { tuning: patientPool });
   const { pool } = opening;
   const tvm = createTvm({ workers: 1 }, { register: new Registry(), logger: pino({ level: 'silent' }), now });
-  const worlds = createContractWorlds({ trust: 'verified' }, { pool, tvm, now });
+  const worlds = createChainSnapshots({ trust: 'verified' }, { pool, tvm, now });
   const detector = createDetector({ network: 'custom' }, { register: new Registry() });
 
-  async function worldAt(seqno: number): Promise<ContractWorld> {
+  async function worldAt(seqno: number): Promise<ChainSnapshot> {
     while ((pool.head()?.block.seqno ?? 0) < seqno) await new Promise((done) => setTimeout(done, 5));
     const signal = AbortSignal.timeout(readTimeoutMs);
     return worlds.open(seqno, { deadlineMs: now() + readTimeoutMs, signal, caller: 'test' });
   }
 
-  async function factsOf(account: string, all: readonly ContractWorld[]): Promise<AccountFacts> {
+  async function factsOf(account: string, all: readonly ChainSnapshot[]): Promise<AccountFacts> {
     const address = parseAddress(account);
     for (const world of address === undefined ? [] : all) {
       const detected = await detector.detect(world, await readChangedAccount(world, address!));
@@ -51,7 +51,7 @@ export function openLooking(network: PrivateNetwork): Looking {
   return {
     async classify(trace, beforeSeqno) {
       const all = [await worldAt(network.head().id.seqno), await worldAt(beforeSeqno)];
-      return classifyLookingUp(trace, async (accounts) => {
+      return classifyWithLookups(trace, async (accounts) => {
         const found = new Map<string, AccountFacts>();
         for (const account of accounts) found.set(account, await factsOf(account, all));
         return found;

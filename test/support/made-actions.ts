@@ -4,7 +4,7 @@ import { parseBoc } from '#service/decode/boc.ts';
 import { readTransaction } from '#service/decode/tlb/transaction.ts';
 import { createInserts } from '#service/store/insert.ts';
 import { accountRows } from '#service/interpreter/action-rows.ts';
-import { actionAccounts, actions, type ActionRow } from '#service/store/meaning-tables.ts';
+import { actionAccounts, actions, type ActionRow } from '#service/store/classification-tables.ts';
 import type { Store } from '#service/store/store.ts';
 import type { TraceRow } from '#service/store/tables.ts';
 

@@ -1,8 +1,8 @@
 import { Address, beginCell, Dictionary, type Cell } from '@ton/core';
 
 import { classify } from '#service/actions/classify.ts';
-import type { Interfaces, NftAuctionInfo, NftItemInfo, NftSaleInfo } from '#service/actions/interfaces.ts';
-import type { Action } from '#service/actions/rows.ts';
+import type { Interfaces, NftAuctionInfo, NftItemInfo, NftSaleInfo } from '#service/actions/engine/interfaces.ts';
+import type { Action } from '#service/actions/engine/action-rows.ts';
 
 import { accountOf, eventTrace, knownWallets, type Step } from './event-traces.ts';
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-import { reachable } from '#service/main/postgres-binaries.ts';
+import { reachable } from '#service/main/postgres/postgres-binaries.ts';
 
 import { cachePath } from './cache.ts';
 

@@ -1,5 +1,5 @@
-import { startEmbeddedPostgres } from '#service/main/embedded-postgres.ts';
-import { postgresBinaries } from '#service/main/postgres-binaries.ts';
+import { startEmbeddedPostgres } from '#service/main/postgres/embedded-postgres.ts';
+import { postgresBinaries } from '#service/main/postgres/postgres-binaries.ts';
 import { postgresRelease } from './postgres-release.ts';
 
 /** A running Postgres for tests. */

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 
-import type { ForkSource } from '#service/devchain/fork.ts';
+import type { ForkSource } from '#service/devchain/fork/fork.ts';
 import type { PrivateNetwork, PrivateNetworkOptions } from '#service/devchain/private-network.ts';
 import { createPrivateNetwork } from '#service/devchain/private-network.ts';
 

@@ -2,8 +2,8 @@ import type { Cell } from '@ton/core';
 
 import { parseBoc } from '#service/decode/boc.ts';
 import type { CellStore } from '#service/decode/cell-store.ts';
-import { editAccount } from '#service/devchain/account-edits.ts';
-import type { AccountEdit } from '#service/devchain/collator/edits.ts';
+import { editAccount } from '#service/devchain/chain/edit-builders.ts';
+import type { AccountEdit } from '#service/devchain/collator/state-edits.ts';
 import type { AccountPlace } from '#service/devchain/collator/missing-account.ts';
 
 /** Enough for whatever a test sends: a thousand TON. */

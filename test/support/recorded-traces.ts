@@ -3,15 +3,20 @@ import { basename } from 'node:path';
 
 import { CellSlice } from '#service/decode/cell-slice.ts';
 import { parseBoc } from '#service/decode/boc.ts';
-import type { AccountStatusName, EventMessage, EventTrace, EventTransaction } from '#service/actions/event.ts';
-import type { Interfaces } from '#service/actions/interfaces.ts';
+import type {
+  AccountStatusName,
+  EventMessage,
+  ClassifierTrace,
+  EventTransaction,
+} from '#service/actions/engine/classifier-input.ts';
+import type { Interfaces } from '#service/actions/engine/interfaces.ts';
 
 import { fixtureFiles } from './fixtures.ts';
 
 /** A recorded mainnet trace with the actions that belong to it, as the README of `mainnet-traces` says. */
 export type RecordedTrace = {
   readonly name: string;
-  readonly trace: EventTrace;
+  readonly trace: ClassifierTrace;
   readonly interfaces: Interfaces;
   readonly expected: {
     readonly classification_state: string;

@@ -2,8 +2,8 @@ import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { startEmbeddedPostgres } from '#service/main/embedded-postgres.ts';
-import { postgresAccount, postgresBinaries } from '#service/main/postgres-binaries.ts';
+import { startEmbeddedPostgres } from '#service/main/postgres/embedded-postgres.ts';
+import { postgresAccount, postgresBinaries } from '#service/main/postgres/postgres-binaries.ts';
 
 import type { Certificate } from './certificate.ts';
 import type { PostgresServer } from './postgres-server.ts';

@@ -21,7 +21,7 @@ import {
   type NftItemRow,
   type NftSaleRow,
   type NftTransferRow,
-} from '#service/store/meaning-tables.ts';
+} from '#service/store/classification-tables.ts';
 import { migrate } from '#service/store/migrate.ts';
 import type { Session, Store } from '#service/store/store.ts';
 import { blocks, type BlockRow } from '#service/store/tables.ts';

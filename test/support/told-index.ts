@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 
 import { createDetector } from '#service/interfaces/detector.ts';
 import { INTERPRETATION_VERSION } from '#service/interpreter/options.ts';
-import { createContractWorlds } from '#service/live/contract-world.ts';
+import { createChainSnapshots } from '#service/live/contracts/chain-snapshot.ts';
 import { createTvm } from '#service/tvm/tvm.ts';
 import { startInterpreter, untilInterpreted } from '#test/service/interpreter/interpreter-under-test.ts';
 import { openPool, startNetwork } from '#test/service/pool/network.ts';
@@ -33,7 +33,7 @@ async function tell(url: string): Promise<void> {
   const opening = openPool(network);
   const { pool } = opening;
   const tvm = createTvm({ workers: 2 }, { register: new Registry(), logger: pino({ level: 'silent' }), now });
-  const worlds = createContractWorlds({ trust: 'verified' }, { pool, tvm, now });
+  const worlds = createChainSnapshots({ trust: 'verified' }, { pool, tvm, now });
   const detector = createDetector({ network: 'custom' }, { register: new Registry() });
   const store = openStore({ url });
   const interpreter = startInterpreter(store, { worlds, detector });

@@ -3,7 +3,7 @@ import { sign } from 'node:crypto';
 import type { Cell, MessageRelaxed } from '@ton/core';
 import { Address, beginCell, external, internal, SendMode, storeMessage, storeMessageRelaxed } from '@ton/core';
 import { WalletContractV4 } from '@ton/ton';
-import { validatorKey } from '#service/devchain/signing.ts';
+import { validatorKey } from '#service/devchain/chain/signing.ts';
 
 /** A wallet v4r2 of a seed, whose messages expire far in the future of any test's clock. */
 export type TestWallet = {

@@ -18,16 +18,16 @@ import { readShardState } from '#service/decode/tlb/shard-state.ts';
 import type { ValueFlow } from '#service/decode/tlb/value-flow.ts';
 import { storeValueFlow } from '#service/decode/tlb/value-flow.ts';
 import type { FinishedAccounts } from './accounts.ts';
-import type { Before } from './before.ts';
-import type { BlockRun } from './block-run.ts';
+import type { PreviousState } from './previous-state.ts';
+import type { BlockExecution } from './block-execution.ts';
 import type { ChainConfig } from './chain-config.ts';
 import type { BlockTip, CollateRequest } from './collate.ts';
 import type { FinishedDescriptors } from './descriptors.ts';
-import { waysToEdited } from './edits.ts';
+import { waysToEdited } from './state-edits.ts';
 import type { DispatchQueue } from './dispatch-queue.ts';
 import type { MasterchainState } from './masterchain-state.ts';
-import type { BlockMoney } from './money.ts';
-import { isBalanced } from './money.ts';
+import type { BlockValueFlow } from './value-flow.ts';
+import { isBalanced } from './value-flow.ts';
 import type { NextState } from './next-state.ts';
 import type { OutQueue } from './out-queue.ts';
 import { sessionOf } from './sessions.ts';
@@ -38,8 +38,8 @@ export type BlockParts = {
   readonly config: ChainConfig;
   /** The newest masterchain state. */
   readonly reference: MasterchainState;
-  readonly before: Before;
-  readonly money: BlockMoney;
+  readonly before: PreviousState;
+  readonly money: BlockValueFlow;
   readonly startLt: bigint;
   /** Cells of the store of states from here on are new. */
   readonly firstNew: number;
@@ -53,7 +53,7 @@ export type FinishedRun = {
   readonly descriptors: FinishedDescriptors;
   readonly queue: OutQueue;
   readonly dispatch: DispatchQueue;
-  readonly run: BlockRun;
+  readonly run: BlockExecution;
   /** True when all queues are empty of messages for this shard. */
   readonly tookAll: boolean;
   /** More messages wait in the dispatch queue than a block takes. */

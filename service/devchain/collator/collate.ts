@@ -10,15 +10,15 @@ import type { CellAt } from '#service/decode/tlb/message-cells.ts';
 import type { ShardIdent } from '#service/decode/tlb/shard-ident.ts';
 import type { BlockParts, SpecialMessages } from './block-parts.ts';
 import { storeWholeBlock } from './block-parts.ts';
-import type { BlockRun } from './block-run.ts';
+import type { BlockExecution } from './block-execution.ts';
 import type { ChainConfig } from './chain-config.ts';
 import { NO_TURNS, chooseTurns } from './deferral.ts';
 import type { Executor } from './executor.ts';
-import type { AccountEdit } from './edits.ts';
+import type { AccountEdit } from './state-edits.ts';
 import type { AccountPlace } from './missing-account.ts';
 import type { ExternalMessage, ExternalOutcome } from './external-message.ts';
 import type { Arrival } from './neighbors.ts';
-import { prepareBlock } from './prepare.ts';
+import { prepareBlock } from './prepare-block.ts';
 import type { ShardTop } from './shard-list.ts';
 import { storeNextState } from './next-state.ts';
 
@@ -168,7 +168,7 @@ export async function collate(request: CollateRequest, world: CollateWorld): Pro
   };
 }
 
-function runStart(run: BlockRun, states: CellStore, parts: BlockParts): SpecialMessages {
+function runStart(run: BlockExecution, states: CellStore, parts: BlockParts): SpecialMessages {
   const { request, config, money } = parts;
   if (request.shard.workchain !== MASTERCHAIN) return { recovered: undefined, minted: undefined };
   run.tickTock('tick', turnsOf(states, parts, 'tick'));
@@ -179,7 +179,7 @@ function runStart(run: BlockRun, states: CellStore, parts: BlockParts): SpecialM
   };
 }
 
-function runEnd(run: BlockRun, states: CellStore, parts: BlockParts): void {
+function runEnd(run: BlockExecution, states: CellStore, parts: BlockParts): void {
   run.fill();
   if (parts.request.shard.workchain === MASTERCHAIN) run.tickTock('tock', turnsOf(states, parts, 'tock'));
   while (run.deliverNew());
@@ -201,7 +201,7 @@ function turnsOf(states: CellStore, { before, config, reference }: BlockParts, k
 }
 
 async function runMessages(
-  run: BlockRun,
+  run: BlockExecution,
   { externals, laterExternals = [], transactionsMax }: CollateRequest,
   arrivals: readonly Arrival[],
   rest: CollateWorld['rest'],

@@ -4,8 +4,8 @@ import type { CellStore } from '#service/decode/cell-store.ts';
 import { shardsIntersect } from '#service/decode/shard.ts';
 import type { ListedShard } from '#service/decode/tlb/shard-descr.ts';
 import type { ShardIdent } from '#service/decode/tlb/shard-ident.ts';
-import type { Before, QueueBefore } from './before.ts';
-import { openBefore } from './before.ts';
+import type { PreviousState, QueueBefore } from './previous-state.ts';
+import { openPreviousState } from './previous-state.ts';
 import type { QueuedMessage } from './out-queue.ts';
 import { listQueue } from './out-queue.ts';
 import type { Processed, ShardEndLt } from './processed-upto.ts';
@@ -36,7 +36,7 @@ export type Arrival = {
 export function neighborsOf(
   states: CellStore,
   shard: ShardIdent,
-  before: Before,
+  before: PreviousState,
   listed: readonly ListedShard[],
   masterchain: { readonly state: number; readonly endLt: bigint },
   stateOf: (id: BlockId) => number,
@@ -49,7 +49,7 @@ export function neighborsOf(
   const others = listed
     .filter(({ block }) => !isOwn(block))
     .map(({ block, endLt }) => {
-      const { queue, processed } = openBefore(states, stateOf(block));
+      const { queue, processed } = openPreviousState(states, stateOf(block));
       return { shard: block, endLt, queue, processed, own: false };
     });
   const neighbors = [own(before, shard), ...others];
@@ -58,7 +58,7 @@ export function neighborsOf(
     neighbors.push({ ...own(before.sibling, owner), own: false });
   }
   if (shard.workchain === MASTERCHAIN) return neighbors;
-  const { queue, processed } = openBefore(states, masterchain.state);
+  const { queue, processed } = openPreviousState(states, masterchain.state);
   const place = { workchain: MASTERCHAIN, shard: FULL_SHARD };
   return [...neighbors, { shard: place, endLt: masterchain.endLt, queue, processed, own: false }];
 }

@@ -2,9 +2,9 @@ import type { Address, MessageRelaxed } from '@ton/core';
 import { internal, toNano } from '@ton/core';
 
 import { readShardState } from '#service/decode/tlb/shard-state.ts';
-import { createFaucet } from '../faucet.ts';
+import { createFaucet } from '../production/faucet.ts';
 import type { PrivateNetwork } from '../private-network.ts';
-import { accountAt, hasMessagesOnTheWay } from '../snapshots.ts';
+import { accountAt, hasMessagesOnTheWay } from '../chain/snapshots.ts';
 import { createNames, editNames, fillUpBody } from './names.ts';
 import {
   commentBody,
@@ -18,7 +18,7 @@ import {
   nftMintBody,
   nftTransferBody,
 } from './tokens.ts';
-import { multisig, newOrderBody, orderLibrary, vestingWallet } from './treasury.ts';
+import { multisig, newOrderBody, orderLibrary, vestingWallet } from './multisig-and-vesting.ts';
 import { WALLET_CODES } from './wallet-codes.ts';
 import type { Deployed, DemoWallet, WalletVersion } from './wallets.ts';
 import { createDemoWallet } from './wallets.ts';

@@ -12,7 +12,7 @@ import {
   storeOutList,
 } from '@ton/core';
 
-import { validatorKey } from '../signing.ts';
+import { validatorKey } from '../chain/signing.ts';
 import { WALLET_CODES } from './wallet-codes.ts';
 
 export type WalletVersion = keyof typeof WALLET_CODES;

@@ -1,8 +1,8 @@
 import { parseAddress } from '#service/decode/address.ts';
 import type { Boc } from '#service/decode/boc.ts';
 import { parseBoc } from '#service/decode/boc.ts';
-import { badArgument } from '../errors.ts';
-import type { FundedAccount } from '../faucet.ts';
+import { badArgument } from '../chain/errors.ts';
+import type { FundedAccount } from '../production/faucet.ts';
 
 /** Parameters of a call by name, as they came. */
 export type Fields = Readonly<Record<string, unknown>>;

@@ -13,12 +13,12 @@ import type { StackEntry } from '#service/tvm/stack.ts';
 import { cellOfSlice } from '#service/tvm/stack.ts';
 import { openMasterchainState } from '../collator/masterchain-state.ts';
 import { MINT_OPERATION, mintBody } from '../demo/tokens.ts';
-import { badArgument } from '../errors.ts';
-import type { FundedAccount } from '../faucet.ts';
-import type { MethodRunner } from '../method-runner.ts';
+import { badArgument } from '../chain/errors.ts';
+import type { FundedAccount } from '../production/faucet.ts';
+import type { MethodRunner } from '../queries/method-runner.ts';
 import type { PrivateNetwork } from '../private-network.ts';
-import { seenBlocks } from '../seen-blocks.ts';
-import { accountAt } from '../snapshots.ts';
+import { previousBlocksInfo } from '../chain/previous-blocks-info.ts';
+import { accountAt } from '../chain/snapshots.ts';
 import { sendAs } from './send-as.ts';
 
 /** `mint` of the stablecoin contract (jetton 2.0). The rest of its body is as in the standard minter. */
@@ -90,7 +90,7 @@ async function runGetter(
     randSeed: createHash('sha256').update(top.id.rootHash).digest(),
     methodId: BigInt(crc16(Buffer.from(name)) | 0x1_0000),
     params: Buffer.alloc(0),
-    previousBlocks: seenBlocks(chain, top.id.seqno),
+    previousBlocks: previousBlocksInfo(chain, top.id.seqno),
   });
   return exitCode === 0 || exitCode === 1 ? decodeStack(stack) : undefined;
 }

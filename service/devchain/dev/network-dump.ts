@@ -7,11 +7,11 @@ import { createCellStore } from '#service/decode/cell-store.ts';
 import { walkHashmap, keyUint } from '#service/decode/hashmap.ts';
 import { readAccount, storeAccount } from '#service/decode/tlb/account.ts';
 import { readShardState } from '#service/decode/tlb/shard-state.ts';
-import { editConfig } from '../account-edits.ts';
-import type { Chain, ChainBlock } from '../chain.ts';
-import type { AccountEdit } from '../collator/edits.ts';
-import { badArgument, DevchainError } from '../errors.ts';
-import { listAccounts } from '../snapshots.ts';
+import { editConfig } from '../chain/edit-builders.ts';
+import type { Chain, ChainBlock } from '../chain/chain.ts';
+import type { AccountEdit } from '../collator/state-edits.ts';
+import { badArgument, DevchainError } from '../chain/errors.ts';
+import { listAccounts } from '../chain/snapshots.ts';
 import { CONFIG_ID, ELECTOR_ID } from '../zerostate/genesis-config.ts';
 
 /** First bytes of a dump. The last byte is the version of its form. */

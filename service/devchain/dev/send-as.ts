@@ -7,11 +7,11 @@ import type { AccountState } from '#service/decode/tlb/account.ts';
 import { readAccount, storeAccount } from '#service/decode/tlb/account.ts';
 import { NO_CURRENCIES } from '#service/decode/tlb/currency-collection.ts';
 import { writeStandardAddress } from '#service/decode/tlb/message-address.ts';
-import type { AccountEdit } from '../collator/edits.ts';
-import { DevchainError } from '../errors.ts';
-import type { FundedAccount } from '../faucet.ts';
+import type { AccountEdit } from '../collator/state-edits.ts';
+import { DevchainError } from '../chain/errors.ts';
+import type { FundedAccount } from '../production/faucet.ts';
 import type { PrivateNetwork } from '../private-network.ts';
-import { accountAt } from '../snapshots.ts';
+import { accountAt } from '../chain/snapshots.ts';
 
 /** An internal message that a developer sends in the name of an account. */
 export type InternalOrder = {

@@ -1,4 +1,4 @@
-import { badArgument } from '../errors.ts';
+import { badArgument } from '../chain/errors.ts';
 import { shown } from './fields.ts';
 
 /** A remembered block, to whose accounts the network may go back. */

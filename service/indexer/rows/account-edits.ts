@@ -7,7 +7,7 @@ import { readShardState, readSplitState } from '#service/decode/tlb/shard-state.
 import { hashKey } from '#service/store/hash-key.ts';
 import type { AccountActivity } from './block-transactions.ts';
 import type { ChangedAccount } from './changed-accounts.ts';
-import type { OpenBlock } from './open-block.ts';
+import type { BlockReader } from './block-reader.ts';
 
 /** An account that a block changes without a transaction. */
 export type AccountEdit = {
@@ -17,7 +17,11 @@ export type AccountEdit = {
 };
 
 /** Cells of `ShardAccounts` on the old side of the state update. A merge has two cells, a pruned side has none. */
-function accountsBefore({ table, stateUpdate, info }: OpenBlock): { readonly left: boolean; readonly cell: number }[] {
+function accountsBefore({
+  table,
+  stateUpdate,
+  info,
+}: BlockReader): { readonly left: boolean; readonly cell: number }[] {
   const root = table.ref(stateUpdate, 0);
   if (table.kind(root) === 'pruned') return [];
   const { left, right } = info.afterMerge ? readSplitState(table, root) : { left: root, right: undefined };
@@ -29,12 +33,12 @@ function accountsBefore({ table, stateUpdate, info }: OpenBlock): { readonly lef
 }
 
 /** Entry of an account before the block. Undefined without an entry, or when the old side of the state update hides it. */
-export function shardAccountBefore(block: OpenBlock, id: Buffer): ShardAccount | undefined {
+export function shardAccountBefore(block: BlockReader, id: Buffer): ShardAccount | undefined {
   const cell = accountsBeforeOf(block, id);
   return cell === undefined ? undefined : findShardAccount(block.table, cell, id, { skipPruned: true });
 }
 
-function accountsBeforeOf(block: OpenBlock, id: Buffer): number | undefined {
+function accountsBeforeOf(block: BlockReader, id: Buffer): number | undefined {
   const { info } = block;
   const isLeft = !info.afterMerge || shardContains(shardChildren(info.shard)[0], id);
   return accountsBefore(block).find(({ left }) => left === isLeft)?.cell;
@@ -58,7 +62,7 @@ function lookUp(table: CellTable, accounts: number | undefined, id: Buffer): Sha
  * Throws DecodeError `too_big` after a million nodes of a side.
  */
 export function findAccountEdits(
-  block: OpenBlock,
+  block: BlockReader,
   activities: readonly AccountActivity[],
   shown: readonly ChangedAccount[],
 ): AccountEdit[] {

@@ -10,7 +10,7 @@ import { accountKey } from '#service/store/account-key.ts';
 import type { AccountEditRow, AccountStateRow, LatestAccountStateRow } from '#service/store/tables.ts';
 import type { AccountEdit } from './account-edits.ts';
 import { shardAccountBefore } from './account-edits.ts';
-import type { OpenBlock } from './open-block.ts';
+import type { BlockReader } from './block-reader.ts';
 import type { AccountActivity } from './block-transactions.ts';
 import type { CodeRows } from './code-rows.ts';
 import { statesBetween } from './states-between.ts';
@@ -44,7 +44,7 @@ export type StateRows = {
  * States of a block's accounts, from the Merkle update of the shard's state. The state after the last transaction is whole; states before
  * it have status and balance. The state before a first transaction is included when the account existed.
  */
-export function addStates(block: OpenBlock, activities: readonly AccountActivity[], rows: StateRows): void {
+export function addStates(block: BlockReader, activities: readonly AccountActivity[], rows: StateRows): void {
   let touchesNothing = false;
   for (const activity of activities) {
     const after = stateAfter(block, activity);
@@ -64,7 +64,7 @@ export function addStates(block: OpenBlock, activities: readonly AccountActivity
 
 /** States of accounts that the block changes without a transaction: as the block leaves them, at its start lt. */
 export function addEditedStates(
-  block: OpenBlock,
+  block: BlockReader,
   edits: readonly AccountEdit[],
   mcSeqno: number,
   rows: StateRows,
@@ -106,12 +106,12 @@ function hashBefore(table: CellTable, stateUpdate: number): Buffer {
 }
 
 /** Undefined when the account is gone. */
-function stateAfter({ table }: OpenBlock, { after }: AccountActivity): Account | undefined {
+function stateAfter({ table }: BlockReader, { after }: AccountActivity): Account | undefined {
   return after === undefined ? undefined : readAccountIn(table, after.account);
 }
 
 function addLastState(
-  block: OpenBlock,
+  block: BlockReader,
   { account, transactions }: AccountActivity,
   state: Account | undefined,
   rows: StateRows,
@@ -133,7 +133,7 @@ function addLastState(
 }
 
 /** Source of an account's state. */
-type Cells = Pick<OpenBlock, 'table' | 'writeBoc'>;
+type Cells = Pick<BlockReader, 'table' | 'writeBoc'>;
 
 /** A state of an account, and the transaction before it. */
 export type StateAt = {
@@ -198,7 +198,7 @@ function extraCurrencies(table: CellTable, { extra }: CurrencyCollection): Reado
 
 /** States before the last transaction: the initial account, then status and balance between the transactions. */
 function addStatesBefore(
-  block: OpenBlock,
+  block: BlockReader,
   { id, transactions }: AccountActivity,
   after: Account | undefined,
   rows: StateRows,
@@ -229,7 +229,7 @@ function addStatesBefore(
 }
 
 /** Undefined also when the block does not show it. The old side of the update may contain less than the account. */
-function accountBefore(block: OpenBlock, id: Buffer): Account | undefined {
+function accountBefore(block: BlockReader, id: Buffer): Account | undefined {
   const account = shardAccountBefore(block, id);
   return account && readAccountIn(block.table, account.account);
 }

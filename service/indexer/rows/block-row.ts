@@ -2,10 +2,10 @@ import { MASTERCHAIN } from '#service/decode/block-id.ts';
 import { shardToSigned } from '#service/decode/shard.ts';
 import { masterBlock, previousBlocks } from '#service/decode/tlb/block-info.ts';
 import type { BlockRow } from '#service/store/tables.ts';
-import type { OpenBlock } from './open-block.ts';
+import type { BlockReader } from './block-reader.ts';
 
 /** The block's own row (service/v3/README.md#blocks). */
-export function blockRow(block: OpenBlock, mcSeqno: number, txCount: number): BlockRow {
+export function blockRow(block: BlockReader, mcSeqno: number, txCount: number): BlockRow {
   const { id, table, globalId, info, extra } = block;
   const [previous, second] = previousBlocks(table, info);
   return {

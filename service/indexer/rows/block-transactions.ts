@@ -5,7 +5,7 @@ import { walkAccountBlocks, walkAccountTransactions } from '#service/decode/tlb/
 import type { ShardAccount } from '#service/decode/tlb/shard-account.ts';
 import { accountKey } from '#service/store/account-key.ts';
 import type { ChangedAccount } from './changed-accounts.ts';
-import type { OpenBlock } from './open-block.ts';
+import type { BlockReader } from './block-reader.ts';
 
 /** Fields of a transaction that rows need; the rest is in its BoC. */
 export type FoundTransaction = {
@@ -39,7 +39,7 @@ export type AccountActivity = {
  * All transactions of a block, by account and lt.
  * @param changed accounts on the new side of the state update, by id
  */
-export function findTransactions(block: OpenBlock, changed: readonly ChangedAccount[]): AccountActivity[] {
+export function findTransactions(block: BlockReader, changed: readonly ChangedAccount[]): AccountActivity[] {
   const { id, table, extra } = block;
   const places: { readonly id: Buffer; readonly read: readonly ReadTransaction[] }[] = [];
   walkAccountBlocks(table, extra.accountBlocks, (accountBlock) => {

@@ -1,9 +1,9 @@
 import { methodIds } from '#service/decode/method-ids.ts';
 import { hashKey } from '#service/store/hash-key.ts';
 import type { CodeRow } from '#service/store/tables.ts';
-import type { OpenBlock } from './open-block.ts';
+import type { BlockReader } from './block-reader.ts';
 
-type CodeBlock = Pick<OpenBlock, 'table' | 'writeBoc'>;
+type CodeBlock = Pick<BlockReader, 'table' | 'writeBoc'>;
 
 /** Gathers code, each once by its hash. */
 export type CodeRows = {

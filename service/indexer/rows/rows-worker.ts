@@ -1,4 +1,4 @@
-import { answerJobs } from '#service/threads.ts';
+import { answerJobs } from '#service/runtime/worker-pool.ts';
 import { unpackBlocks, type PackedBlocks } from './packed-blocks.ts';
 import { packRows } from './packed-rows.ts';
 import { rowsOf } from './rows.ts';

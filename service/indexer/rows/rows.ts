@@ -26,7 +26,7 @@ import { changedAccounts } from './changed-accounts.ts';
 import { createCodeRows } from './code-rows.ts';
 import { MESSAGE_KINDS, readMessageRow } from './message-rows.ts';
 import type { ReadMessage } from './message-rows.ts';
-import type { OpenBlock } from './open-block.ts';
+import type { BlockReader } from './block-reader.ts';
 import { systemMessages } from './system-messages.ts';
 import { addZeroState } from './zero-state.ts';
 
@@ -43,7 +43,7 @@ export function rowsOf(source: SourceBlocks): BlockRows {
 }
 
 /** @param version of the rules. If unknown, the version of the software: it knows the rules, mostly no newer ones */
-function openBlock({ id, boc }: SourceBlock, version: number | undefined): OpenBlock {
+function openBlock({ id, boc }: SourceBlock, version: number | undefined): BlockReader {
   const table = parseProvedBoc(boc);
   const { globalId, info: infoCell, extra, stateUpdate } = readBlock(table, table.roots[0]!);
   const info = readBlockInfo(table, infoCell);
@@ -82,12 +82,12 @@ type Found = {
   /** Internal messages. */
   readonly sent: readonly Uint8Array[];
   readonly logs: number;
-  readonly block: OpenBlock;
+  readonly block: BlockReader;
 };
 
 type Gathering = {
   addZeroState(state: SourceBlock): void;
-  add(block: OpenBlock): void;
+  add(block: BlockReader): void;
   finish(tops: readonly ShardTopRow[]): BlockRows;
 };
 
@@ -100,7 +100,7 @@ function createGathering(mcSeqno: number): Gathering {
   const sentBySystem = new Set<string>();
   const states: StateRows = { accountStates: [], latest: [], edits: [], codes: createCodeRows() };
 
-  function addTransaction(block: OpenBlock, account: Buffer, transaction: FoundTransaction): void {
+  function addTransaction(block: BlockReader, account: Buffer, transaction: FoundTransaction): void {
     const sent: Uint8Array[] = [];
     let logs = 0;
     for (const cell of transaction.outMessages) {
@@ -113,7 +113,7 @@ function createGathering(mcSeqno: number): Gathering {
     found.push({ account, transaction, sent, logs, block });
   }
 
-  function addMessage(block: OpenBlock, cell: number, hash: Buffer, lt: bigint): ReadMessage {
+  function addMessage(block: BlockReader, cell: number, hash: Buffer, lt: bigint): ReadMessage {
     const read = readMessageRow(block.table, cell, hash, lt);
     messages.push(read.row);
     if (read.code !== undefined) states.codes.add(block, read.code);

@@ -11,7 +11,7 @@ import { FLAGS_VERSION_MIN } from '#service/decode/tlb/global-version.ts';
 import { skipInternalAddress, skipMessageAddress } from '#service/decode/tlb/message-address.ts';
 import type { AccountStateRow } from '#service/store/tables.ts';
 import type { FoundTransaction } from './block-transactions.ts';
-import type { OpenBlock } from './open-block.ts';
+import type { BlockReader } from './block-reader.ts';
 
 type Balance = Pick<AccountStateRow, 'balance' | 'extra_currencies'>;
 
@@ -33,7 +33,7 @@ const BITS_BEFORE_FEES = 4 + 256 + 64 + 256 + 64 + 32 + 15 + 2 + 2;
  * result differs from the balance before the first, such as after a burn. The states between are unknown then.
  */
 export function statesBetween(
-  { table, globalVersion }: Pick<OpenBlock, 'table' | 'globalVersion'>,
+  { table, globalVersion }: Pick<BlockReader, 'table' | 'globalVersion'>,
   transactions: readonly Moving[],
   { before, after }: BalanceEnds,
 ): Balance[] {

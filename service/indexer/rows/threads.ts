@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { BlockRows } from '#service/store/tables.ts';
 import { IndexerError } from '../errors.ts';
 import type { SourceBlocks } from '../source.ts';
-import { createThreads, ThreadError } from '#service/threads.ts';
+import { createWorkerPool, WorkerError } from '#service/runtime/worker-pool.ts';
 import { packBlocks, type PackedBlocks } from './packed-blocks.ts';
 import { unpackRows } from './packed-rows.ts';
 
@@ -30,7 +30,7 @@ export type RowThreads = {
  */
 export function createRowThreads(options: RowThreadsOptions, { logger }: { readonly logger: Logger }): RowThreads {
   const { workers, blocksMax = 1024, workerUrl = new URL('rows-worker.ts', import.meta.url) } = options;
-  const { jobs, run, close } = createThreads<PackedBlocks, Uint8Array>(
+  const { jobs, run, close } = createWorkerPool<PackedBlocks, Uint8Array>(
     { threadsMax: workers, workerUrl },
     { onLost: (err, blocks) => logger.error({ err, blocks }, 'a thread that makes rows ended') },
   );
@@ -41,7 +41,7 @@ export function createRowThreads(options: RowThreadsOptions, { logger }: { reado
       const { buffer, byteOffset, byteLength } = await run(packed, [packed.bytes.buffer]);
       return unpackRows(Buffer.from(buffer, byteOffset, byteLength));
     } catch (error) {
-      if (!(error instanceof ThreadError)) throw error;
+      if (!(error instanceof WorkerError)) throw error;
       throw failed(error.code === 'failed' ? `A block has no rows: ${error.message}` : error.message, error);
     }
   }

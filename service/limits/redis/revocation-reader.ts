@@ -1,6 +1,6 @@
 import type { RedisMetrics } from '../metrics.ts';
 import type { Connection } from './connection.ts';
-import { isReply } from './questions.ts';
+import { isReply } from './script-batcher.ts';
 import { ENTRIES_MAX, idsOfNamed, revocationKeys, trimRevocations } from './revocation-set.ts';
 import { createRevocations } from './revocations.ts';
 

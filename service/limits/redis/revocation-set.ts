@@ -1,6 +1,6 @@
 import type { Connection } from './connection.ts';
 import { earlierScope } from './earlier-scope.ts';
-import { evaluate, scriptOf } from './questions.ts';
+import { evaluate, scriptOf } from './script-batcher.ts';
 import { revocationScript, trimScript } from './script.ts';
 
 /**

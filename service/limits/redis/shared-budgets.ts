@@ -3,11 +3,11 @@ import { giveBack, quotaOf, spend, wholeSeconds, type Budget, type Shortage } fr
 import type { Budgets } from '../budgets.ts';
 import type { RedisMetrics } from '../metrics.ts';
 import type { LimitPlan, OnRedisFailure } from '../options.ts';
-import { scriptOf } from './questions.ts';
+import { scriptOf } from './script-batcher.ts';
 import { earlierScope } from './earlier-scope.ts';
-import { createSharedPlaces } from './shared-places.ts';
+import { createSharedConcurrency } from './shared-concurrency.ts';
 import { redisTime, TAKE_ANSWER_LENGTH, takeScript } from './script.ts';
-import type { Store } from './store.ts';
+import type { RedisSession } from './redis-session.ts';
 
 export type SharedBudgetsOptions = {
   readonly api: string;
@@ -16,7 +16,7 @@ export type SharedBudgetsOptions = {
 };
 
 export type SharedBudgetsDependencies = {
-  readonly store: Store;
+  readonly store: RedisSession;
   readonly metrics: RedisMetrics;
   /** Unix microseconds of this pod. Only differences count. */
   readonly nowUs: () => number;
@@ -178,7 +178,7 @@ export function createSharedBudgets(
     }
   };
 
-  const { takePlace, freePlace, close } = createSharedPlaces(
+  const { takePlace, freePlace, close } = createSharedConcurrency(
     { api, pod, rule: () => onRedisFailure },
     { store, metrics },
   );

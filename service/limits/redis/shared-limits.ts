@@ -8,7 +8,7 @@ import type { OnRedisFailure } from '../options.ts';
 import type { RedisServer } from './connection.ts';
 import { createSharedBudgets } from './shared-budgets.ts';
 import { createSharedUsage } from './shared-usage.ts';
-import { createStore, type StoreDependencies } from './store.ts';
+import { createRedisSession, type RedisSessionDependencies } from './redis-session.ts';
 
 export type SharedLimitsOptions = RedisServer & {
   /** Scope of the TonApi, as `scopeOf` makes it. */
@@ -16,7 +16,7 @@ export type SharedLimitsOptions = RedisServer & {
   readonly onRedisFailure: OnRedisFailure;
 };
 
-export type SharedLimitsDependencies = Pick<StoreDependencies, 'inKeyring'> & {
+export type SharedLimitsDependencies = Pick<RedisSessionDependencies, 'inKeyring'> & {
   readonly logger: Logger;
   readonly metrics: RedisMetrics;
   readonly now: () => number;
@@ -34,7 +34,7 @@ export function createSharedLimits(
 ): SharedLimits {
   const { logger, metrics, inKeyring } = dependencies;
   const pod = randomUUID();
-  const store = createStore({ url, ca, api, pod }, { logger, metrics, random: Math.random, inKeyring });
+  const store = createRedisSession({ url, ca, api, pod }, { logger, metrics, random: Math.random, inKeyring });
   const nowUs = (): number => Math.floor(dependencies.now() * 1000);
   const budgets = createSharedBudgets({ api, pod, onRedisFailure }, { store, metrics, nowUs });
   return {

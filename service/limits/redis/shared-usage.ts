@@ -1,9 +1,9 @@
 import type { RedisMetrics } from '../metrics.ts';
 import { addCount, dayText, refusedField, usageOf, type Counts, type UsageCounter } from '../usage.ts';
 import { earlierScope } from './earlier-scope.ts';
-import { scriptOf } from './questions.ts';
+import { scriptOf } from './script-batcher.ts';
 import { countScript, USAGE_MAX } from './script.ts';
-import type { Store } from './store.ts';
+import type { RedisSession } from './redis-session.ts';
 
 /** Milliseconds in which a pod gathers counts before Redis adds them. A killed pod loses the counts of that time. */
 const FLUSH_MS = 3000;
@@ -25,7 +25,7 @@ type Flush = { readonly name: string; readonly argument: string };
 /** Usage of all pods together, stored in Redis for a month. */
 export function createSharedUsage(
   { api, pod }: { readonly api: string; readonly pod: string },
-  store: Store,
+  store: RedisSession,
   metrics: Pick<RedisMetrics, 'malformed'>,
 ): UsageCounter {
   const questions = store.questions({ script: scriptOf(countScript), common: [pod, KEPT_SECONDS], answerLength: 1 });

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 
-import type { SharedFloors } from '../floors.ts';
-import { createRedisLink } from './link.ts';
-import type { RedisClient } from './link.ts';
+import type { SharedHeads } from '../monotonic-heads.ts';
+import { createBoundedRedis } from './bounded-redis.ts';
+import type { RedisClient } from './bounded-redis.ts';
 import { createSharedAnswers } from './shared-answers.ts';
 import type { SharedAnswers, SharedAnswersOptions } from './shared-answers.ts';
 import { createSharedFloors, FLOOR_MS } from './shared-floors.ts';
@@ -17,7 +17,7 @@ export type PoolRedis = {
 
 /** State that the pods share. */
 export type Shared = {
-  readonly floors: SharedFloors;
+  readonly floors: SharedHeads;
   readonly answers: SharedAnswers;
   readonly isHere: () => boolean;
   /** Switches to another Redis, or to the same one under another password. */
@@ -64,8 +64,8 @@ export function connectShared(options: SharedOptions, dependencies: SharedDepend
 function openLines(options: SharedOptions, { logger, headSeqno, onMalformed }: SharedDependencies): Lines {
   // Each has its own line and its own timeout. An answer is worth a few milliseconds, a floor is worth a longer wait.
   const client = options.connect();
-  const floorsLink = createRedisLink({ use: 'floors', quickMs: FLOOR_MS }, { client, logger });
-  const answersLink = createRedisLink(
+  const floorsLink = createBoundedRedis({ use: 'floors', quickMs: FLOOR_MS }, { client, logger });
+  const answersLink = createBoundedRedis(
     { use: 'answers', quickMs: options.answerMs },
     { client: options.connect(), logger },
   );

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import type { ZeroStateId } from '../head.ts';
-import { isWrongType, type RedisLink } from './link.ts';
+import { isWrongType, type BoundedRedis } from './bounded-redis.ts';
 
 /**
  * Cache shared by all pods of a network: answers of lite servers to immutable reads, as received. A cached answer is no more trusted than a lite
@@ -34,7 +34,7 @@ export type SharedAnswersOptions = {
 
 export function createSharedAnswers(
   { zeroState, answerMs }: SharedAnswersOptions,
-  { link, onMalformed }: { readonly link: RedisLink; readonly onMalformed: () => void },
+  { link, onMalformed }: { readonly link: BoundedRedis; readonly onMalformed: () => void },
 ): SharedAnswers {
   const prefix = `ton:answer:${FORM}:${zeroState.rootHash.toString('hex').slice(0, 16)}:`;
   const keyOf = (request: Buffer): string => prefix + createHash('sha256').update(request).digest('base64url');

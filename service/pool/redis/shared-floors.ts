@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
-import type { SharedFloors } from '../floors.ts';
+import type { SharedHeads } from '../monotonic-heads.ts';
 import type { ZeroStateId } from '../head.ts';
-import { isWrongType, type RedisClient, type RedisLink } from './link.ts';
+import { isWrongType, type RedisClient, type BoundedRedis } from './bounded-redis.ts';
 
 /**
  * Milliseconds that requests wait for a floor, and heads for their announcement. A Redis in the same cluster answers in 1 ms. Only a pod behind the
@@ -65,8 +65,8 @@ export function createSharedFloors(
     listener,
     headSeqno,
     onMalformed,
-  }: { link: RedisLink; listener: RedisClient | undefined; headSeqno: () => number; onMalformed: () => void },
-): SharedFloors & { close(): void } {
+  }: { link: BoundedRedis; listener: RedisClient | undefined; headSeqno: () => number; onMalformed: () => void },
+): SharedHeads & { close(): void } {
   const scope = `${options.api}:${options.zeroState.rootHash.toString('hex').slice(0, 16)}`;
   const newestKey = `ton:newest:${scope}`;
   const keptMs = String(options.keptMs);

@@ -1,4 +1,4 @@
-import { actions, type ActionRow } from '../meaning-tables.ts';
+import { actions, type ActionRow } from '../classification-tables.ts';
 import { hashKey } from '../hash-key.ts';
 import { columnsOf, createConditions, firstOfEach, pageOf, type Conditions } from './conditions.ts';
 import { addAfter, orderBy, type After, type Order } from './order.ts';

@@ -1,4 +1,4 @@
-import { dnsEntries, type DnsEntryRow } from '../meaning-tables.ts';
+import { dnsEntries, type DnsEntryRow } from '../classification-tables.ts';
 import { columnsOf, createConditions, pageOf, type Page } from './conditions.ts';
 import { addAfter, orderBy, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';

@@ -5,7 +5,7 @@ import {
   jettonWallets,
   type JettonMasterRow,
   type JettonWalletRow,
-} from '../meaning-tables.ts';
+} from '../classification-tables.ts';
 import {
   columnsOf,
   createConditions,

@@ -1,4 +1,4 @@
-import type { AddressMetadataRow, JettonWalletRow } from '../meaning-tables.ts';
+import type { AddressMetadataRow, JettonWalletRow } from '../classification-tables.ts';
 import type { TokenName } from '../token-content.ts';
 import { momentColumns, momentOf, type Moment, type MomentRow } from './account-changes.ts';
 import { anyKeyAt } from './conditions.ts';

@@ -1,4 +1,4 @@
-import { multisigOrders, multisigs, type MultisigOrderRow, type MultisigRow } from '../meaning-tables.ts';
+import { multisigOrders, multisigs, type MultisigOrderRow, type MultisigRow } from '../classification-tables.ts';
 import { columnsOf, createConditions, pageOf, type Direction, type Page } from './conditions.ts';
 import { contractsOrder, withId, type Placed } from './first-seen.ts';
 import { addAfter, orderBy, type After, type Order } from './order.ts';

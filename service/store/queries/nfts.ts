@@ -6,7 +6,7 @@ import {
   type NftCollectionRow,
   type NftItemRow,
   type NftSaleRow,
-} from '../meaning-tables.ts';
+} from '../classification-tables.ts';
 import {
   columnsOf,
   createConditions,

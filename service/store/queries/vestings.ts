@@ -1,4 +1,4 @@
-import { vestingContracts, type VestingContractRow } from '../meaning-tables.ts';
+import { vestingContracts, type VestingContractRow } from '../classification-tables.ts';
 import { columnsOf, createConditions, pageOf, type Conditions, type Page } from './conditions.ts';
 import { contractsOrder, withId, type Placed } from './first-seen.ts';
 import { addAfter, orderBy, type After } from './order.ts';

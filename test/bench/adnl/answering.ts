@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { createAdnlServer } from '#service/devchain/adnl-server.ts';
+import { createAdnlServer } from '#service/devchain/adnl/adnl-server.ts';
 import { functionOf, getBlock, getMasterchainInfo } from '#service/liteserver/functions.ts';
 import { decodeEnvelope } from '#service/liteserver/tl/envelope.ts';
 

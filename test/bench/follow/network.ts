@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 
 import { createPrivateNetwork } from '#service/devchain/private-network.ts';
-import { validatorKey } from '#service/devchain/signing.ts';
+import { validatorKey } from '#service/devchain/chain/signing.ts';
 import { genesisWallet } from '#service/devchain/zerostate/wallet.ts';
 import type { Faults } from '#test/service/pool/network.ts';
 import type { TestWallet } from '#test/support/wallet.ts';

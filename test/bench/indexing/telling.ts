@@ -4,10 +4,10 @@ import { Registry } from 'prom-client';
 import type { Detector } from '#service/interfaces/detector.ts';
 import { createInterpreter } from '#service/interpreter/interpreter.ts';
 import { INTERPRETATION_VERSION } from '#service/interpreter/options.ts';
-import type { ContractWorld } from '#service/live/contract-world.ts';
+import type { ChainSnapshot } from '#service/live/contracts/chain-snapshot.ts';
 import { countInterpretations } from '#service/store/interpretations.ts';
 import type { Store } from '#service/store/store.ts';
-import { createTraceStoring } from '#service/v3/trace-storing.ts';
+import { createTraceMaterializer } from '#service/v3/rendering/trace-materializer.ts';
 
 /** The interpreter behind the ledger, without lite servers: accounts are looked up and found to be nothing, all else is done. */
 export type Telling = {
@@ -21,7 +21,7 @@ export type Telling = {
 const detector: Detector = { detect: () => Promise.resolve(undefined) };
 
 /** Its accounts have no code. */
-const emptyWorld = { readAccount: () => Promise.resolve({ code: null }) } as unknown as ContractWorld;
+const emptyWorld = { readAccount: () => Promise.resolve({ code: null }) } as unknown as ChainSnapshot;
 
 const LOOK_MS = 50;
 
@@ -34,7 +34,7 @@ export function startTelling(store: Store): Telling {
       worlds: { open: () => Promise.resolve(emptyWorld) },
       detector,
       readBeginning: () => Promise.resolve([]),
-      storeTraces: createTraceStoring({ store }).store,
+      storeTraces: createTraceMaterializer({ store }).store,
       logger: pino({ level: 'warn' }, process.stderr),
       register,
       now: () => performance.now(),

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { projectRoot } from '#test/style/sources.ts';
 import type { ControlPlane } from '#test/support/control-plane.ts';
-import { freePort } from '#service/main/free-port.ts';
+import { freePort } from '#service/main/postgres/free-port.ts';
 
 /** The bundled operator as a process of its own, as its image runs it. */
 export type OperatorProcess = {

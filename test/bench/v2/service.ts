@@ -6,7 +6,7 @@ import { Registry } from 'prom-client';
 
 import { configFromGlobalConfig, unlimitedPlan } from '#service/config.ts';
 import { makeKey } from '#service/limits/keys.ts';
-import { startApi } from '#service/main/api.ts';
+import { startApi } from '#service/main/roles/api.ts';
 import { serve } from './serving.ts';
 
 // The service's process, as `tonplane api` runs it but for its logs.

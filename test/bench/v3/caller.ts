@@ -1,31 +1,32 @@
 import { Registry } from 'prom-client';
 
-import { createPacer, writePaced, type PacedText } from '#service/contract/paced.ts';
+import { writePaced, type PacedText } from '#service/contract/json-stream.ts';
+import { createTimeSlice } from '#service/runtime/time-slice.ts';
 import { parseBoc } from '#service/decode/boc.ts';
 import { readTransaction } from '#service/decode/tlb/transaction.ts';
 import type { Store } from '#service/store/store.ts';
-import { createAccountNotes } from '#service/v3/account-notes.ts';
-import { createAddressBooks } from '#service/v3/address-book.ts';
-import { actionOperations } from '#service/v3/actions.ts';
-import { balanceChangeOperations } from '#service/v3/balance-changes.ts';
-import { blockOperations } from '#service/v3/blocks.ts';
-import { dnsOperations } from '#service/v3/dns-records.ts';
-import type { HeadThreads } from '#service/v3/head-threads.ts';
-import { jettonOperations } from '#service/v3/jettons.ts';
-import { createKnownAccounts } from '#service/v3/known-accounts.ts';
-import { createKnownTokens } from '#service/v3/known-tokens.ts';
-import { messageOperations } from '#service/v3/messages.ts';
-import { createTokenMetadata } from '#service/v3/metadata.ts';
+import { createAnswerAnnotations } from '#service/v3/annotations/answer-annotations.ts';
+import { createAddressBooks } from '#service/v3/annotations/address-book.ts';
+import { actionOperations } from '#service/v3/operations/actions.ts';
+import { balanceChangeOperations } from '#service/v3/operations/balance-changes.ts';
+import { blockOperations } from '#service/v3/operations/blocks.ts';
+import { dnsOperations } from '#service/v3/operations/dns-records.ts';
+import type { RenderPool } from '#service/v3/rendering/render-pool.ts';
+import { jettonOperations } from '#service/v3/operations/jettons.ts';
+import { createAccountLabelCache } from '#service/v3/annotations/account-label-cache.ts';
+import { createTokenInfoCache } from '#service/v3/annotations/token-info-cache.ts';
+import { messageOperations } from '#service/v3/operations/messages.ts';
+import { createTokenMetadata } from '#service/v3/annotations/metadata.ts';
 import { createKeptMetrics } from '#service/v3/metrics.ts';
-import { multisigOperations } from '#service/v3/multisigs.ts';
-import { nftOperations } from '#service/v3/nfts.ts';
-import { v3QuerySource } from '#service/v3/query-source.ts';
-import { topAccountOperations } from '#service/v3/top-accounts.ts';
-import { traceOperations } from '#service/v3/traces.ts';
-import { transactionOperations } from '#service/v3/transactions.ts';
+import { multisigOperations } from '#service/v3/operations/multisigs.ts';
+import { nftOperations } from '#service/v3/operations/nfts.ts';
+import { v3QuerySource } from '#service/v3/request/query-source.ts';
+import { topAccountOperations } from '#service/v3/operations/top-accounts.ts';
+import { traceOperations } from '#service/v3/operations/traces.ts';
+import { transactionOperations } from '#service/v3/operations/transactions.ts';
 import { createV3 } from '#service/v3/v3.ts';
-import { vestingOperations } from '#service/v3/vestings.ts';
-import { createWriters } from '#service/v3/writers.ts';
+import { vestingOperations } from '#service/v3/operations/vestings.ts';
+import { createRenderers } from '#service/v3/rendering/renderers.ts';
 
 /** Answers a request, as it is sent. @param query as in a URL */
 export type Caller = (operation: string, query: string) => Promise<PacedText>;
@@ -33,15 +34,15 @@ export type Caller = (operation: string, query: string) => Promise<PacedText>;
 const clock = (): number => performance.now();
 
 /** The operations that the index alone answers. @param templates bags of transactions that stand for all */
-export function createCaller(given: Store, templates: readonly Buffer[], threads?: HeadThreads): Caller {
+export function createCaller(given: Store, templates: readonly Buffer[], threads?: RenderPool): Caller {
   const store = findingMessages(given, templates);
   const register = new Registry();
   const metrics = createKeptMetrics(register);
-  const accounts = createKnownAccounts({ testOnly: false }, { clock, metrics });
+  const accounts = createAccountLabelCache({ testOnly: false }, { clock, metrics });
   const addressBooks = createAddressBooks({ accounts });
-  const tokenMetadata = createTokenMetadata({ accounts, tokens: createKnownTokens({ clock, metrics }) });
-  const notes = createAccountNotes({ accounts, ...addressBooks, ...tokenMetadata });
-  const writers = createWriters({ cachePart: 1 }, { register, metrics, threads, random: Math.random });
+  const tokenMetadata = createTokenMetadata({ accounts, tokens: createTokenInfoCache({ clock, metrics }) });
+  const notes = createAnswerAnnotations({ accounts, ...addressBooks, ...tokenMetadata });
+  const writers = createRenderers({ cachePart: 1 }, { register, metrics, threads, random: Math.random });
   const { operations } = createV3(
     [
       ...blockOperations(),
@@ -71,7 +72,7 @@ export function createCaller(given: Store, templates: readonly Buffer[], threads
       settings: { timeoutMs: 3000, addressBook: true, metadata: true, actionsVersion: undefined },
       onNextPage: () => {},
     });
-    return writePaced(answer.value, createPacer(signal));
+    return writePaced(answer.value, createTimeSlice(signal));
   };
 }
 

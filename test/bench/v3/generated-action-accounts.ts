@@ -3,7 +3,7 @@ import { getMethodId } from '@ton/core';
 import { parseAddress } from '#service/decode/address.ts';
 import { accountKey } from '#service/store/account-key.ts';
 import type { Store } from '#service/store/store.ts';
-import { addressesOfActions, noExtras, ofRow, viewAction } from '#service/v3/action-views.ts';
+import { addressesOfActions, noExtras, ofRow, viewAction } from '#service/v3/views/action-views.ts';
 import { generated, skewed } from './generated-index.ts';
 import { readToldTraces, type ToldTrace } from './generated-meaning.ts';
 import { link, metadata, metadataColumns, stateColumns, words, type TokenCounts } from './generated-tokens.ts';

@@ -9,7 +9,7 @@ import {
   nftItems,
   nftSales,
   vestingContracts,
-} from '#service/store/meaning-tables.ts';
+} from '#service/store/classification-tables.ts';
 import type { Store } from '#service/store/store.ts';
 import { codes, latestAccountStates } from '#service/store/tables.ts';
 import { firstLt, firstUtime, generateRows } from './generated-index.ts';

@@ -1,7 +1,7 @@
 import { Address, comment } from '@ton/core';
 
 import { classify } from '#service/actions/classify.ts';
-import type { Interfaces } from '#service/actions/interfaces.ts';
+import type { Interfaces } from '#service/actions/engine/interfaces.ts';
 import { traceMeaning } from '#service/interpreter/action-rows.ts';
 import {
   actionAccounts,
@@ -12,7 +12,7 @@ import {
   traceClassifications,
   vestingContracts,
   type ActionRow,
-} from '#service/store/meaning-tables.ts';
+} from '#service/store/classification-tables.ts';
 import type { Store } from '#service/store/store.ts';
 import { orderOf, sendStep } from '#test/support/multisig-orders.ts';
 import { readRecordedTrace, recordedTraceFiles } from '#test/support/recorded-traces.ts';

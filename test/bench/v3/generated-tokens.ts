@@ -6,7 +6,7 @@ import {
   jettonWallets,
   nftCollections,
   nftTransfers,
-} from '#service/store/meaning-tables.ts';
+} from '#service/store/classification-tables.ts';
 import type { Store } from '#service/store/store.ts';
 import { generated, generateRows, skewed, type Filling } from './generated-index.ts';
 

@@ -2,8 +2,8 @@ import { migrate } from '#service/store/migrate.ts';
 import type { Store } from '#service/store/store.ts';
 import { traces, type TraceRow } from '#service/store/tables.ts';
 import { columnsOf } from '#service/store/queries/conditions.ts';
-import { createTraceStoring } from '#service/v3/trace-storing.ts';
-import type { HeadThreads } from '#service/v3/head-threads.ts';
+import { createTraceMaterializer } from '#service/v3/rendering/trace-materializer.ts';
+import type { RenderPool } from '#service/v3/rendering/render-pool.ts';
 
 /** Traces that are told of at once. */
 const CHUNK = 10_000;
@@ -14,11 +14,11 @@ const LINES = 2;
 /** Stores all traces, newest first, as the service does with those that end while it follows its network. */
 export async function generateWrittenTraces(
   store: Store,
-  threads: HeadThreads | undefined,
+  threads: RenderPool | undefined,
   tell: (text: string) => void,
 ): Promise<void> {
   await migrate(store);
-  const storing = createTraceStoring({ store, threads });
+  const storing = createTraceMaterializer({ store, threads });
   const { signal } = new AbortController();
   let below: bigint | null = null;
   let stored = 0;

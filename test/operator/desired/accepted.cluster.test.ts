@@ -4,7 +4,7 @@ import { build } from '#operator/desired/build.ts';
 import type { References } from '#operator/desired/references.ts';
 import { diff, type UpdateChange } from '#operator/diff/diff.ts';
 import { driftManagers } from '#operator/diff/drift.ts';
-import { keySecret } from '#operator/keys/material.ts';
+import { keySecret } from '#operator/keys/key-secret.ts';
 import { rotate } from '#operator/keys/rotation.ts';
 import type { KubernetesObject } from '#operator/kubernetes/object.ts';
 import { collectionPath, objectPath, resourceOf, resources } from '#operator/kubernetes/resources.ts';

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 
 import { decideKey, revokeFinalizer, type KeyDecision, type KeyInput } from '#operator/keys/key.ts';
 import { keyringOf } from '#operator/keys/keyring.ts';
-import { readMaterial } from '#operator/keys/material.ts';
+import { readMaterial } from '#operator/keys/key-secret.ts';
 import { STAGE_MS } from '#operator/keys/rotation.ts';
 import type { KubernetesObject } from '#operator/kubernetes/object.ts';
 import type { TonApiKey } from '#operator/resource.ts';

@@ -8,7 +8,7 @@ import { createClient } from '#operator/kubernetes/client.ts';
 import { systemClock } from '#operator/kubernetes/clock.ts';
 import { createClientMetrics, createWatchMetrics } from '#operator/kubernetes/metrics.ts';
 import { resources } from '#operator/kubernetes/resources.ts';
-import { createWatched, type Watched } from '#operator/kubernetes/watched.ts';
+import { createSharedInformer, type SharedInformer } from '#operator/kubernetes/shared-informer.ts';
 import { ClusterError, createClusterClient, type ClusterClient } from '#test/support/cluster-client.ts';
 import { withoutControlPlane } from '#test/support/control-plane-source.ts';
 import { startControlPlane, type ControlPlane } from '#test/support/control-plane.ts';
@@ -27,7 +27,7 @@ describe.skipIf(await withoutControlPlane('an informer on an API server that for
     let plane: ControlPlane;
     let writer: ClusterClient;
     let relay: TcpRelay;
-    let watched: Watched;
+    let watched: SharedInformer;
     const register = new Registry();
     const seen = new Map<string, number>();
     let backwards = 0;
@@ -49,7 +49,7 @@ describe.skipIf(await withoutControlPlane('an informer on an API server that for
       const tracer = trace.getTracer('test');
       const { now } = systemClock;
       const client = createClient({ credentials, metrics: createClientMetrics(register), tracer, now });
-      watched = createWatched(
+      watched = createSharedInformer(
         { resource: resources.ConfigMap, namespaces: ['default'], labelSelector: 'counted=yes' },
         {
           client,

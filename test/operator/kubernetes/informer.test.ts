@@ -10,7 +10,7 @@ import { systemClock, type Clock } from '#operator/kubernetes/clock.ts';
 import type { Credentials } from '#operator/kubernetes/credentials.ts';
 import { createClientMetrics, createWatchMetrics } from '#operator/kubernetes/metrics.ts';
 import { resources } from '#operator/kubernetes/resources.ts';
-import { createWatched, type Watched } from '#operator/kubernetes/watched.ts';
+import { createSharedInformer, type SharedInformer } from '#operator/kubernetes/shared-informer.ts';
 import {
   configMap,
   event,
@@ -32,7 +32,7 @@ const inNamespace = (namespace: string, name: string, version: number): object =
 
 describe('an informer', () => {
   let api: ScriptedApiServer;
-  let watched: Watched | undefined;
+  let watched: SharedInformer | undefined;
   let register: Registry;
   let events: string[];
   let reloads: number;
@@ -59,7 +59,7 @@ describe('an informer', () => {
     after: (delayMs, call) => systemClock.after(delayMs / speed, call),
   };
 
-  function start(namespaces?: readonly string[]): Watched {
+  function start(namespaces?: readonly string[]): SharedInformer {
     const dispatcher = new Agent();
     const credentials: Credentials = {
       server: api.server,
@@ -70,7 +70,7 @@ describe('an informer', () => {
     };
     const tracer = trace.getTracer('test');
     const client = createClient({ credentials, metrics: createClientMetrics(register), tracer, now: clock.now });
-    watched = createWatched(
+    watched = createSharedInformer(
       { resource: resources.ConfigMap, namespaces },
       {
         client,

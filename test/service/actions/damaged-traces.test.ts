@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { classify } from '#service/actions/classify.ts';
-import type { EventMessage, EventTrace, EventTransaction } from '#service/actions/event.ts';
+import type { EventMessage, ClassifierTrace, EventTransaction } from '#service/actions/engine/classifier-input.ts';
 import { readRecordedTrace, recordedTraceFiles } from '#test/support/recorded-traces.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 
@@ -9,12 +9,12 @@ const files = recordedTraceFiles();
 
 // Parts of a trace may be missing, or written by contracts that only borrow an opcode: what is there is told all the same.
 
-function without(trace: EventTrace, left: EventTransaction): EventTrace {
+function without(trace: ClassifierTrace, left: EventTransaction): ClassifierTrace {
   return { ...trace, transactions: trace.transactions.filter((one) => one !== left) };
 }
 
 /** The body of one message begins 64 bits later than its opcode says. */
-function garbled(trace: EventTrace, { hash, body }: EventMessage): EventTrace {
+function garbled(trace: ClassifierTrace, { hash, body }: EventMessage): ClassifierTrace {
   const later = body?.clone();
   later?.skip(Math.min(64, later.remainingBits));
   const change = (message: EventMessage): EventMessage =>
@@ -30,7 +30,7 @@ function garbled(trace: EventTrace, { hash, body }: EventMessage): EventTrace {
 }
 
 /** What follows from one message, as if it had come from outside. */
-function begunOutside(trace: EventTrace, first: EventTransaction): EventTrace {
+function begunOutside(trace: ClassifierTrace, first: EventTransaction): ClassifierTrace {
   const byMessage = new Map(trace.transactions.map((one) => [one.inMessage?.hash, one]));
   const transactions = [first];
   for (const { outMessages } of transactions) {
@@ -42,7 +42,7 @@ function begunOutside(trace: EventTrace, first: EventTransaction): EventTrace {
 }
 
 /** One message went to nobody. */
-function logged(trace: EventTrace, { hash }: EventMessage): EventTrace {
+function logged(trace: ClassifierTrace, { hash }: EventMessage): ClassifierTrace {
   const log = { destination: null, value: null, extraCurrencies: null };
   return {
     ...trace,

@@ -4,7 +4,7 @@ import { beginCell, Cell, Dictionary, internal, storeMessageRelaxed } from '@ton
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { parseAddress } from '#service/decode/address.ts';
-import type { Action } from '#service/actions/rows.ts';
+import type { Action } from '#service/actions/engine/action-rows.ts';
 import { startActedNetwork, type ActedNetwork } from '#test/support/acted-network.ts';
 import { open } from '#test/support/event-traces.ts';
 import { comment } from '#test/support/nft-traces.ts';

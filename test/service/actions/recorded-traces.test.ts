@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 
 import { classify } from '#service/actions/classify.ts';
-import type { EventTrace } from '#service/actions/event.ts';
-import type { Matcher } from '#service/actions/matcher.ts';
-import type { Action } from '#service/actions/rows.ts';
+import type { ClassifierTrace } from '#service/actions/engine/classifier-input.ts';
+import type { Matcher } from '#service/actions/engine/matcher.ts';
+import type { Action } from '#service/actions/engine/action-rows.ts';
 import { filledRow } from '#test/support/recorded-actions.ts';
 import { readRecordedTrace, recordedTraceFiles } from '#test/support/recorded-traces.ts';
 import { skipLoudly } from '#test/support/skips.ts';
@@ -80,7 +80,7 @@ const byId = (rows: readonly Row[]): Record<string, Row> =>
   Object.fromEntries(rows.map((row) => [`${String(row['type'])} ${String(row['action_id'])}`, asSet(row)]));
 
 /** What a wallet was asked for and did not do: one transaction, from outside. */
-const isGhost = ({ transactions }: EventTrace): boolean =>
+const isGhost = ({ transactions }: ClassifierTrace): boolean =>
   transactions.length === 1 && transactions[0]!.inMessage?.source === null;
 
 const ghosts = files.filter((file) => isGhost(readRecordedTrace(file).trace));

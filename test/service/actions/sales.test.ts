@@ -1,7 +1,7 @@
 import { Address, beginCell, Cell, contractAddress, storeStateInit } from '@ton/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import type { Action } from '#service/actions/rows.ts';
+import type { Action } from '#service/actions/engine/action-rows.ts';
 import { startActedNetwork, type ActedNetwork } from '#test/support/acted-network.ts';
 import { accountOf, accounts, open, type Step } from '#test/support/event-traces.ts';
 import { comment } from '#test/support/nft-traces.ts';

@@ -8,9 +8,9 @@ import { DecodeError } from '#service/decode/errors.ts';
 import { BodyBudget } from '#service/decode/messages/decoded.ts';
 import { decodeBody } from '#service/decode/messages/messages.ts';
 import { READ_LIMITS, ReadBudget } from '#service/decode/read-budget.ts';
-import { readDnsRecords } from '#service/live/dns-records.ts';
-import { readKeptContent, readTokenContent, type TokenContent } from '#service/live/token-content.ts';
-import { ORDER_STEPS_MAX, readOrderActions } from '#service/v3/multisig-order.ts';
+import { readDnsRecords } from '#service/live/tokens/dns-records.ts';
+import { readKeptContent, readTokenContent, type TokenContent } from '#service/live/tokens/token-content.ts';
+import { ORDER_STEPS_MAX, readOrderActions } from '#service/v3/views/multisig-order.ts';
 import { countedDictionary, sharedDictionary, sharedGraph } from '#test/support/shared-cells.ts';
 
 const ANSWER_BYTES_MAX = 4 * 1024 * 1024;

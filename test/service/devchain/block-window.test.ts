@@ -3,11 +3,11 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { BitWriter } from '#service/decode/bit-writer.ts';
 import type { BlockId } from '#service/decode/block-id.ts';
 import { FULL_SHARD, MASTERCHAIN } from '#service/decode/block-id.ts';
-import { createDevMethods } from '#service/devchain/dev-methods.ts';
-import { editConfig } from '#service/devchain/account-edits.ts';
-import { createFaucet } from '#service/devchain/faucet.ts';
-import type { LookupKey } from '#service/devchain/view.ts';
-import { findBlock, lookUpBlock } from '#service/devchain/view.ts';
+import { createDevMethods } from '#service/devchain/dev/dev-methods.ts';
+import { editConfig } from '#service/devchain/chain/edit-builders.ts';
+import { createFaucet } from '#service/devchain/production/faucet.ts';
+import type { LookupKey } from '#service/devchain/chain/chain-view.ts';
+import { findBlock, lookUpBlock } from '#service/devchain/chain/chain-view.ts';
 import { startApiOver } from '#test/support/api.ts';
 import { startPrivateNetwork } from '#test/support/private-network.ts';
 

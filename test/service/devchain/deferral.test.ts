@@ -9,10 +9,10 @@ import { storeMessageEnvelope } from '#service/decode/tlb/msg-envelope.ts';
 import { chooseTurns, createDeferral } from '#service/devchain/collator/deferral.ts';
 import type { DispatchQueue } from '#service/devchain/collator/dispatch-queue.ts';
 import { openDispatchQueue } from '#service/devchain/collator/dispatch-queue.ts';
-import { openBefore } from '#service/devchain/collator/before.ts';
-import { stateOf } from '#service/devchain/chain.ts';
+import { openPreviousState } from '#service/devchain/collator/previous-state.ts';
+import { stateOf } from '#service/devchain/chain/chain.ts';
 import { createDemoWallet } from '#service/devchain/demo/wallets.ts';
-import { accountAt, hasMessagesOnTheWay } from '#service/devchain/snapshots.ts';
+import { accountAt, hasMessagesOnTheWay } from '#service/devchain/chain/snapshots.ts';
 import { startPrivateNetwork } from '#test/support/private-network.ts';
 import { testWallet, transfer } from '#test/support/wallet.ts';
 import { followMoney } from './money.ts';
@@ -141,7 +141,7 @@ describe('an account that sends many messages at once', () => {
     const isWaiting = (): boolean =>
       network
         .head()
-        .shards.some(({ block }) => openBefore(chain.states, stateOf(chain, block)!).dispatch !== undefined);
+        .shards.some(({ block }) => openPreviousState(chain.states, stateOf(chain, block)!).dispatch !== undefined);
     const faucet = testWallet(network.faucet.seed);
     const wallet = createDemoWallet('v5r1', -217);
     network.send(faucet.send(0, [transfer(wallet.address, 100_000_000_000n)]));

@@ -7,10 +7,10 @@ import { openMasterchainState } from '#service/devchain/collator/masterchain-sta
 import { createDemo, type Demo } from '#service/devchain/demo/demo.ts';
 import { jettonWallet } from '#service/devchain/demo/tokens.ts';
 import type { MethodName } from '#service/devchain/dev/method-table.ts';
-import { createDevMethods } from '#service/devchain/dev-methods.ts';
-import { createFaucet } from '#service/devchain/faucet.ts';
+import { createDevMethods } from '#service/devchain/dev/dev-methods.ts';
+import { createFaucet } from '#service/devchain/production/faucet.ts';
 import type { PrivateNetwork } from '#service/devchain/private-network.ts';
-import { accountAt } from '#service/devchain/snapshots.ts';
+import { accountAt } from '#service/devchain/chain/snapshots.ts';
 import { startPrivateNetwork } from '#test/support/private-network.ts';
 import { followMoney } from './money.ts';
 

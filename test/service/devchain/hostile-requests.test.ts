@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { isRefusal } from '#service/devchain/errors.ts';
-import { createMessageInbox } from '#service/devchain/message-queries.ts';
-import { createMethodRunner } from '#service/devchain/method-runner.ts';
-import { answerQuery } from '#service/devchain/queries.ts';
+import { isRefusal } from '#service/devchain/chain/errors.ts';
+import { createMessageInbox } from '#service/devchain/queries/message-queries.ts';
+import { createMethodRunner } from '#service/devchain/queries/method-runner.ts';
+import { answerQuery } from '#service/devchain/queries/queries.ts';
 import { liteServerFunctions } from '#service/liteserver/functions.ts';
 import { chain } from '#test/service/devchain/network.ts';
 

@@ -1,7 +1,7 @@
 import { storeValidatorSet } from '#service/decode/tlb/validator-set.ts';
-import { editConfig } from '#service/devchain/account-edits.ts';
+import { editConfig } from '#service/devchain/chain/edit-builders.ts';
 import type { PrivateNetwork } from '#service/devchain/private-network.ts';
-import { describeValidator, validatorKey } from '#service/devchain/signing.ts';
+import { describeValidator, validatorKey } from '#service/devchain/chain/signing.ts';
 import { testWallet, transfer } from '#test/support/wallet.ts';
 
 /** Accounts that `live` sends to: one in each quarter of the basechain. */

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest';
 
 import { readBlockTransactions } from '#service/decode/tlb/account-blocks.ts';
-import { isRefusal } from '#service/devchain/errors.ts';
-import { validatorKey } from '#service/devchain/signing.ts';
+import { isRefusal } from '#service/devchain/chain/errors.ts';
+import { validatorKey } from '#service/devchain/chain/signing.ts';
 import { genesisWallet } from '#service/devchain/zerostate/wallet.ts';
 import { startPrivateNetwork } from '#test/support/private-network.ts';
 import { testWallet, transfer } from '#test/support/wallet.ts';

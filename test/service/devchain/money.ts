@@ -5,8 +5,8 @@ import { readAccount } from '#service/decode/tlb/account.ts';
 import { readShardState, readShardStateDetails } from '#service/decode/tlb/shard-state.ts';
 import type { ValueFlow } from '#service/decode/tlb/value-flow.ts';
 import { readValueFlow } from '#service/decode/tlb/value-flow.ts';
-import type { Chain, ChainBlock } from '#service/devchain/chain.ts';
-import { stateOf } from '#service/devchain/chain.ts';
+import type { Chain, ChainBlock } from '#service/devchain/chain/chain.ts';
+import { stateOf } from '#service/devchain/chain/chain.ts';
 
 /** Nanotons of a whole network at one masterchain block. */
 export type Money = {

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 
-import type { DevMethods } from '#service/devchain/dev-methods.ts';
-import { createDevMethods } from '#service/devchain/dev-methods.ts';
-import { createFaucet } from '#service/devchain/faucet.ts';
+import type { DevMethods } from '#service/devchain/dev/dev-methods.ts';
+import { createDevMethods } from '#service/devchain/dev/dev-methods.ts';
+import { createFaucet } from '#service/devchain/production/faucet.ts';
 import type { PrivateNetwork } from '#service/devchain/private-network.ts';
 import { startApiOver } from '#test/support/api.ts';
 import { startPrivateNetwork } from '#test/support/private-network.ts';

@@ -1,9 +1,9 @@
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 
-import { createHead, startTimer } from '#service/devchain/head.ts';
+import { createHead, startTimer } from '#service/devchain/chain/head.ts';
 import { createQueryServerMetrics } from '#service/devchain/metrics.ts';
-import { createMethodRunner } from '#service/devchain/method-runner.ts';
+import { createMethodRunner } from '#service/devchain/queries/method-runner.ts';
 import { createQueryServer } from '#service/devchain/query-server.ts';
 import * as functions from '#service/liteserver/functions.ts';
 import { encodeEnvelope, errorAnswer } from '#service/liteserver/tl/envelope.ts';

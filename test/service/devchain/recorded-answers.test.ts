@@ -4,14 +4,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { BlockId } from '#service/decode/block-id.ts';
 import { sameBlock } from '#service/decode/block-id.ts';
-import type { Chain } from '#service/devchain/chain.ts';
-import { buildChain } from '#service/devchain/chain.ts';
-import { isRefusal } from '#service/devchain/errors.ts';
-import { createMessageInbox } from '#service/devchain/message-queries.ts';
-import { createMethodRunner } from '#service/devchain/method-runner.ts';
-import { answerQuery } from '#service/devchain/queries.ts';
-import { createSlices } from '#service/devchain/slices.ts';
-import { readTape } from '#service/devchain/tape.ts';
+import type { Chain } from '#service/devchain/chain/chain.ts';
+import { buildChain } from '#service/devchain/chain/chain.ts';
+import { isRefusal } from '#service/devchain/chain/errors.ts';
+import { createMessageInbox } from '#service/devchain/queries/message-queries.ts';
+import { createMethodRunner } from '#service/devchain/queries/method-runner.ts';
+import { answerQuery } from '#service/devchain/queries/queries.ts';
+import { createTimeSlice } from '#service/runtime/time-slice.ts';
+import { openRecording } from '#service/devchain/chain/recording.ts';
 import { functionOf, runSmcMethod } from '#service/liteserver/functions.ts';
 import { decodeEnvelope, encodeEnvelope, errorAnswer } from '#service/liteserver/tl/envelope.ts';
 import { liteServerError } from '#service/liteserver/tl/lite-api.ts';
@@ -100,8 +100,8 @@ describe.each(recordingDirs())('the embedded lite server and the node that recor
   let chain: Chain;
 
   beforeAll(async () => {
-    const slices = createSlices(() => performance.now());
-    chain = await buildChain(await readTape(folder, slices), slices);
+    const slices = createTimeSlice(undefined);
+    chain = await buildChain(await openRecording(folder, slices), slices);
     await methods.ready();
   }, 60_000);
 

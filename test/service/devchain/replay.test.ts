@@ -7,8 +7,8 @@ import { readMerkleUpdate } from '#service/decode/merkle.ts';
 import { readBlockTransactions } from '#service/decode/tlb/account-blocks.ts';
 import { readBlock } from '#service/decode/tlb/block.ts';
 import { readBlockExtra } from '#service/decode/tlb/block-extra.ts';
-import { createSlices } from '#service/devchain/slices.ts';
-import { readTape } from '#service/devchain/tape.ts';
+import { createTimeSlice } from '#service/runtime/time-slice.ts';
+import { openRecording } from '#service/devchain/chain/recording.ts';
 import { recordingDirs } from '#test/support/fixtures.ts';
 import { countOf } from '#test/support/volume.ts';
 import type { Replayed } from './replay.ts';
@@ -24,8 +24,8 @@ type Verdict = { readonly differing: readonly string[]; readonly isSameFile: boo
 
 describe.each(recordingDirs())('blocks of %s, made again by our collator,', (folder) => {
   it('are the same block', async () => {
-    const slices = createSlices(() => performance.now());
-    const tape = await readTape(folder, slices);
+    const slices = createTimeSlice(undefined);
+    const tape = await openRecording(folder, slices);
     const others: string[] = [];
     const counts = { blocks: 0, sameParts: 0, sameFile: 0, transactions: 0, sameTransactions: 0 };
     const late: string[] = [];

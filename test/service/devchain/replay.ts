@@ -19,8 +19,8 @@ import { readMasterchainBlockExtra } from '#service/decode/tlb/masterchain-block
 import type { ShardDescr } from '#service/decode/tlb/shard-descr.ts';
 import { listShards } from '#service/decode/tlb/shard-descr.ts';
 import { addSplitState } from '#service/decode/tlb/shard-state.ts';
-import type { ChainBlock, GrowingChain } from '#service/devchain/chain.ts';
-import { createChain, stateOf } from '#service/devchain/chain.ts';
+import type { ChainBlock, GrowingChain } from '#service/devchain/chain/chain.ts';
+import { createChain, stateOf } from '#service/devchain/chain/chain.ts';
 import { openAccounts } from '#service/devchain/collator/accounts.ts';
 import type { ChainConfig } from '#service/devchain/collator/chain-config.ts';
 import { readChainConfig } from '#service/devchain/collator/chain-config.ts';
@@ -29,9 +29,9 @@ import { collate } from '#service/devchain/collator/collate.ts';
 import { createExecutor } from '#service/devchain/collator/executor.ts';
 import type { ExternalMessage } from '#service/devchain/collator/external-message.ts';
 import { openMasterchainState } from '#service/devchain/collator/masterchain-state.ts';
-import { openPrevious } from '#service/devchain/collator/previous.ts';
+import { openPrevious } from '#service/devchain/collator/merged-previous-state.ts';
 import type { ShardTop } from '#service/devchain/collator/shard-list.ts';
-import type { Tape, TapeBlock } from '#service/devchain/tape.ts';
+import type { Recording, RecordedBlock } from '#service/devchain/chain/recording.ts';
 import { compileEmulator, createEmulator } from '#service/tvm/emulator.ts';
 import { previousBlocksTuple } from '#service/tvm/previous-blocks.ts';
 import { encodeStackEntry } from '#service/tvm/stack-writer.ts';
@@ -63,7 +63,7 @@ type Question = {
  *
  * @param every 1 for each block; n makes every n-th block again and takes the others as they are
  */
-export async function* replay(tape: Tape, every = 1): AsyncGenerator<Replayed> {
+export async function* replay(tape: Recording, every = 1): AsyncGenerator<Replayed> {
   const chain = createChain([tape.masterchainZeroState, tape.basechainZeroState]);
   const executor = createExecutor(await createEmulator(await compileEmulator()));
   const makers = new Map<ChainBlock, Buffer>();
@@ -146,7 +146,7 @@ function tipOf(chain: GrowingChain, id: BlockId): BlockTip {
   return { id, endLt: chain.find(id)?.header.endLt ?? 0n, state: stateOf(chain, id)! };
 }
 
-function questionOf(chain: GrowingChain, { bytes }: TapeBlock, makers: ReadonlyMap<ChainBlock, Buffer>): Question {
+function questionOf(chain: GrowingChain, { bytes }: RecordedBlock, makers: ReadonlyMap<ChainBlock, Buffer>): Question {
   const boc = parseBoc(bytes);
   const { info, extra, stateUpdate } = readBlock(boc, boc.roots[0]!);
   const header = readBlockInfo(boc, info);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { PrivateNetwork } from '#service/devchain/private-network.ts';
-import type { Consensus } from '#service/devchain/signing.ts';
+import type { Consensus } from '#service/devchain/chain/signing.ts';
 import { startPrivateNetwork } from '#test/support/private-network.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 import { live, receivers } from './lively.ts';

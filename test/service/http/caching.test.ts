@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { defineV3Operation } from '#service/v3/operation.ts';
-import { plainText } from '#service/v3/parameters.ts';
+import { defineV3Operation } from '#service/v3/request/operation.ts';
+import { plainText } from '#service/v3/request/parameters.ts';
 import { createV3 } from '#service/v3/v3.ts';
 import { object } from '#service/contract/shape.ts';
-import { notIndexed } from '#service/v3/errors.ts';
+import { notIndexed } from '#service/v3/request/errors.ts';
 import { Registry } from 'prom-client';
 import { allowed, scriptLimits, startListener, type Listener } from './listener.ts';
 import { parseRaw, post, rawExchange, request, rpc } from './requests.ts';

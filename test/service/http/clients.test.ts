@@ -2,7 +2,7 @@ import { Address, TonClient } from '@ton/ton';
 import TonWeb from 'tonweb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import type { LiveAccount } from '#service/live/accounts.ts';
+import type { LiveAccount } from '#service/live/accounts/accounts.ts';
 import { absentAccount, activeAccount, bytes32, scriptAccounts } from '#test/service/v2/scripted-accounts.ts';
 import { startListener, type Listener } from './listener.ts';
 

@@ -2,8 +2,8 @@ import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { list, object, scalar } from '#service/contract/shape.ts';
-import { defineV3Operation } from '#service/v3/operation.ts';
-import { int32 } from '#service/v3/parameters.ts';
+import { defineV3Operation } from '#service/v3/request/operation.ts';
+import { int32 } from '#service/v3/request/parameters.ts';
 import { createV3 } from '#service/v3/v3.ts';
 import { startListener, type Listener } from './listener.ts';
 

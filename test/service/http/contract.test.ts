@@ -7,7 +7,7 @@ import {
   emptyCellBoc,
   scriptAccounts,
 } from '#test/service/v2/scripted-accounts.ts';
-import type { LiveAccount } from '#service/live/accounts.ts';
+import type { LiveAccount } from '#service/live/accounts/accounts.ts';
 import { startListener, type Listener } from './listener.ts';
 import { reference, schemaOf, type Json, type OpenApi } from './reference.ts';
 import { call, post, request, rpc, ways } from './requests.ts';

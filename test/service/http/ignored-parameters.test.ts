@@ -2,9 +2,9 @@ import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { object } from '#service/contract/shape.ts';
-import type { UnknownParameters } from '#service/v3/ignored-parameters.ts';
-import { defineV3Operation } from '#service/v3/operation.ts';
-import { accounts, int32 } from '#service/v3/parameters.ts';
+import type { UnknownParameters } from '#service/v3/request/ignored-parameters.ts';
+import { defineV3Operation } from '#service/v3/request/operation.ts';
+import { accounts, int32 } from '#service/v3/request/parameters.ts';
 import { createV3 } from '#service/v3/v3.ts';
 import { startListener, type Listener } from './listener.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Registry } from 'prom-client';
 
 import { describeV3 } from '#service/http/openapi-v3.ts';
-import { v3Families } from '#service/main/v3-families.ts';
+import { v3Families } from '#service/main/wiring/v3-families.ts';
 import { createV3 } from '#service/v3/v3.ts';
 import { documentDifferences } from '#test/support/v2-differences.ts';
 import { knownV3Differences } from '#test/support/v3-differences.ts';

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 
 import { createBatchWriter, isTurnOver } from '#service/indexer/batch-writer.ts';
-import { createRetry } from '#service/indexer/retry.ts';
+import { createRetry } from '#service/runtime/retry.ts';
 import type { ReadBlocks } from '#service/indexer/stream.ts';
 import { StoreError } from '#service/store/errors.ts';
 import type { BlockRows } from '#service/store/tables.ts';

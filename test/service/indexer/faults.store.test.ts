@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { startEmbeddedPostgres } from '#service/main/embedded-postgres.ts';
-import { freePort } from '#service/main/free-port.ts';
-import { postgresBinaries } from '#service/main/postgres-binaries.ts';
+import { startEmbeddedPostgres } from '#service/main/postgres/embedded-postgres.ts';
+import { freePort } from '#service/main/postgres/free-port.ts';
+import { postgresBinaries } from '#service/main/postgres/postgres-binaries.ts';
 import { migrate } from '#service/store/migrate.ts';
 import { openStore } from '#test/support/store.ts';
 import type { Faults } from '../pool/network.ts';

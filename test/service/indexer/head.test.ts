@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest';
 
 import { createHeadFlow } from '#service/indexer/head.ts';
 import { tuningDefaults } from '#service/indexer/options.ts';
-import { createRetry, pause } from '#service/indexer/retry.ts';
+import { createRetry, pause } from '#service/runtime/retry.ts';
 import type { SourceBlocks } from '#service/indexer/source.ts';
 import type { HeadLease } from '#service/store/lease.ts';
 import type { BlockRows } from '#service/store/tables.ts';

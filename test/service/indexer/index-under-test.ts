@@ -9,7 +9,7 @@ import { createIndexer } from '#service/indexer/indexer.ts';
 import type { IndexerOptions, IndexerTuning } from '#service/indexer/options.ts';
 import { rowsOf } from '#service/indexer/rows/rows.ts';
 import { assembleTraces } from '#service/indexer/traces/assembly.ts';
-import type { LiveBlockFiles } from '#service/live/block-files.ts';
+import type { LiveBlockFiles } from '#service/live/blocks/block-files.ts';
 import { readProgress } from '#service/store/indexer-state.ts';
 import { tuningDefaults } from '#service/pool/options.ts';
 import type { Store } from '#service/store/store.ts';

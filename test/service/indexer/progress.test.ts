@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
-import { createProgress, etaSeconds, formatProgress } from '#service/indexer/progress.ts';
+import { createProgress, formatProgress } from '#service/indexer/progress.ts';
+import { etaSeconds } from '#service/runtime/rate.ts';
 
 function progressAt() {
   const clock = { ms: 0 };

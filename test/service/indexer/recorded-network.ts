@@ -1,5 +1,5 @@
 import type { Devchain } from '#service/devchain/devchain.ts';
-import type { LiveBlockFiles } from '#service/live/block-files.ts';
+import type { LiveBlockFiles } from '#service/live/blocks/block-files.ts';
 import type { Pool } from '#service/pool/pool.ts';
 import type { Store } from '#service/store/store.ts';
 import { migrate } from '#service/store/migrate.ts';

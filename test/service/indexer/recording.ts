@@ -1,15 +1,15 @@
-import { createSlices } from '#service/devchain/slices.ts';
-import type { Tape, TapeBlock } from '#service/devchain/tape.ts';
-import { readTape } from '#service/devchain/tape.ts';
-import { createBlockFinder } from '#service/live/block-finder.ts';
-import type { LiveBlockFiles } from '#service/live/block-files.ts';
-import { createLiveBlockFiles } from '#service/live/block-files.ts';
+import { createTimeSlice } from '#service/runtime/time-slice.ts';
+import type { Recording, RecordedBlock } from '#service/devchain/chain/recording.ts';
+import { openRecording } from '#service/devchain/chain/recording.ts';
+import { createBlockFinder } from '#service/live/blocks/block-finder.ts';
+import type { LiveBlockFiles } from '#service/live/blocks/block-files.ts';
+import { createLiveBlockFiles } from '#service/live/blocks/block-files.ts';
 import type { Pool } from '#service/pool/pool.ts';
 import type { BlockSource, SourceBlock, SourceBlocks } from '#service/indexer/source.ts';
 import { recordingDirs } from '#test/support/fixtures.ts';
 
 /** Every block of the first recorded network, in the order of the recording. */
-export async function readRecording(): Promise<readonly TapeBlock[]> {
+export async function readRecording(): Promise<readonly RecordedBlock[]> {
   return (await readFirstTape()).blocks;
 }
 
@@ -19,13 +19,10 @@ export async function readZeroStates(): Promise<readonly SourceBlock[]> {
   return [masterchainZeroState, basechainZeroState].map(({ id, bytes }) => ({ id, boc: bytes }));
 }
 
-async function readFirstTape(): Promise<Tape> {
+async function readFirstTape(): Promise<Recording> {
   const [folder] = recordingDirs();
   if (folder === undefined) throw new Error('no recorded network among the fixtures');
-  return await readTape(
-    folder,
-    createSlices(() => performance.now()),
-  );
+  return await openRecording(folder, createTimeSlice(undefined));
 }
 
 export function filesOver(pool: Pool): LiveBlockFiles {

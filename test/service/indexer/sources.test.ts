@@ -6,21 +6,21 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { shardIsAncestor } from '#service/decode/shard.ts';
 import type { Devchain } from '#service/devchain/devchain.ts';
-import type { TapeBlock } from '#service/devchain/tape.ts';
+import type { RecordedBlock } from '#service/devchain/chain/recording.ts';
 import { createArchiveSource } from '#service/indexer/archive-source.ts';
-import { createEitherSource } from '#service/indexer/either-source.ts';
+import { createFallbackSource } from '#service/indexer/fallback-source.ts';
 import { createLiteServerSource } from '#service/indexer/lite-server-source.ts';
 import type { BlockSource, SourceBlocks } from '#service/indexer/source.ts';
 import { answeredError } from '#service/liteserver/errors.ts';
 import type { ReadContext } from '#service/live/answer.ts';
-import type { LiveBlockFiles } from '#service/live/block-files.ts';
+import type { LiveBlockFiles } from '#service/live/blocks/block-files.ts';
 import type { PoolUnderTest } from '../pool/network.ts';
 import { openPool, startNetwork, until } from '../pool/network.ts';
 import { entriesOf, packageBytes, writeArchive, writePackage } from './packages.ts';
 import { recordedBlocks } from './recorded-blocks.ts';
 import { filesOver, readAll, readRecording, readZeroStates, shown } from './recording.ts';
 
-let blocks: readonly TapeBlock[];
+let blocks: readonly RecordedBlock[];
 let network: Devchain;
 let open: PoolUnderTest;
 let files: LiveBlockFiles;
@@ -267,8 +267,8 @@ describe('damaged archive packages', () => {
   });
 
   test.each([
-    { name: 'a shard block', isSpoilt: (block: TapeBlock) => block.id.workchain !== -1 },
-    { name: 'a masterchain block', isSpoilt: (block: TapeBlock) => block.id.workchain === -1 },
+    { name: 'a shard block', isSpoilt: (block: RecordedBlock) => block.id.workchain !== -1 },
+    { name: 'a masterchain block', isSpoilt: (block: RecordedBlock) => block.id.workchain === -1 },
   ])('with a bit of $name that has tipped do not hold up the past: lite servers have it', async ({ isSpoilt }) => {
     const apart = mkdtempSync(join(folder, 'tipped-'));
     const some = blocks.filter(({ masterchainSeqno }) => masterchainSeqno <= 3);
@@ -277,7 +277,7 @@ describe('damaged archive packages', () => {
     });
     writePackage(apart, 'archive.00000.pack', spoilt.flatMap(entriesOf));
     const liteServers = createLiteServerSource({ stream: 'backfill' }, { files });
-    const source = createEitherSource({
+    const source = createFallbackSource({
       archive: await createArchiveSource({ folder: apart }, { files }),
       liteServers,
     });

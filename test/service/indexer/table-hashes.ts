@@ -1,5 +1,5 @@
 import type { Table } from '#service/store/columns.ts';
-import * as meaning from '#service/store/meaning-tables.ts';
+import * as meaning from '#service/store/classification-tables.ts';
 import type { Store } from '#service/store/store.ts';
 import * as ledger from '#service/store/tables.ts';
 

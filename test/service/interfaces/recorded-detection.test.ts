@@ -8,9 +8,13 @@ import { parseAddress } from '#service/decode/address.ts';
 import type { Devchain } from '#service/devchain/devchain.ts';
 import { readChangedAccount } from '#service/interfaces/account-code.ts';
 import { createDetector, type Detected, type DetectionWorld } from '#service/interfaces/detector.ts';
-import type { AccountId } from '#service/live/accounts.ts';
-import { createContractWorlds, type ContractWorld, type ContractWorlds } from '#service/live/contract-world.ts';
-import { createLiveTokens, type Token } from '#service/live/tokens.ts';
+import type { AccountId } from '#service/live/accounts/accounts.ts';
+import {
+  createChainSnapshots,
+  type ChainSnapshot,
+  type ChainSnapshots,
+} from '#service/live/contracts/chain-snapshot.ts';
+import { createLiveTokens, type Token } from '#service/live/tokens/tokens.ts';
 import { accountKey, accountOfKey } from '#service/store/account-key.ts';
 import type { Tvm } from '#service/tvm/tvm.ts';
 import { recordingDirs } from '#test/support/fixtures.ts';
@@ -40,14 +44,14 @@ const kinds: readonly (readonly [label: RegExp, rows: readonly (keyof Detected)[
 let network: Devchain;
 let tvm: Tvm;
 let pool: PoolUnderTest;
-let worlds: ContractWorlds;
+let worlds: ChainSnapshots;
 let last: number;
 
 beforeAll(async () => {
   network = await startNetwork(1, { startBehindBlocks: 0 });
   ({ tvm } = startTvm());
   pool = openPool(network);
-  worlds = createContractWorlds({ trust: 'verified' }, { pool: pool.pool, tvm, now: () => performance.now() });
+  worlds = createChainSnapshots({ trust: 'verified' }, { pool: pool.pool, tvm, now: () => performance.now() });
   await until(() => pool.pool.ready(), 20_000);
   last = (await worlds.open(undefined, within(20_000))).block.block.seqno;
 }, 60_000);
@@ -58,7 +62,7 @@ afterAll(async () => {
   await network.close();
 });
 
-const open = (seqno: number): Promise<ContractWorld> => worlds.open(seqno, within(60_000));
+const open = (seqno: number): Promise<ChainSnapshot> => worlds.open(seqno, within(60_000));
 
 const accountOf = (label: string): AccountId => parseAddress(recorded[label]!.address)!;
 

@@ -5,7 +5,7 @@ import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { formatRawAddress, parseAddress } from '#service/decode/address.ts';
-import type { Chain } from '#service/devchain/chain.ts';
+import type { Chain } from '#service/devchain/chain/chain.ts';
 import { readChangedAccount } from '#service/interfaces/account-code.ts';
 import { createDetector, type Detected } from '#service/interfaces/detector.ts';
 import { accountKey, accountOfKey } from '#service/store/account-key.ts';

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 
 import { createDetector, type Detector } from '#service/interfaces/detector.ts';
-import { createContractWorlds, type ContractWorlds } from '#service/live/contract-world.ts';
+import { createChainSnapshots, type ChainSnapshots } from '#service/live/contracts/chain-snapshot.ts';
 import { createTvm } from '#service/tvm/tvm.ts';
 import type { Pool } from '#service/pool/pool.ts';
 
@@ -10,7 +10,7 @@ const now = (): number => performance.now();
 
 /** Where accounts of a network are looked into. */
 export type LookInto = {
-  readonly worlds: ContractWorlds;
+  readonly worlds: ChainSnapshots;
   /** One that has met no contract yet. */
   readonly newDetector: () => Detector;
   readonly close: () => Promise<void>;
@@ -19,7 +19,7 @@ export type LookInto = {
 export function lookInto(pool: Pool): LookInto {
   const tvm = createTvm({ workers: 1 }, { register: new Registry(), logger: pino({ level: 'silent' }), now });
   return {
-    worlds: createContractWorlds({ trust: 'verified' }, { pool, tvm, now }),
+    worlds: createChainSnapshots({ trust: 'verified' }, { pool, tvm, now }),
     newDetector: () => createDetector({ network: 'custom' }, { register: new Registry() }),
     close: () => tvm.close(),
   };

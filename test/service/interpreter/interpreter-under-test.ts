@@ -9,7 +9,7 @@ import {
   type InterpreterOptions,
 } from '#service/interpreter/interpreter.ts';
 import { INTERPRETATION_VERSION, type InterpreterTuning } from '#service/interpreter/options.ts';
-import type { ContractWorlds } from '#service/live/contract-world.ts';
+import type { ChainSnapshots } from '#service/live/contracts/chain-snapshot.ts';
 import { countInterpretations } from '#service/store/interpretations.ts';
 import type { Store } from '#service/store/store.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,7 +19,7 @@ const quick: Partial<InterpreterTuning> = { idleMs: 10, progressMs: 20 };
 
 export type InterpreterSettings = Omit<InterpreterOptions, 'tuning'> & {
   readonly tuning?: Partial<InterpreterTuning>;
-  readonly worlds?: Pick<ContractWorlds, 'open'>;
+  readonly worlds?: Pick<ChainSnapshots, 'open'>;
   readonly detector?: Detector;
   readonly register?: Registry;
   readonly storeTraces?: InterpreterDependencies['storeTraces'];
@@ -29,7 +29,7 @@ export type InterpreterSettings = Omit<InterpreterOptions, 'tuning'> & {
 /** Detects nothing, and so never reads. */
 export const ignorant: Detector = { detect: () => Promise.resolve(undefined) };
 
-const nowhere: Pick<ContractWorlds, 'open'> = { open: () => Promise.reject(new Error('there is no chain')) };
+const nowhere: Pick<ChainSnapshots, 'open'> = { open: () => Promise.reject(new Error('there is no chain')) };
 
 export function startInterpreter(store: Store, settings: InterpreterSettings = {}): Interpreter {
   const { tuning, worlds, detector, register, storeTraces, unixMs, ...options } = settings;

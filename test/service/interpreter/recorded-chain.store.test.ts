@@ -2,7 +2,7 @@ import { Cell } from '@ton/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { labelOf, labelOfKey, toldActions } from './told-actions.ts';
-import type { JettonBurnRow, JettonTransferRow, NftTransferRow } from '#service/store/meaning-tables.ts';
+import type { JettonBurnRow, JettonTransferRow, NftTransferRow } from '#service/store/classification-tables.ts';
 import type { StoreUnderTest } from '#test/support/store.ts';
 import { createToldIndex } from '#test/support/told-index.ts';
 

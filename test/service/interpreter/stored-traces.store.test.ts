@@ -2,7 +2,7 @@ import { Registry } from 'prom-client';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 
 import type { TraceRow } from '#service/store/tables.ts';
-import { createTraceStoring } from '#service/v3/trace-storing.ts';
+import { createTraceMaterializer } from '#service/v3/rendering/trace-materializer.ts';
 import { createRecordedIndex } from '#test/support/recorded-index.ts';
 import type { StoreUnderTest } from '#test/support/store.ts';
 import { metric } from '../pool/network.ts';
@@ -63,7 +63,7 @@ describe('complete traces', () => {
   }, 120_000);
 
   it('lie stored in the index then, nearly all of them', async () => {
-    const register = await tellAll({ storeTraces: createTraceStoring({ store: made.store }).store });
+    const register = await tellAll({ storeTraces: createTraceMaterializer({ store: made.store }).store });
     const stored = await idsOf('SELECT trace_id FROM written_traces');
     const recent = await idsOf(`SELECT trace_id ${complete} AND end_utime >= ${sinceS}`);
     expect(recent).toEqual(expect.arrayContaining([...stored]));

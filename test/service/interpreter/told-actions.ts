@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { accountOfKey } from '#service/store/account-key.ts';
-import type { ActionRow } from '#service/store/meaning-tables.ts';
+import type { ActionRow } from '#service/store/classification-tables.ts';
 import type { Store } from '#service/store/store.ts';
 import { recordingDirs } from '#test/support/fixtures.ts';
 

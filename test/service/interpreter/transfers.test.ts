@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { mayTransfer, transferOf, type TransferRows } from '#service/interpreter/transfers.ts';
 import type { StoredTransaction } from '#service/store/interpreted-rows.ts';
-import type { JettonWalletRow, NftItemRow } from '#service/store/meaning-tables.ts';
+import type { JettonWalletRow, NftItemRow } from '#service/store/classification-tables.ts';
 import { accountOf, eventTrace, open } from '#test/support/event-traces.ts';
 
 const [owner, other, wallet] = [accountOf(1), accountOf(2), accountOf(3)];

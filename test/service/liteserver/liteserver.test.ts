@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AdnlFaults } from '#service/devchain/adnl-faults.ts';
+import type { AdnlFaults } from '#service/devchain/adnl/adnl-faults.ts';
 import { LiteServerError } from '#service/liteserver/errors.ts';
 import { getBlock, getTime, getVersion } from '#service/liteserver/functions.ts';
 import {

@@ -4,10 +4,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import type { Devchain } from '#service/devchain/devchain.ts';
 import type { LiveAnswer, ReadContext } from '#service/live/answer.ts';
-import type { LiveBlocks } from '#service/live/blocks.ts';
-import type { LiveConfiguration } from '#service/live/configuration.ts';
-import { createLiveBlocks } from '#service/live/live-blocks.ts';
-import { createLiveConfiguration } from '#service/live/live-configuration.ts';
+import type { LiveBlocks } from '#service/live/blocks/blocks.ts';
+import type { LiveConfiguration } from '#service/live/configuration/configuration.ts';
+import { createLiveBlocks } from '#service/live/blocks/live-blocks.ts';
+import { createLiveConfiguration } from '#service/live/configuration/live-configuration.ts';
 import type { Pool } from '#service/pool/pool.ts';
 import { createSignatureChecker } from '#service/proof/signature-checker.ts';
 import { openPool, startNetwork, until, within } from '../pool/network.ts';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import type { Devchain } from '#service/devchain/devchain.ts';
-import { createLiveAccounts } from '#service/live/live-accounts.ts';
+import { createLiveAccounts } from '#service/live/accounts/live-accounts.ts';
 import { metric, openPool, startNetwork, until, within } from '../pool/network.ts';
 import type { Faults, PoolUnderTest } from '../pool/network.ts';
 

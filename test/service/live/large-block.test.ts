@@ -8,12 +8,12 @@ import { parseBoc, type Boc } from '#service/decode/boc.ts';
 import { readBlockTransactions } from '#service/decode/tlb/account-blocks.ts';
 import { readBlock } from '#service/decode/tlb/block.ts';
 import { readBlockInfo } from '#service/decode/tlb/block-info.ts';
-import type { Chain } from '#service/devchain/chain.ts';
-import { answerListing, answerListingExt } from '#service/devchain/listing-queries.ts';
-import type { View } from '#service/devchain/view.ts';
+import type { Chain } from '#service/devchain/chain/chain.ts';
+import { answerListing, answerListingExt } from '#service/devchain/queries/listing-queries.ts';
+import type { ChainView } from '#service/devchain/chain/chain-view.ts';
 import type { LiveAnswer } from '#service/live/answer.ts';
-import { createLiveTransactions } from '#service/live/live-transactions.ts';
-import type { LiveTransactions } from '#service/live/transactions.ts';
+import { createLiveTransactions } from '#service/live/transactions/live-transactions.ts';
+import type { LiveTransactions } from '#service/live/transactions/transactions.ts';
 import type { LiteServerFunction } from '#service/liteserver/functions.ts';
 import { fixtureFiles } from '#test/support/fixtures.ts';
 import { skipLoudly } from '#test/support/skips.ts';
@@ -49,7 +49,7 @@ function openBlock({ id, boc }: Large): { live: LiveTransactions; asked: number[
   const asked: number[] = [];
   const block = { id, masterchainSeqno: 1 };
   const chain = { find: () => block, parse: () => boc, zeroStates: [] } as unknown as Chain;
-  const view: View = { chain, tip: 1, nowSeconds: 0 };
+  const view: ChainView = { chain, tip: 1, nowSeconds: 0 };
   const query = async (
     fn: LiteServerFunction<never, unknown>,
     args: Parameters<typeof answerListing>[1],

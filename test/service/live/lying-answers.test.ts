@@ -8,20 +8,20 @@ import { FULL_SHARD, MASTERCHAIN, sameBlock } from '#service/decode/block-id.ts'
 import { readBlock } from '#service/decode/tlb/block.ts';
 import { readBlockInfo } from '#service/decode/tlb/block-info.ts';
 import { loadChain } from '#service/devchain/devchain.ts';
-import { isRefusal } from '#service/devchain/errors.ts';
-import { answerQuery } from '#service/devchain/queries.ts';
-import { readHistoryStep } from '#service/live/account-history.ts';
-import { createAccountReader } from '#service/live/account-reader.ts';
-import { listNames, listTransactions } from '#service/live/block-listing.ts';
-import { createLiveBlockFiles } from '#service/live/block-files.ts';
-import { createBlockFinder } from '#service/live/block-finder.ts';
-import { createLiveBlocks } from '#service/live/live-blocks.ts';
-import { createLiveConfiguration } from '#service/live/live-configuration.ts';
+import { isRefusal } from '#service/devchain/chain/errors.ts';
+import { answerQuery } from '#service/devchain/queries/queries.ts';
+import { readHistoryStep } from '#service/live/transactions/account-history.ts';
+import { createAccountReader } from '#service/live/accounts/account-reader.ts';
+import { listNames, listTransactions } from '#service/live/transactions/block-listing.ts';
+import { createLiveBlockFiles } from '#service/live/blocks/block-files.ts';
+import { createBlockFinder } from '#service/live/blocks/block-finder.ts';
+import { createLiveBlocks } from '#service/live/blocks/live-blocks.ts';
+import { createLiveConfiguration } from '#service/live/configuration/live-configuration.ts';
 import { pinBlock } from '#service/live/pinned-block.ts';
-import { readPublicLibrary } from '#service/live/public-libraries.ts';
-import { createRecentBlocks } from '#service/live/recent-blocks.ts';
-import { createSuspendedAccounts, isSuspended } from '#service/live/suspended-accounts.ts';
-import type { LiveTransaction } from '#service/live/transactions.ts';
+import { readPublicLibrary } from '#service/live/configuration/public-libraries.ts';
+import { createRecentBlocks } from '#service/live/blocks/recent-blocks.ts';
+import { createSuspendedAccounts, isSuspended } from '#service/live/accounts/suspended-accounts.ts';
+import type { LiveTransaction } from '#service/live/transactions/transactions.ts';
 import { answeredError, LiteServerError } from '#service/liteserver/errors.ts';
 import {
   functionOf,

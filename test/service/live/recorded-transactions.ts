@@ -6,10 +6,10 @@ import { Registry } from 'prom-client';
 
 import { createDevchain } from '#service/devchain/devchain.ts';
 import type { Devchain } from '#service/devchain/devchain.ts';
-import { createLiveAccounts } from '#service/live/live-accounts.ts';
-import { createLiveBlocks } from '#service/live/live-blocks.ts';
-import { createLiveTransactions } from '#service/live/live-transactions.ts';
-import type { LiveTransactions } from '#service/live/transactions.ts';
+import { createLiveAccounts } from '#service/live/accounts/live-accounts.ts';
+import { createLiveBlocks } from '#service/live/blocks/live-blocks.ts';
+import { createLiveTransactions } from '#service/live/transactions/live-transactions.ts';
+import type { LiveTransactions } from '#service/live/transactions/transactions.ts';
 import type { Pool } from '#service/pool/pool.ts';
 import { createSignatureChecker } from '#service/proof/signature-checker.ts';
 import { openPool, until } from '../pool/network.ts';

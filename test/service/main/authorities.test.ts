@@ -4,8 +4,8 @@ import { join } from 'node:path';
 
 import { afterAll, describe, expect, it } from 'vitest';
 
-import { parseArguments } from '#service/main/arguments.ts';
-import { configurationFiles, loadConfiguration } from '#service/main/configuration.ts';
+import { parseArguments } from '#service/main/configuration/arguments.ts';
+import { configurationFiles, loadConfiguration } from '#service/main/configuration/configuration.ts';
 import { createAuthority } from '#test/support/certificate.ts';
 import { manifestOf } from '#test/service/config/manifest-builder.ts';
 

@@ -1,6 +1,11 @@
 import { accountKey } from '#service/store/account-key.ts';
 import { createInserts } from '#service/store/insert.ts';
-import { addressMetadata, jettonMasters, nftItems, type AddressMetadataRow } from '#service/store/meaning-tables.ts';
+import {
+  addressMetadata,
+  jettonMasters,
+  nftItems,
+  type AddressMetadataRow,
+} from '#service/store/classification-tables.ts';
 import { migrate } from '#service/store/migrate.ts';
 import type { Store } from '#service/store/store.ts';
 import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';

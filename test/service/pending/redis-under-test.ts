@@ -2,12 +2,12 @@ import { pino } from 'pino';
 
 import { connectRedis } from '#service/limits/redis/connection.ts';
 import type { PendingLink } from '#service/pending/shared-traces.ts';
-import { createRedisLink } from '#service/pool/redis/link.ts';
+import { createBoundedRedis } from '#service/pool/redis/bounded-redis.ts';
 
 /** A line to Redis as pods have it. */
 export function openLink(url: string): PendingLink & { isHere(): boolean } {
   const client = connectRedis({ url, retryMs: () => 50 });
-  return createRedisLink({ use: 'test', quickMs: 1000 }, { client, logger: pino({ level: 'silent' }) });
+  return createBoundedRedis({ use: 'test', quickMs: 1000 }, { client, logger: pino({ level: 'silent' }) });
 }
 
 /** One that is there. */

@@ -2,8 +2,8 @@ import { Address } from '@ton/core';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 
-import { readExternalMessage } from '#service/live/external-message.ts';
-import type { ExternalMessage } from '#service/live/external-message.ts';
+import { readExternalMessage } from '#service/live/send/external-message.ts';
+import type { ExternalMessage } from '#service/live/send/external-message.ts';
 import { KEPT_MS } from '#service/pending/pending.ts';
 import { LEASE_MS } from '#service/pending/watch-leases.ts';
 import { skipLoudly } from '#test/support/skips.ts';

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 
 import type { Devchain } from '#service/devchain/devchain.ts';
-import { createLive } from '#service/main/live.ts';
+import { createLive } from '#service/main/wiring/live.ts';
 import type { Pool } from '#service/pool/pool.ts';
 import { createSignatureChecker } from '#service/proof/signature-checker.ts';
 import { createTvm } from '#service/tvm/tvm.ts';

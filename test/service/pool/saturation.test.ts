@@ -4,7 +4,7 @@ import { beginCell, Address, external, storeMessage } from '@ton/core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import type { Devchain } from '#service/devchain/devchain.ts';
-import { failureOf } from '#service/http/status.ts';
+import { failureOf } from '#service/http/error-status.ts';
 import { getBlockHeader } from '#service/liteserver/functions.ts';
 import { PoolError } from '#service/pool/errors.ts';
 import { tuningDefaults } from '#service/pool/options.ts';

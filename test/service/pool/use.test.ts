@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { FULL_SHARD, MASTERCHAIN } from '#service/decode/block-id.ts';
 import type { Devchain } from '#service/devchain/devchain.ts';
 import { getAccountState, getBlockHeader, lookupBlock } from '#service/liteserver/functions.ts';
-import type { ReadAccess } from '#service/pool/access.ts';
+import type { ReadAccess } from '#service/pool/read-access.ts';
 import type { PoolLiteServer } from '#service/pool/options.ts';
 import { liteServersOf, metric, openPool, startNetwork, until, within } from './network.ts';
 import type { PoolUnderTest } from './network.ts';

@@ -8,7 +8,7 @@ import type { ConfigInfo } from '#service/liteserver/tl/lite-api.ts';
 import type { BlockHeaderAnswer, LookupBlockAnswer, PartialBlockProof } from '#service/proof/answers.ts';
 import type { BlockSearch } from '#service/proof/lookup-proof.ts';
 import type { SignatureChecker } from '#service/proof/signature-checker.ts';
-import { openBlockFile } from '#service/live/block-files.ts';
+import { openBlockFile } from '#service/live/blocks/block-files.ts';
 import * as functions from '#service/liteserver/functions.ts';
 import { checkHeadHeader } from '#service/pool/head-proof.ts';
 import { checkAccountState } from '#service/proof/account-proof.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { failureOf } from '#service/http/status.ts';
+import { failureOf } from '#service/http/error-status.ts';
 import { isUnfit, StoreError, storeErrorCodeOf, type StoreErrorCode } from '#service/store/errors.ts';
 import { createStoreUnderTest } from '#test/support/store.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import type { NftItemRow, NftSaleRow } from '#service/store/meaning-tables.ts';
-import { writeMeaning, type ContractRows, type Meaning } from '#service/store/meaning-writer.ts';
+import type { NftItemRow, NftSaleRow } from '#service/store/classification-tables.ts';
+import { writeClassification, type ContractRows, type Classification } from '#service/store/classification-writer.ts';
 import { migrate } from '#service/store/migrate.ts';
 import { itemsOnSale } from '#service/store/migrations/0012-items-on-sale.ts';
 import { createDraw, oneOf } from '#test/support/draw.ts';
@@ -23,7 +23,7 @@ const change = (sql: string, values: readonly unknown[] = []): Promise<unknown> 
 function write(contracts: readonly ContractRows[]): Promise<void> {
   const claimed = { seqnos: [1], finish: async () => {}, heartbeat: async () => {}, release: async () => {} };
   const transfers = { looked: [], refused: [], jettonTransfers: [], jettonBurns: [], nftTransfers: [] };
-  const nothing: Meaning = {
+  const nothing: Classification = {
     contracts: [],
     edited: [],
     facts: [],
@@ -32,7 +32,7 @@ function write(contracts: readonly ContractRows[]): Promise<void> {
     actions: [],
     actionAccounts: [],
   };
-  return writeMeaning(made.store, claimed, { ...nothing, contracts });
+  return writeClassification(made.store, claimed, { ...nothing, contracts });
 }
 
 const columns = 'address, seller, collection, index, id, last_trans_lt';

@@ -2,7 +2,7 @@ import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { checkSchema, migrate, schemaVersion } from '#service/store/migrate.ts';
-import * as meaningTables from '#service/store/meaning-tables.ts';
+import * as meaningTables from '#service/store/classification-tables.ts';
 import * as ledgerTables from '#service/store/tables.ts';
 import { writtenTraces } from '#service/store/written-traces.ts';
 import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';

@@ -7,7 +7,7 @@ import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 import { compileEmulator, createEmulator } from '#service/tvm/emulator.ts';
 import { gasAtExhaustion, readGasTrace } from '#service/tvm/gas-trace.ts';
-import { findStackRestore } from '#service/tvm/wasm-exports.ts';
+import { findStackRestore } from '#service/tvm/restore-stack-export.ts';
 import { startTvm } from './recorded-world.ts';
 import { callOf } from './small-world.ts';
 

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { MASTERCHAIN } from '#service/decode/block-id.ts';
 import { parseBoc } from '#service/decode/boc.ts';
 import type { Account } from '#service/decode/tlb/account.ts';
-import type { Chain } from '#service/devchain/chain.ts';
+import type { Chain } from '#service/devchain/chain/chain.ts';
 import type { FeesRequest, SourceFees } from '#service/tvm/fees.ts';
 import { estimateFees } from '#service/tvm/fees.ts';
 import { readPrices, storageFee } from '#service/tvm/prices.ts';

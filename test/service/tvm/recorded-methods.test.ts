@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { parseBoc } from '#service/decode/boc.ts';
 import { writeBoc } from '#service/decode/boc-writer.ts';
 import { createCellStore } from '#service/decode/cell-store.ts';
-import type { Chain } from '#service/devchain/chain.ts';
+import type { Chain } from '#service/devchain/chain/chain.ts';
 import type { ArgsOf } from '#service/liteserver/functions.ts';
 import { runSmcMethod } from '#service/liteserver/functions.ts';
 import { decodeStack } from '#service/tvm/stack-reader.ts';

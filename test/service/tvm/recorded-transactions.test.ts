@@ -10,7 +10,7 @@ import { CellSlice } from '#service/decode/cell-slice.ts';
 import { findShardAccount } from '#service/decode/tlb/shard-account.ts';
 import { readShardState } from '#service/decode/tlb/shard-state.ts';
 import type { Transaction } from '#service/decode/tlb/transaction.ts';
-import type { Chain, ChainBlock } from '#service/devchain/chain.ts';
+import type { Chain, ChainBlock } from '#service/devchain/chain/chain.ts';
 import { NO_TRANSACTION, writeShardAccount } from '#service/tvm/shard-account.ts';
 import type { EmulationRequest } from '#service/tvm/tvm.ts';
 import { recordingDirs } from '#test/support/fixtures.ts';

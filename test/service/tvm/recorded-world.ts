@@ -11,10 +11,10 @@ import type { Account } from '#service/decode/tlb/account.ts';
 import { readMasterchainStateExtra } from '#service/decode/tlb/masterchain-state-extra.ts';
 import { readShardState, readShardStateDetails } from '#service/decode/tlb/shard-state.ts';
 import { findShardAccount } from '#service/decode/tlb/shard-account.ts';
-import type { Chain, ChainBlock } from '#service/devchain/chain.ts';
-import { buildChain } from '#service/devchain/chain.ts';
-import { createSlices } from '#service/devchain/slices.ts';
-import { readTape } from '#service/devchain/tape.ts';
+import type { Chain, ChainBlock } from '#service/devchain/chain/chain.ts';
+import { buildChain } from '#service/devchain/chain/chain.ts';
+import { createTimeSlice } from '#service/runtime/time-slice.ts';
+import { openRecording } from '#service/devchain/chain/recording.ts';
 import type { FetchLibrary } from '#service/tvm/libraries.ts';
 import type { TvmOptions } from '#service/tvm/options.ts';
 import type { PreviousBlocks } from '#service/tvm/previous-blocks.ts';
@@ -29,8 +29,8 @@ export function startTvm(options: TvmOptions = {}): { readonly tvm: Tvm; readonl
 }
 
 export async function rebuildChain(folder: string): Promise<Chain> {
-  const slices = createSlices(() => performance.now());
-  return buildChain(await readTape(folder, slices), slices);
+  const slices = createTimeSlice(undefined);
+  return buildChain(await openRecording(folder, slices), slices);
 }
 
 /** Returns the parsed lines of a recording's file; none when the file is missing. */

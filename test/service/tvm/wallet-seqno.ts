@@ -2,7 +2,7 @@ import { writeBoc } from '#service/decode/boc-writer.ts';
 import { createCellStore } from '#service/decode/cell-store.ts';
 import type { Account } from '#service/decode/tlb/account.ts';
 import { CellSlice } from '#service/decode/cell-slice.ts';
-import type { Chain } from '#service/devchain/chain.ts';
+import type { Chain } from '#service/devchain/chain/chain.ts';
 import { BitWriter } from '#service/decode/bit-writer.ts';
 
 /**

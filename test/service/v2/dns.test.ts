@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { parseBoc } from '#service/decode/boc.ts';
 import { READ_LIMITS } from '#service/decode/read-budget.ts';
-import type { ContractWorld } from '#service/live/contract-world.ts';
-import { createLiveDns } from '#service/live/dns.ts';
+import type { ChainSnapshot } from '#service/live/contracts/chain-snapshot.ts';
+import { createLiveDns } from '#service/live/tokens/dns.ts';
 import { startListener, type Listener } from '#test/service/http/listener.ts';
 import { call } from '#test/service/http/requests.ts';
 import { countSteps } from '#test/support/read-steps.ts';
@@ -25,7 +25,7 @@ const resolver = {
     return Promise.resolve({ exitCode: 0, gasUsed: 1n, stack: [{ type: 'int', value: 8n }, data] });
   },
   answer: <T>(value: T) => ({ value, liteServers: [0], cached: false }),
-} as unknown as ContractWorld;
+} as unknown as ChainSnapshot;
 
 beforeAll(async () => {
   const dns = createLiveDns({ worlds: { open: () => Promise.resolve(resolver) } });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { BlockId } from '#service/decode/block-id.ts';
-import type { LiveAccount } from '#service/live/accounts.ts';
+import type { LiveAccount } from '#service/live/accounts/accounts.ts';
 import { viewAccountStatus, viewFullAccountState } from '#service/v2/accounts.ts';
 import { viewMasterchainInfo } from '#service/v2/blocks.ts';
 import { reference, type Json } from '#test/service/http/reference.ts';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { readBase64 } from '#service/contract/bags.ts';
+import { readBase64 } from '#service/contract/boc-parameter.ts';
 import { optionalFlag } from '#service/v2/flag-parameter.ts';
 import { optionalAccountId } from '#service/v2/hash-parameter.ts';
 import { listLength, optionalLt } from '#service/v2/integer-parameter.ts';

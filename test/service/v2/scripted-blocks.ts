@@ -1,7 +1,7 @@
 import type { BlockId } from '#service/decode/block-id.ts';
 import type { BlockInfo } from '#service/decode/tlb/block-info.ts';
 import type { LiveAnswer } from '#service/live/answer.ts';
-import type { LiveBlockHeader, LiveBlocks } from '#service/live/blocks.ts';
+import type { LiveBlockHeader, LiveBlocks } from '#service/live/blocks/blocks.ts';
 import { bytes32, masterchainBlock } from './scripted-accounts.ts';
 
 export const shardBlock: BlockId = { ...masterchainBlock(2000), workchain: 0, shard: 0x4000000000000000n };

@@ -1,5 +1,5 @@
 import type { LiveAnswer } from '#service/live/answer.ts';
-import type { LiveConfiguration } from '#service/live/configuration.ts';
+import type { LiveConfiguration } from '#service/live/configuration/configuration.ts';
 import { bytes32, emptyCellBoc } from './scripted-accounts.ts';
 
 /** Fixed answers, each part to be replaced; remembers what was asked. */

@@ -1,8 +1,8 @@
-import type { AccountId } from '#service/live/accounts.ts';
-import type { FeesCall } from '#service/live/contract-world.ts';
-import type { DnsEntry, DnsQuestion, LiveDns } from '#service/live/dns.ts';
-import type { LiveFees, SourceFees } from '#service/live/fees.ts';
-import type { LiveTokens, Token } from '#service/live/tokens.ts';
+import type { AccountId } from '#service/live/accounts/accounts.ts';
+import type { FeesCall } from '#service/live/contracts/chain-snapshot.ts';
+import type { DnsEntry, DnsQuestion, LiveDns } from '#service/live/tokens/dns.ts';
+import type { LiveFees, SourceFees } from '#service/live/contracts/fees.ts';
+import type { LiveTokens, Token } from '#service/live/tokens/tokens.ts';
 import { bytes32, emptyCellBoc } from './scripted-accounts.ts';
 
 /** A token by script; a collection without owner unless told otherwise. */

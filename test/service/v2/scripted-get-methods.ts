@@ -1,5 +1,5 @@
-import type { MethodCall } from '#service/live/contract-world.ts';
-import type { LiveGetMethods, LiveMethodRun } from '#service/live/get-methods.ts';
+import type { MethodCall } from '#service/live/contracts/chain-snapshot.ts';
+import type { LiveGetMethods, LiveMethodRun } from '#service/live/contracts/get-methods.ts';
 import { bytes32, masterchainBlock } from './scripted-accounts.ts';
 
 export type MethodRead = MethodCall & { readonly seqno: number | undefined };

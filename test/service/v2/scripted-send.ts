@@ -1,7 +1,7 @@
 import type { LiveAnswer } from '#service/live/answer.ts';
-import { readExternalMessage, type ExternalMessage } from '#service/live/external-message.ts';
-import type { ExternalQuery, LegacySend } from '#service/live/legacy-send.ts';
-import type { LiveSend } from '#service/live/send.ts';
+import { readExternalMessage, type ExternalMessage } from '#service/live/send/external-message.ts';
+import type { ExternalQuery, LegacySend } from '#service/live/send/legacy-send.ts';
+import type { LiveSend } from '#service/live/send/send.ts';
 
 /** Takes every message that passes the checks of the service itself, or refuses all with an error; remembers what it took. */
 export function scriptSend(refusal?: Error): LiveSend & { readonly sent: ExternalMessage[] } {

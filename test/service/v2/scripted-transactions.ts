@@ -1,4 +1,4 @@
-import type { AccountId } from '#service/live/accounts.ts';
+import type { AccountId } from '#service/live/accounts/accounts.ts';
 import type { LiveAnswer } from '#service/live/answer.ts';
 import { LiveError } from '#service/live/errors.ts';
 import type {
@@ -11,7 +11,7 @@ import type {
   MessageName,
   TransactionName,
   TransactionRange,
-} from '#service/live/transactions.ts';
+} from '#service/live/transactions/transactions.ts';
 import { bytes32, masterchainBlock } from './scripted-accounts.ts';
 
 /** One question that a scripted family was asked. */

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { answeredError } from '#service/liteserver/errors.ts';
 import { PoolError } from '#service/pool/errors.ts';
-import { readExternalMessage } from '#service/live/external-message.ts';
+import { readExternalMessage } from '#service/live/send/external-message.ts';
 import { startListener, type Listener } from '#test/service/http/listener.ts';
 import { request, ways, type Reply } from '#test/service/http/requests.ts';
 import { askEveryWay } from './three-ways.ts';

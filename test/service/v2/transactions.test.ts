@@ -1,7 +1,7 @@
 import { Address } from '@ton/core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import type { LiveTransactions } from '#service/live/transactions.ts';
+import type { LiveTransactions } from '#service/live/transactions/transactions.ts';
 import { startListener, type Listener } from '#test/service/http/listener.ts';
 import { post, ways, type Reply } from '#test/service/http/requests.ts';
 import { askEveryWay } from './three-ways.ts';

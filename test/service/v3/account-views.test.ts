@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest';
 
 import { accountKey } from '#service/store/account-key.ts';
 import type { AccountRow } from '#service/store/queries/accounts.ts';
-import { viewAddressInformation, viewWalletInformation } from '#service/v3/account-information.ts';
-import { viewAccountState } from '#service/v3/account-states.ts';
-import { viewWalletState } from '#service/v3/wallet-states.ts';
+import { viewAddressInformation, viewWalletInformation } from '#service/v3/operations/account-information.ts';
+import { viewAccountState } from '#service/v3/operations/account-states.ts';
+import { viewWalletState } from '#service/v3/operations/wallet-states.ts';
 import { absentAccount, activeAccount, bytes32 } from '#test/service/v2/scripted-accounts.ts';
 
 const id = bytes32(7);

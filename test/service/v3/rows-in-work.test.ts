@@ -2,9 +2,9 @@ import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 
 import { object, scalar } from '#service/contract/shape.ts';
-import { defineV3Operation } from '#service/v3/operation.ts';
-import { hashes, paging } from '#service/v3/parameters.ts';
-import { v3QuerySource } from '#service/v3/query-source.ts';
+import { defineV3Operation } from '#service/v3/request/operation.ts';
+import { hashes, paging } from '#service/v3/request/parameters.ts';
+import { v3QuerySource } from '#service/v3/request/query-source.ts';
 import { createV3 } from '#service/v3/v3.ts';
 
 const answer = object({ name: scalar<string>({ type: 'string' }) });

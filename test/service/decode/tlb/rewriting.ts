@@ -62,7 +62,7 @@ import {
 } from '#service/decode/tlb/shard-state.ts';
 import { readTransaction } from '#service/decode/tlb/transaction.ts';
 import { readValueFlow, storeValueFlow } from '#service/decode/tlb/value-flow.ts';
-import type { Chain, ChainBlock } from '#service/devchain/chain.ts';
+import type { Chain, ChainBlock } from '#service/devchain/chain/chain.ts';
 
 // Reads and writes every structure of a block or a state again: it must become the same cell.
 

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 
-import { editAccount } from '#service/devchain/account-edits.ts';
-import { createDevMethods } from '#service/devchain/dev-methods.ts';
-import { createFaucet } from '#service/devchain/faucet.ts';
+import { editAccount } from '#service/devchain/chain/edit-builders.ts';
+import { createDevMethods } from '#service/devchain/dev/dev-methods.ts';
+import { createFaucet } from '#service/devchain/production/faucet.ts';
 import type { PrivateNetwork, PrivateNetworkOptions } from '#service/devchain/private-network.ts';
 import { rowsOf } from '#service/indexer/rows/rows.ts';
 import { accountKey } from '#service/store/account-key.ts';

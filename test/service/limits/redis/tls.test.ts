@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it, vi } from 'vitest';
 
 import { createRedisMetrics } from '#service/limits/metrics.ts';
 import { revokeInRedis } from '#service/limits/redis/revoke.ts';
-import { createStore } from '#service/limits/redis/store.ts';
+import { createRedisSession } from '#service/limits/redis/redis-session.ts';
 import { createAuthority } from '#test/support/certificate.ts';
 import { startTlsRedis } from '#test/support/redis-server.ts';
 import { skipLoudly } from '#test/support/skips.ts';
@@ -21,7 +21,10 @@ function openStore(ca: string | undefined) {
   const metrics = createRedisMetrics(new Registry());
   return {
     lines,
-    store: createStore({ url, ca, api: 'a', pod: 'p' }, { logger, metrics, random: () => 0, inKeyring: () => false }),
+    store: createRedisSession(
+      { url, ca, api: 'a', pod: 'p' },
+      { logger, metrics, random: () => 0, inKeyring: () => false },
+    ),
   };
 }
 

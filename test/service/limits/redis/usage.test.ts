@@ -3,7 +3,7 @@ import { describe, expect, inject, it } from 'vitest';
 
 import { countScript } from '#service/limits/redis/script.ts';
 import { createSharedUsage } from '#service/limits/redis/shared-usage.ts';
-import type { Store } from '#service/limits/redis/store.ts';
+import type { RedisSession } from '#service/limits/redis/redis-session.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 
 const url = inject('redisUrl') ?? '';
@@ -42,7 +42,7 @@ describe('usage that Redis may not have heard of', () => {
       sent.push(`${name} ${argument}`);
       return sent.length === 1 ? Promise.reject(new Error('late')) : Promise.resolve([]);
     };
-    const store = { here: true, questions: () => ({ ask }) } as Partial<Store> as Store;
+    const store = { here: true, questions: () => ({ ask }) } as Partial<RedisSession> as RedisSession;
     const usage = createSharedUsage({ api: 'api', pod: 'pod' }, store, { malformed: () => undefined });
     const noonMs = Date.parse('2026-11-21T12:00:00Z');
     for (const operation of ['getBlock', 'getBlock', null]) usage.count('key', operation, noonMs);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { migrate } from '#service/store/migrate.ts';
 import { actionOrder, findActions, findActionsOfTraces, type ActionFilter } from '#service/store/queries/actions.ts';
-import { supportedTypes } from '#service/v3/action-versions.ts';
+import { supportedTypes } from '#service/v3/request/action-versions.ts';
 import { createPlannedReader, type PlannedReader } from '#test/support/query-plans.ts';
 import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
 

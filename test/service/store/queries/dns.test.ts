@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { dnsEntries } from '#service/store/meaning-tables.ts';
+import { dnsEntries } from '#service/store/classification-tables.ts';
 import { migrate } from '#service/store/migrate.ts';
 import { readAccountNames } from '#service/store/queries/accounts.ts';
 import { findDnsRecords } from '#service/store/queries/dns.ts';

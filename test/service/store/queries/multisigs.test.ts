@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { multisigOrders, multisigs } from '#service/store/meaning-tables.ts';
+import { multisigOrders, multisigs } from '#service/store/classification-tables.ts';
 import { migrate } from '#service/store/migrate.ts';
 import { findMultisigOrders, findMultisigs, findOrdersOf } from '#service/store/queries/multisigs.ts';
 import { addRows, keyOf, multisigOrderRow, multisigRow } from '#test/support/contract-rows.ts';

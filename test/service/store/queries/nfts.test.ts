@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import type { NftItemRow } from '#service/store/meaning-tables.ts';
+import type { NftItemRow } from '#service/store/classification-tables.ts';
 import {
   findNftCollections,
   findNftItems,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { vestingContracts } from '#service/store/meaning-tables.ts';
+import { vestingContracts } from '#service/store/classification-tables.ts';
 import { migrate } from '#service/store/migrate.ts';
 import { contractsOrder } from '#service/store/queries/first-seen.ts';
 import { positionOf } from '#service/store/queries/order.ts';

@@ -1,0 +1,173 @@
+import { BOUNCE_OPCODES } from '#service/decode/tlb/bounced-body.ts';
+import type { TraceFragment } from './trace-fragment.ts';
+import { callOf } from './basic-blocks.ts';
+import type { Interfaces } from './interfaces.ts';
+
+/** Context of tests and builders besides blocks. */
+export type Context = { readonly interfaces: Interfaces };
+
+/**
+ * Shape of the blocks around a block (service/actions/README.md#matchers): a test of the block itself, then of its neighbours.
+ * `child` takes every following block that fits, `children` a different block for each entry, and `parent` the block before.
+ */
+export type Pattern = {
+  readonly test?: (block: TraceFragment, context: Context) => boolean;
+  readonly label?: string;
+  /** It need not be there. */
+  readonly optional?: boolean;
+  /** Leaves the excesses and bounces after the block. Every block except the root of a pattern takes them. */
+  readonly leavesExcesses?: boolean;
+  readonly child?: Pattern;
+  readonly children?: readonly Pattern[];
+  readonly parent?: Pattern;
+  /** In place of a test of its own: the first pattern that fits, or the only one. */
+  readonly choice?: { readonly kind: 'first' | 'only'; readonly of: readonly Pattern[] };
+  /** In place of a test of its own: `step` down the tree, any number of times, then `until`. */
+  readonly repeat?: { readonly step: Pattern; readonly until: Pattern };
+  /** In place of a test of its own: for patterns that contain themselves. */
+  readonly lazy?: () => Pattern;
+};
+
+/** A contract call with one of these opcodes. */
+export function call(...opcodes: readonly number[]): Pattern {
+  const wanted = new Set(opcodes);
+  return { test: (block) => wanted.has(callOf(block)?.opcode ?? -1) };
+}
+
+/** A block of one of these types. */
+export function built(types: string | readonly string[], test: Pattern['test'] = () => true): Pattern {
+  const wanted = new Set(typeof types === 'string' ? [types] : types);
+  return { test: (block, context) => wanted.has(block.type) && test(block, context) };
+}
+
+/** Any block. */
+export const any: Pattern = { test: () => true };
+
+export const first = (...of: readonly Pattern[]): Pattern => ({ choice: { kind: 'first', of } });
+export const only = (...of: readonly Pattern[]): Pattern => ({ choice: { kind: 'only', of } });
+export const repeat = (step: Pattern, until: Pattern): Pattern => ({ repeat: { step, until } });
+export const lazy = (pattern: () => Pattern): Pattern => ({ lazy: pattern });
+export const maybe = (pattern: Pattern): Pattern => ({ ...pattern, optional: true });
+export const as = (label: string, pattern: Pattern): Pattern => ({ ...pattern, label });
+/** `pattern`, which `child` follows. */
+export const followedBy = (pattern: Pattern, child: Pattern): Pattern => ({ ...pattern, child });
+/** `pattern`, which all of `children` follow. */
+export const followedByAll = (pattern: Pattern, ...children: readonly Pattern[]): Pattern => ({ ...pattern, children });
+/** `pattern`, which follows `parent`. */
+export const after = (parent: Pattern, pattern: Pattern): Pattern => ({ ...pattern, parent });
+export const withoutExcesses = (pattern: Pattern): Pattern => ({ ...pattern, leavesExcesses: true });
+
+/** Blocks that fit a pattern. */
+export type Found = {
+  readonly blocks: readonly TraceFragment[];
+  /** The first block of a label. */
+  one(label: string): TraceFragment | undefined;
+  /** All blocks of a label, in the order in which they were found. */
+  all(label: string): readonly TraceFragment[];
+};
+
+type Match = { readonly block: TraceFragment; readonly label: string | undefined };
+
+const EXCESSES: ReadonlySet<number> = new Set([0xd53276db, ...BOUNCE_OPCODES]);
+
+/** True for an excess or a bounced message. */
+export function isExcess(block: TraceFragment): boolean {
+  return EXCESSES.has(callOf(block)?.opcode ?? -1);
+}
+
+/** Blocks one below the other that one pattern may walk: the largest traces are some hundreds deep. */
+const DEPTH_MAX = 512;
+
+/** The blocks that fit, the root first; undefined when the root or anything around it does not. */
+export function match(pattern: Pattern, root: TraceFragment, context: Context): Found | undefined {
+  const matches = matchAt(pattern, root, context, 0, true);
+  if (matches === undefined) return undefined;
+  return {
+    blocks: [...new Set(matches.map(({ block }) => block))],
+    one: (label) => matches.find((found) => found.label === label)?.block,
+    all: (label) => matches.filter((found) => found.label === label).map(({ block }) => block),
+  };
+}
+
+function matchAt(
+  pattern: Pattern,
+  block: TraceFragment,
+  context: Context,
+  depth: number,
+  isRoot = false,
+): Match[] | undefined {
+  if (depth > DEPTH_MAX) return undefined;
+  const { label, choice } = pattern;
+  if (pattern.lazy !== undefined) return matchAt(pattern.lazy(), block, context, depth + 1, isRoot);
+  if (choice !== undefined) return labelled(label, block, choose(choice, block, context, depth));
+  if (pattern.repeat !== undefined) return walk(pattern.repeat, block, context, depth);
+  if (pattern.test?.(block, context) !== true) return undefined;
+  const matches: Match[] = [{ block, label }];
+  const { child, children = [], parent } = pattern;
+  if (child !== undefined) {
+    const found = block.next.flatMap((next) => matchAt(child, next, context, depth + 1) ?? []);
+    if (found.length === 0 && child.optional !== true) return undefined;
+    matches.push(...found);
+  }
+  const taken = new Set<TraceFragment>();
+  for (const entry of children) {
+    const found = firstOf(
+      block.next.filter((next) => !taken.has(next)),
+      (next) => matchAt(entry, next, context, depth + 1),
+    );
+    if (found === undefined && entry.optional !== true) return undefined;
+    if (found === undefined) continue;
+    taken.add(found[0]!.block);
+    matches.push(...found);
+  }
+  if (parent !== undefined) {
+    const found = block.previous && matchAt(parent, block.previous, context, depth + 1);
+    if (found === undefined && parent.optional !== true) return undefined;
+    matches.push(...(found ?? []));
+  }
+  if (pattern.leavesExcesses !== true && !isRoot) {
+    for (const next of block.next) {
+      if (isExcess(next)) matches.push({ block: next, label: undefined });
+    }
+  }
+  return matches;
+}
+
+function choose(
+  { kind, of }: NonNullable<Pattern['choice']>,
+  block: TraceFragment,
+  context: Context,
+  depth: number,
+): Match[] | undefined {
+  if (kind === 'first') return firstOf(of, (one) => matchAt(one, block, context, depth + 1));
+  const fitting = of.map((one) => matchAt(one, block, context, depth + 1)).filter((found) => found !== undefined);
+  return fitting.length === 1 ? fitting[0] : undefined;
+}
+
+function walk(
+  { step, until }: NonNullable<Pattern['repeat']>,
+  block: TraceFragment,
+  context: Context,
+  depth: number,
+): Match[] | undefined {
+  const end = matchAt(until, block, context, depth + 1);
+  if (end !== undefined) return end;
+  const here = matchAt(step, block, context, depth + 1);
+  if (here === undefined) return undefined;
+  const below = firstOf(block.next, (next) => walk({ step, until }, next, context, depth + 1));
+  return below && [...here, ...below];
+}
+
+/** A label on a choice names the block that the choice was about. */
+function labelled(label: string | undefined, block: TraceFragment, matches: Match[] | undefined): Match[] | undefined {
+  if (label === undefined || matches === undefined) return matches;
+  return matches.map((found) => (found.block === block && found.label === undefined ? { block, label } : found));
+}
+
+function firstOf<T, R>(items: readonly T[], find: (item: T) => R | undefined): R | undefined {
+  for (const item of items) {
+    const found = find(item);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

@@ -1,0 +1,97 @@
+import type { ActionData, DataValue } from '../engine/columns.ts';
+
+/** Data of a deposit into a pool; null assets are TON. */
+export type Deposit = {
+  readonly dex: string;
+  readonly amount1?: bigint | null;
+  readonly amount2?: bigint | null;
+  readonly asset1?: string | null;
+  readonly asset2?: string | null;
+  readonly wallet1?: string | null;
+  readonly wallet2?: string | null;
+  readonly minted?: bigint | null;
+  readonly targetAsset1?: string | null;
+  readonly targetAsset2?: string | null;
+  readonly targetAmount1?: bigint | null;
+  readonly targetAmount2?: bigint | null;
+  /** Returned amounts, by asset. */
+  readonly excesses?: readonly { readonly asset: string | null; readonly amount: bigint }[] | null;
+  readonly tickLower?: number | null;
+  readonly tickUpper?: number | null;
+  readonly nftIndex?: bigint | null;
+  readonly nftAddress?: string | null;
+};
+
+export function depositData(deposit: Deposit): ActionData {
+  const { excesses = null } = deposit;
+  return {
+    dex_deposit_liquidity_data: {
+      dex: deposit.dex,
+      amount1: deposit.amount1 ?? null,
+      amount2: deposit.amount2 ?? null,
+      asset1: deposit.asset1 ?? null,
+      asset2: deposit.asset2 ?? null,
+      user_jetton_wallet_1: deposit.wallet1 ?? null,
+      user_jetton_wallet_2: deposit.wallet2 ?? null,
+      lp_tokens_minted: deposit.minted ?? null,
+      target_asset_1: deposit.targetAsset1 ?? null,
+      target_asset_2: deposit.targetAsset2 ?? null,
+      target_amount_1: deposit.targetAmount1 ?? null,
+      target_amount_2: deposit.targetAmount2 ?? null,
+      vault_excesses: excesses?.map(({ asset, amount }): DataValue => ({ asset, amount })) ?? null,
+      tick_lower: decimal(deposit.tickLower),
+      tick_upper: decimal(deposit.tickUpper),
+      nft_index: deposit.nftIndex ?? null,
+      nft_address: deposit.nftAddress ?? null,
+    },
+  };
+}
+
+/** Asset of the two that a withdrawal pays. */
+export type WithdrawnAsset = {
+  readonly amount: bigint | null;
+  readonly asset: string | null;
+  /** Wallets of the user, and of the exchange, and the exchange's contract that pays. */
+  readonly userWallet?: string | null;
+  readonly dexJettonWallet?: string | null;
+  readonly dexWallet?: string | null;
+};
+
+export type Withdrawal = {
+  readonly dex: string;
+  readonly first: WithdrawnAsset;
+  readonly second: WithdrawnAsset;
+  readonly burnt?: bigint | null;
+  readonly nftIndex?: bigint | null;
+  readonly nftAddress?: string | null;
+  readonly tickLower?: number | null;
+  readonly tickUpper?: number | null;
+};
+
+export function withdrawalData({ dex, first, second, ...rest }: Withdrawal): ActionData {
+  return {
+    dex_withdraw_liquidity_data: {
+      dex,
+      amount1: first.amount,
+      amount2: second.amount,
+      asset1_out: first.asset,
+      asset2_out: second.asset,
+      user_jetton_wallet_1: first.userWallet ?? null,
+      user_jetton_wallet_2: second.userWallet ?? null,
+      dex_jetton_wallet_1: first.dexJettonWallet ?? null,
+      dex_jetton_wallet_2: second.dexJettonWallet ?? null,
+      lp_tokens_burnt: rest.burnt ?? null,
+      dex_wallet_1: first.dexWallet ?? null,
+      dex_wallet_2: second.dexWallet ?? null,
+      burned_nft_index: rest.nftIndex ?? null,
+      burned_nft_address: rest.nftAddress ?? null,
+      tick_lower: decimal(rest.tickLower),
+      tick_upper: decimal(rest.tickUpper),
+    },
+  };
+}
+
+/** Ticks are shown as text, as amounts are. */
+function decimal(value: number | null | undefined): string | null {
+  return value === null || value === undefined ? null : value.toString();
+}

@@ -1,0 +1,45 @@
+import { callOf } from '../engine/basic-blocks.ts';
+import type { Matcher } from '../engine/matcher.ts';
+import { as, call, followedBy, maybe, type Pattern } from '../engine/pattern.ts';
+import { innerCall } from '../operations/jettons.ts';
+
+// Validators' stakes at the elector.
+
+const elector = `-1:${'3'.repeat(64)}`;
+
+function toElector(opcode: number): Pattern {
+  return {
+    ...call(opcode),
+    test: (block) => callOf(block)?.opcode === opcode && callOf(block)?.message.destination === elector,
+  };
+}
+
+const deposit: Matcher = {
+  pattern: followedBy(toElector(0x4e73744b), maybe(as('confirmation', call(0xf374484c)))),
+  build(root, found) {
+    const { message, source } = innerCall(root);
+    return {
+      type: 'election_deposit',
+      columns: { source, amount: message.value },
+      failed: found.one('confirmation') === undefined,
+    };
+  },
+};
+
+const recover: Matcher = {
+  pattern: followedBy(toElector(0x47657424), maybe(as('confirmation', call(0xf96f7324)))),
+  build(root, found) {
+    const confirmation = found.one('confirmation');
+    return {
+      type: 'election_recover',
+      columns: {
+        source: innerCall(root).source,
+        amount: confirmation === undefined ? null : innerCall(confirmation).message.value,
+      },
+      failed: confirmation === undefined,
+    };
+  },
+};
+
+/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
+export const electionMatchers: Readonly<Record<number, Matcher>> = { 34: deposit, 35: recover };

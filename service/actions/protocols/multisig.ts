@@ -1,0 +1,143 @@
+import { callOf, tonTransferOf } from '../engine/basic-blocks.ts';
+import type { TraceFragment } from '../engine/trace-fragment.ts';
+import { bigUint, bit, plainBocOf, body, ref, uint, uint64 } from '../engine/body.ts';
+import type { EventMessage } from '../engine/classifier-input.ts';
+import type { Matcher } from '../engine/matcher.ts';
+import { as, call, first, followedBy, withoutExcesses, type Pattern } from '../engine/pattern.ts';
+import { innerCall } from '../operations/jettons.ts';
+
+// Multisig wallets, version 2: orders are made, approved and executed.
+
+const newOrderBody = body({
+  queryId: uint64,
+  seqno: bigUint(256),
+  isSigner: bit,
+  index: uint(8),
+  expiration: bigUint(48),
+  order: ref,
+});
+
+/** `signers:^(Hashmap 8 MsgAddressInt)`, without the bit of a dictionary that may be empty; then whether the creator approved the order at once. */
+const initOrderBody = body({
+  queryId: uint64,
+  threshold: uint(8),
+  signers: ref,
+  expiration: bigUint(48),
+  order: ref,
+  approveOnInit: bit,
+});
+
+const createOrder: Matcher = {
+  pattern: followedBy(call(0xf718510f), as('init', withoutExcesses(call(0x9c73fba2)))),
+  build(root, found, { interfaces }) {
+    const { message, source, destination } = innerCall(root);
+    const init = innerCall(found.one('init')!);
+    const known = interfaces.multisigOrder(init.destination);
+    if (known === undefined) return undefined;
+    const order = newOrderBody(message);
+    const { approveOnInit } = initOrderBody(init.message);
+    return {
+      type: 'multisig_create_order',
+      columns: {
+        source,
+        destination,
+        destinationSecondary: init.destination,
+        data: {
+          multisig_create_order_data: {
+            query_id: order.queryId,
+            order_seqno: order.seqno,
+            is_created_by_signer: order.isSigner,
+            is_signed_by_creator: approveOnInit,
+            creator_index: order.index,
+            expiration_date: order.expiration,
+            order_boc: plainBocOf(order.order),
+          },
+        },
+      },
+      failed: root.failed || found.one('init')!.failed,
+      accounts: known.signers,
+    };
+  },
+};
+
+const approveOpcode = 0xa762230f;
+const approveBody = body({ queryId: uint64, index: uint(8) });
+const rejectedBody = body({ queryId: uint64, exitCode: uint(32) });
+
+/** Approval by its own opcode or by a plain comment. */
+const approval: Pattern = {
+  test: (block) => callOf(block)?.opcode === approveOpcode || tonTransferOf(block)?.comment === 'approve',
+};
+
+function messageOf(block: TraceFragment): EventMessage {
+  return (callOf(block) ?? tonTransferOf(block))!.message;
+}
+
+const approve: Matcher = {
+  pattern: followedBy(
+    approval,
+    first(as('accepted', withoutExcesses(call(0x82609bf6))), as('rejected', withoutExcesses(call(0xafaf283e)))),
+  ),
+  build(root, found, { interfaces }) {
+    const message = messageOf(root);
+    const known = interfaces.multisigOrder(message.destination ?? '');
+    if (known === undefined) return undefined;
+    const rejected = found.one('rejected');
+    return {
+      type: 'multisig_approve',
+      columns: {
+        source: message.source,
+        destination: message.destination,
+        data: {
+          multisig_approve_data: {
+            signer_index: callOf(root) === undefined ? -1 : approveBody(message).index,
+            exit_code: rejected === undefined ? 0 : rejectedBody(innerCall(rejected).message).exitCode,
+          },
+        },
+      },
+      failed: rejected !== undefined,
+      accounts: known.signers,
+    };
+  },
+};
+
+const executeBody = body({
+  queryId: uint64,
+  seqno: bigUint(256),
+  expiration: bigUint(48),
+  approvals: uint(8),
+  signersHash: (slice) => slice.bytes(32).toString('hex'),
+  order: ref,
+});
+
+const execute: Matcher = {
+  pattern: call(0x75097f5d),
+  build(root, _found, { interfaces }) {
+    const { message, source, destination } = innerCall(root);
+    const known = interfaces.multisigOrder(source);
+    if (known === undefined) return undefined;
+    const order = executeBody(message);
+    return {
+      type: 'multisig_execute',
+      columns: {
+        source,
+        destination,
+        data: {
+          multisig_execute_data: {
+            query_id: order.queryId,
+            order_seqno: order.seqno,
+            expiration_date: order.expiration,
+            approvals_num: order.approvals,
+            signers_hash: order.signersHash,
+            order_boc: plainBocOf(order.order),
+          },
+        },
+      },
+      failed: root.failed,
+      accounts: known.signers,
+    };
+  },
+};
+
+/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
+export const multisigMatchers: Readonly<Record<number, Matcher>> = { 7: createOrder, 8: approve, 9: execute };

@@ -1,0 +1,103 @@
+import { digestRest } from '#service/decode/cell-digest.ts';
+import type { ContractSlice } from '#service/decode/cell-slice.ts';
+import { digestBody, readMessage } from '#service/decode/tlb/message.ts';
+import { firstNode, type TraceFragment } from '../engine/trace-fragment.ts';
+import {
+  address,
+  bit,
+  body,
+  coins,
+  fields,
+  maybeAddress,
+  plainBocOf,
+  ref,
+  tryRead,
+  uint,
+  uint64,
+} from '../engine/body.ts';
+import type { Matcher } from '../engine/matcher.ts';
+import { as, call, followedBy, withoutExcesses } from '../engine/pattern.ts';
+import { innerCall } from '../operations/jettons.ts';
+
+// Vesting wallets: messages sent from them, and whom they may send to.
+
+const sendBody = body({ queryId: uint64, mode: uint(8), message: ref });
+
+/** Receiver and nanotons of a message between accounts, as the contract sends it. */
+const innerFields = fields({
+  isOutside: bit,
+  flags: uint(3),
+  source: maybeAddress,
+  destination: maybeAddress,
+  value: coins,
+});
+
+/** A message that the contract cannot afford is skipped, and the transaction continues. A sent message has its receiver and body. */
+function wasSent(
+  root: TraceFragment,
+  { table, cell }: ContractSlice,
+  { destination, value }: ReturnType<typeof innerFields>,
+): boolean {
+  const wanted = tryRead(() => digestBody(table, readMessage(table, cell).body).hash);
+  return firstNode(root).transaction.outMessages.some((one) => {
+    if (destination === null || one.destination !== destination) return false;
+    if (wanted === undefined || one.body === undefined) return one.value === value;
+    return digestRest(one.body.clone()).hash.equals(wanted);
+  });
+}
+
+const sendMessage: Matcher = {
+  pattern: followedBy(call(0xa7733acd), as('response', withoutExcesses(call(0xf7733acd)))),
+  build(root) {
+    const { message, source, destination } = innerCall(root);
+    const { queryId, message: inner } = sendBody(message);
+    const sent = innerFields(inner.clone());
+    if (sent.isOutside) return undefined;
+    return {
+      type: 'vesting_send_message',
+      columns: {
+        source,
+        destination,
+        destinationSecondary: sent.destination,
+        amount: sent.value,
+        data: { vesting_send_message_data: { query_id: queryId, message_boc: plainBocOf(inner) } },
+      },
+      failed: root.failed || !wasSent(root, inner, sent),
+    };
+  },
+};
+
+/** A message holds at most 8,192 cells; a chain of one address in each is no longer. */
+const ADDRESSES_MAX = 8192;
+
+/** Reads an address, and the others in a chain of references. */
+function addressChain(slice: ContractSlice): readonly string[] {
+  const list: string[] = [];
+  for (let part = slice; list.length < ADDRESSES_MAX; part = part.refSlice()) {
+    list.push(address(part));
+    if (part.remainingRefs === 0) return list;
+  }
+  return list;
+}
+
+const whitelistBody = body({ queryId: uint64, added: addressChain });
+
+const addWhitelist: Matcher = {
+  pattern: followedBy(call(0x7258a69b), as('response', withoutExcesses(call(0xf258a69b)))),
+  build(root) {
+    const { message, source, destination } = innerCall(root);
+    const { queryId, added } = whitelistBody(message);
+    return {
+      type: 'vesting_add_whitelist',
+      columns: {
+        source,
+        destination,
+        data: { vesting_add_whitelist_data: { query_id: queryId, accounts_added: added } },
+      },
+      failed: root.failed,
+    };
+  },
+};
+
+/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
+export const vestingMatchers: Readonly<Record<number, Matcher>> = { 10: sendMessage, 11: addWhitelist };

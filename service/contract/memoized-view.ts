@@ -1,0 +1,36 @@
+import { createHiddenProperty } from '../runtime/hidden-property.ts';
+
+/**
+ * Views that were made with `memoizeView`, with their JSON after the first rendering.
+ * The JSON is attached to the value and lives as long, so the caches' own bounds limit it.
+ */
+const texts = createHiddenProperty<object, { json: string | undefined }>();
+
+/** Shows each value once: a value that a cache gives again is shown as before, without the work. */
+export function memoizeView<A extends object, C extends readonly unknown[], B>(
+  view: (value: A, ...context: C) => B,
+): (value: A, ...context: C) => B {
+  const shown = createHiddenProperty<A, { readonly view: B }>();
+  return (value, ...context) => {
+    const before = shown.of(value);
+    if (before !== undefined) return before.view;
+    const made = { view: view(value, ...context) };
+    shown.attach(value, made);
+    const { view: result } = made;
+    if (typeof result === 'object' && result !== null && !isShown(result)) texts.attach(result, { json: undefined });
+    return made.view;
+  };
+}
+
+/** The JSON of a result; what `memoizeView` made, alone or in a list, is written once. */
+export function writeResult(result: unknown): string {
+  if (typeof result !== 'object' || result === null) return JSON.stringify(result);
+  const text = texts.of(result);
+  if (text !== undefined) return (text.json ??= JSON.stringify(result));
+  const isListOfShown = Array.isArray(result) && result.length > 0 && result.every(isShown);
+  return isListOfShown ? `[${result.map(writeResult).join(',')}]` : JSON.stringify(result);
+}
+
+function isShown(item: unknown): boolean {
+  return typeof item === 'object' && item !== null && texts.of(item) !== undefined;
+}

@@ -1,0 +1,89 @@
+import type { BlockId } from '#service/decode/block-id.ts';
+import { parseBoc } from '#service/decode/boc.ts';
+import { CellSlice } from '#service/decode/cell-slice.ts';
+import type { CellTable } from '#service/decode/cell-table.ts';
+import { writeBoc } from '#service/decode/boc-writer.ts';
+import { readAccount } from '#service/decode/tlb/account.ts';
+import type { AccountState } from '#service/decode/tlb/account.ts';
+import { listExtraCurrencies } from '#service/decode/tlb/currency-collection.ts';
+import type { AccountId, LiveAccount } from './accounts.ts';
+import type { PinnedBlock } from '../pinned-block.ts';
+
+/** An account's cell and last transaction, and the shard block that holds it. */
+export type FoundAccount = {
+  /** Undefined when the masterchain block has no shard of the account's workchain. */
+  readonly shard: { readonly block: BlockId; readonly utime: number } | undefined;
+  /** Undefined when the state does not hold the account. */
+  readonly entry:
+    | {
+        readonly table: CellTable;
+        /** Cell of `Account`. */
+        readonly cell: number;
+        readonly lastTransactionHash: Buffer;
+        readonly lastTransactionLt: bigint;
+      }
+    | undefined;
+};
+
+/** Live account without `suspended`, which the configuration decides. */
+export type AccountView = Omit<LiveAccount, 'suspended'>;
+
+const noTransaction = { lt: 0n, hash: Buffer.alloc(32) };
+
+const noState = { balance: 0n, extraCurrencies: [], stateHash: null };
+
+/**
+ * Account as callers see it. An account that the state lacks is uninitialized and empty.
+ * In a workchain without shards this holds as of the masterchain block.
+ * @throws DecodeError when the account's cells are no `Account`
+ */
+export function viewAccount(account: AccountId, pinned: PinnedBlock, { shard, entry }: FoundAccount): AccountView {
+  const place = {
+    account,
+    masterchainBlock: pinned.block,
+    shardBlock: shard?.block ?? pinned.block,
+    shardUtime: shard?.utime ?? pinned.utime,
+  };
+  const state = entry && readAccount(entry.table, entry.cell);
+  const lastTransaction = entry ? { lt: entry.lastTransactionLt, hash: entry.lastTransactionHash } : noTransaction;
+  if (entry === undefined || state === undefined) {
+    return { ...place, ...viewState(undefined, undefined), ...noState, lastTransaction };
+  }
+  return {
+    ...place,
+    ...viewState(state.state, entry.table),
+    balance: state.balance.grams,
+    extraCurrencies: listExtraCurrencies(entry.table, state.balance.extra),
+    stateHash: entry.table.hash(entry.cell, 0),
+    lastTransaction,
+  };
+}
+
+/**
+ * An account as a run of the TVM left it.
+ * @param shardAccount BoC of `ShardAccount`
+ * @throws DecodeError
+ */
+export function viewForeseen(account: AccountId, pinned: PinnedBlock, shardAccount: Buffer): AccountView {
+  const table = parseBoc(shardAccount);
+  const slice = new CellSlice(table, table.roots[0]!);
+  const cell = slice.ref();
+  const lastTransactionHash = slice.bytes(32);
+  const lastTransactionLt = slice.uint64();
+  return viewAccount(account, pinned, {
+    shard: undefined,
+    entry: { table, cell, lastTransactionHash, lastTransactionLt },
+  });
+}
+
+type StateView = Pick<LiveAccount, 'state' | 'code' | 'data' | 'frozenHash'>;
+
+function viewState(state: AccountState | undefined, table: CellTable | undefined): StateView {
+  if (state?.kind === 'frozen') return { state: 'frozen', code: null, data: null, frozenHash: state.stateHash };
+  if (state?.kind !== 'active' || table === undefined) {
+    return { state: 'uninitialized', code: null, data: null, frozenHash: null };
+  }
+  const boc = (cell: number | undefined): Buffer | null =>
+    cell === undefined ? null : writeBoc(table, [cell], { crc32c: true });
+  return { state: 'active', code: boc(state.init.code), data: boc(state.init.data), frozenHash: null };
+}

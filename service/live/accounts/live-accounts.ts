@@ -1,0 +1,54 @@
+import { createHiddenProperty } from '#service/runtime/hidden-property.ts';
+import type { Pool } from '#service/pool/pool.ts';
+import { createAccountReader } from './account-reader.ts';
+import type { AccountReaderOptions } from './account-reader.ts';
+import type { AccountView } from './account-view.ts';
+import type { LiveAccount, LiveAccounts } from './accounts.ts';
+import { joinAnswers } from '../answer.ts';
+import { pinBlock } from '../pinned-block.ts';
+import { createSuspendedAccounts, isSuspended } from './suspended-accounts.ts';
+import type { SuspendedList } from './suspended-accounts.ts';
+
+export type LiveAccountsOptions = AccountReaderOptions;
+
+/** Accounts and the masterchain head over the pool. One upstream query for an account at a block, shared by all who ask. */
+export function createLiveAccounts({ trust }: LiveAccountsOptions, { pool }: { pool: Pool }): LiveAccounts {
+  const reader = createAccountReader({ trust }, { pool });
+  const suspended = createSuspendedAccounts({ pool });
+  /** Accounts attached to views that the pool still caches. The same view gives the same account, so derived results can be cached with it. */
+  const made = createHiddenProperty<AccountView, { list: SuspendedList; value: LiveAccount }>();
+
+  function withSuspension(view: AccountView, list: SuspendedList): LiveAccount {
+    const before = made.of(view);
+    if (before !== undefined && before.list === list) return before.value;
+    const value = { ...view, suspended: isSuspended(list, view.account, view.shardUtime) };
+    if (before === undefined) made.attach(view, { list, value });
+    else Object.assign(before, { list, value });
+    return value;
+  }
+
+  return {
+    async readAccount(account, seqno, context) {
+      const pinned = await pinBlock(pool, seqno, context);
+      const [view, list] = await Promise.all([
+        reader.readView(account, pinned.value, context),
+        suspended.listAt(pinned.value, context),
+      ]);
+      return joinAnswers(withSuspension(view.value, list.value), [pinned, view, list]);
+    },
+
+    async readShardAccount(account, seqno, context) {
+      const pinned = await pinBlock(pool, seqno, context);
+      const cell = await reader.readShardAccount(account, pinned.value, context);
+      return joinAnswers(cell.value, [pinned, cell]);
+    },
+
+    async readMasterchainInfo(context) {
+      const head = await pool.headFor(context);
+      const { block: last, stateRootHash } = head;
+      const { workchain, rootHash, fileHash } = head.init;
+      const init = { workchain, rootHash, fileHash };
+      return { value: { last, stateRootHash, init }, liteServers: [], cached: true };
+    },
+  };
+}

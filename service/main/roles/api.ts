@@ -1,0 +1,192 @@
+import type { Tracer } from '@opentelemetry/api';
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+
+import type { ServiceConfig } from '#service/config.ts';
+import type { Operation } from '#service/contract/operation.ts';
+import type { CallerConditions } from '#service/http/conditions.ts';
+import type { Readiness } from '#service/http/internal-server.ts';
+import type { HttpOptions } from '#service/http/options.ts';
+import type { OwnPage } from '#service/http/pages.ts';
+import type { PostHandler } from '#service/http/post-route.ts';
+import { createHttpServer } from '#service/http/server.ts';
+import type { Pool } from '#service/pool/pool.ts';
+import { createTvm } from '#service/tvm/tvm.ts';
+import { createV2, type V2 } from '#service/v2/v2.ts';
+import { followConfiguration, type ConfigurationSource } from '../wiring/follow-configuration.ts';
+import { createInternal, type InternalOptions } from '../wiring/internal-listener.ts';
+import { openIndexService, type IndexService, type IndexServiceOptions } from '../wiring/index-service.ts';
+import { startLimits, type LimitsOptions } from '../wiring/limits.ts';
+import { listenOn, urlOf } from '../listen.ts';
+import { createLive, type Live } from '../wiring/live.ts';
+import { startPool } from '../wiring/pool.ts';
+import { readinessOf } from '../wiring/readiness.ts';
+import { createStatus, type IndexStatus } from '../status/status.ts';
+import { startTracing } from '../wiring/tracing.ts';
+import { tvmOptions } from '../configuration/tvm-options.ts';
+
+/** The API, running. */
+export type Api = {
+  /** Actual address of the listener: `http://127.0.0.1:8081`. */
+  readonly url: string;
+  readonly internalUrl: string;
+  readonly pool: Pool;
+  /** Status of the index; undefined without an index. */
+  index(): IndexStatus | undefined;
+  /** HTTP requests answered since the start. */
+  requests(): Promise<number>;
+  /**
+   * Sets readiness to false and accepts no new connections. Requests in flight finish within the drain time. Then everything ends in
+   * reverse order.
+   */
+  close(): Promise<void>;
+};
+
+export type ApiOptions = ConfigurationSource &
+  InternalOptions &
+  IndexServiceOptions &
+  LimitsOptions & {
+    /**
+     * Milliseconds for requests in flight at shutdown; new requests are not awaited. Default: the time that the configuration gives a pod.
+     */
+    readonly drainMs?: number;
+    /** Operations of the public listener outside the contracts. */
+    readonly posts?: ReadonlyMap<string, PostHandler>;
+    /** Changes how operations run: a forked network reads again what came over while it answered. */
+    readonly around?: (operation: Operation) => Operation;
+    /** Pages of the public listener besides its own, and examples for its documents. */
+    readonly ownPages?: ReadonlyMap<string, () => OwnPage>;
+    readonly examples?: Readonly<Record<string, string>>;
+    /** Simulated treatment of callers, for tests of clients. */
+    readonly conditions?: () => CallerConditions;
+    /** Returns additional content of `/status`. */
+    readonly status?: () => Readonly<Record<string, unknown>>;
+  };
+
+export type ApiDependencies = {
+  /** Version of the release, `0.1.0`. Its last number is also the last number of the API version. */
+  readonly version: string;
+  readonly logger: Logger;
+  readonly register: Registry;
+};
+
+/**
+ * Wires the API, starting from the far end of a request. The order is: lite servers, trust, pool, live answers, the index, v2 and v3,
+ * limits, listeners.
+ * @throws StartError, LimitsError (keyring)
+ */
+export async function startApi(
+  config: ServiceConfig,
+  options: ApiOptions,
+  dependencies: ApiDependencies,
+): Promise<Api> {
+  const { version, logger, register } = dependencies;
+  const { keyring, shared, limits } = startLimits(config, options, dependencies);
+  const tracing = await startTracing(config, options.tracingCa, version, logger);
+  const { tracer } = tracing;
+  const { pool, signatures, trusted } = startPool(config, options, { ...dependencies, tracer });
+  const tvm = createTvm(tvmOptions(), { register, logger, now: () => performance.now() });
+  const live = createLive(config, { pool, signatures, tvm, onSent: (...sent) => ledger?.onSent(...sent) });
+  const ledger: IndexService | undefined = ledgerOf(config, options, { pool, live, logger, register, tracer });
+  const http = createHttpServer(httpOptions(config, options), {
+    v2: around(createV2({ release: releaseOf(version), ...config.api.v2 }, live), options.around),
+    ...(ledger && { v3: ledger.v3 }),
+    limits,
+    logger,
+    tracer,
+    register,
+    clock,
+    headSeqno: () => pool.head()?.block.seqno,
+    ...(options.posts !== undefined && { posts: options.posts }),
+    ...(options.conditions !== undefined && { conditions: options.conditions }),
+    ...(options.ownPages !== undefined && { ownPages: options.ownPages }),
+    ...(options.examples !== undefined && { examples: options.examples }),
+  });
+  const readiness = (): Readiness =>
+    readinessOf(pool, { draining: http.status().draining, unreadable: ledger?.unreadable() });
+  const status = createStatus(config, version, {
+    further: options.status ?? (() => ({})),
+    pool,
+    trusted,
+    readiness,
+    http: () => http.status(),
+    configHash: () => reload.hash,
+    keyring: () => ({ keys: keyring.size, sha256: keyring.sha256 }),
+    ...(ledger && { index: () => ledger.status() }),
+  });
+  const internal = createInternal(config, options, { register, readiness, status });
+  const parts = { limits, shared, pool, http, tracing, ledger };
+  const reload = followConfiguration(config, options, parts, dependencies);
+  const close = async (): Promise<void> => {
+    reload.close();
+    await http.close();
+    await Promise.all([ledger?.close(), limits.close()]);
+    await Promise.all([pool.close(), tvm.close()]);
+    await Promise.all([signatures.close(), tracing.close(), internal.close()]);
+  };
+  try {
+    const at = await listenOn('--port', config.listen.port, () => http.listen());
+    const internalAt = await listenOn('--internal-port', config.listen.internalPort, () => internal.listen());
+    const { network } = config;
+    logger.info({ configHash: reload.hash, network, ...at, internalPort: internalAt.port }, 'started');
+    const requests = (): Promise<number> => countRequests(register);
+    const index = (): IndexStatus | undefined => ledger?.status();
+    return { url: urlOf(at), internalUrl: urlOf(internalAt), pool, index, requests, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Creates the index that v3 reads; undefined when v3 is not served. */
+function ledgerOf(
+  config: ServiceConfig,
+  options: ApiOptions,
+  dependencies: Pick<ApiDependencies, 'logger' | 'register'> & {
+    readonly pool: Pool;
+    readonly live: Live;
+    readonly tracer: Tracer;
+  },
+): IndexService | undefined {
+  return config.surfaces.includes('v3') ? openIndexService(config, options, dependencies) : undefined;
+}
+
+const clock = { nowMs: () => performance.now(), unixMs: Date.now };
+
+function around(v2: V2, change: ApiOptions['around']): V2 {
+  if (change === undefined) return v2;
+  const operations = v2.operations.map(change);
+  const byName = new Map(operations.flatMap((one) => [one.name, ...one.aliases].map((name) => [name, one] as const)));
+  return { ...v2, operations, find: (name) => byName.get(name) };
+}
+
+/** The last number of `0.1.0`. */
+function releaseOf(version: string): number {
+  return Number(version.split('.')[2]);
+}
+
+function httpOptions(config: ServiceConfig, options: ApiOptions): HttpOptions {
+  return {
+    host: config.listen.host,
+    port: config.listen.port,
+    requestTimeoutMs: config.requestTimeoutMs,
+    ...drainOf(config, options),
+    trustedProxies: config.trustedProxies,
+    connectionsPerAddress: config.http.connectionsPerAddress,
+    compression: config.http.compression,
+    unknownParameters: config.api.v3.unknownParameters,
+    rest: config.surfaces.includes('v2'),
+    rpc: config.surfaces.includes('v2') || config.surfaces.includes('jsonrpc'),
+  };
+}
+
+/** The grace period of a pod has both times: for requests that still come, and for requests still in flight. */
+function drainOf(config: ServiceConfig, { drainMs }: ApiOptions): Pick<HttpOptions, 'drainMs' | 'lateMsMax'> {
+  if (drainMs !== undefined) return { drainMs };
+  return { lateMsMax: config.drainSeconds * 1000, drainMs: config.requestTimeoutMs };
+}
+
+async function countRequests(register: Registry): Promise<number> {
+  const metric = await register.getSingleMetric('ton_http_requests_total')?.get();
+  return metric?.values.reduce((sum, { value }) => sum + value, 0) ?? 0;
+}

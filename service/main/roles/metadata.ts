@@ -1,0 +1,102 @@
+import { randomBytes } from 'node:crypto';
+
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+
+import type { ServiceConfig } from '#service/config.ts';
+import type { Readiness } from '#service/http/internal-server.ts';
+import { createFetcher } from '#service/metadata/fetch.ts';
+import { createMetadata } from '#service/metadata/metadata.ts';
+import { refusedAddress } from '#service/metadata/public-address.ts';
+import { resolveByDns } from '#service/metadata/resolve.ts';
+import { StartError } from '../errors.ts';
+import { followAsMetadata, type ConfigurationSource } from '../wiring/follow-configuration.ts';
+import { watchIndex } from '../wiring/index-watch.ts';
+import { createInternal } from '../wiring/internal-listener.ts';
+import { listenOn, urlOf } from '../listen.ts';
+import { createStatus } from '../status/status.ts';
+import { openStore } from '../wiring/store.ts';
+import { startTracing } from '../wiring/tracing.ts';
+
+/** Running process that fetches off-chain metadata of tokens. */
+export type MetadataProcess = {
+  /** URL of probes, metrics and status. */
+  readonly internalUrl: string;
+  /** Stops the process. Fetches in progress return to the queue. */
+  close(): Promise<void>;
+};
+
+/**
+ * Wires the metadata role from the far end: Postgres, the hosts of the internet, the internal listener. It has neither lite servers nor keys, and so
+ * nothing that a page could want of it.
+ *
+ * @throws StartError
+ */
+export async function startMetadataProcess(
+  config: ServiceConfig,
+  options: ConfigurationSource,
+  dependencies: { readonly version: string; readonly logger: Logger; readonly register: Registry },
+): Promise<MetadataProcess> {
+  const { version, logger, register } = dependencies;
+  const { tokenMetadata } = config;
+  if (tokenMetadata === null) throw unwanted();
+  const tracing = await startTracing(config, options.tracingCa, version, logger);
+  const store = openStore(config, options, { logger, register, tracer: tracing.tracer });
+  const watch = watchIndex({ network: config.anchors.zeroState }, { store, logger });
+  let authorities = options.metadataCa;
+  const fetcher = createFetcher(
+    { ...tokenMetadata, userAgent: `tonplane/${version}`, gatewayAuthorities: () => authorities },
+    { resolve: resolveByDns(), refused: refusedAddress },
+  );
+  const metadata = createMetadata(tokenMetadata, {
+    store,
+    fetcher,
+    logger,
+    register,
+    clock: () => performance.now(),
+    newClaim: () => randomBytes(8).readBigUInt64BE() >> 1n,
+  });
+  let draining = false;
+  const readiness = (): Readiness => {
+    const reasons = [draining ? 'draining' : undefined, watch.reason()].filter((reason) => reason !== undefined);
+    return { ready: reasons.length === 0, reasons };
+  };
+  const status = createStatus(config, version, {
+    readiness,
+    configHash: () => reload.hash,
+    further: () => ({}),
+    metadata: () => metadata.status(),
+  });
+  const internal = createInternal(config, {}, { register, readiness, status });
+  const reload = followAsMetadata(
+    config,
+    options,
+    { tracing, store, setAuthorities: (ca) => (authorities = ca) },
+    dependencies,
+  );
+  const close = async (): Promise<void> => {
+    draining = true;
+    reload.close();
+    watch.close();
+    await metadata.close();
+    await store.close();
+    await Promise.all([tracing.close(), internal.close()]);
+  };
+  try {
+    const at = await listenOn('--internal-port', config.listen.internalPort, () => internal.listen());
+    logger.info({ network: config.network, host: at.host, internalPort: at.port, ...tokenMetadata }, 'started');
+    return { internalUrl: urlOf(at), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function unwanted(): StartError {
+  return new StartError({
+    code: 'metadata_unwanted',
+    message: 'spec.tokenMetadata: expected how it is to be fetched (or {} for the defaults), got nothing',
+    data: {},
+    retryable: false,
+  });
+}

@@ -1,0 +1,53 @@
+import { hostname } from 'node:os';
+
+import type { Registry } from 'prom-client';
+
+import type { ServiceConfig } from '#service/config.ts';
+import {
+  createInternalServer,
+  type InternalPage,
+  type InternalPost,
+  type InternalServer,
+  type Readiness,
+} from '#service/http/internal-server.ts';
+import { internalIndex } from './internal-index.ts';
+import { renderStatus, statusPagePolicy, type Status } from '../status/status-page.ts';
+
+export type InternalOptions = {
+  /** Pages of the internal listener besides its own. */
+  readonly pages?: ReadonlyMap<string, () => InternalPage>;
+  readonly internalPosts?: ReadonlyMap<string, InternalPost>;
+  /** Address of the internal listener; default: the address of the public listener. */
+  readonly internalHost?: string;
+};
+
+/** Probes, metrics and status of a process of the service. */
+export function createInternal(
+  { listen, http }: Pick<ServiceConfig, 'listen' | 'http'>,
+  { pages, internalPosts, internalHost }: InternalOptions,
+  dependencies: {
+    readonly register: Registry;
+    readonly readiness: () => Readiness;
+    readonly status: () => Status;
+  },
+): InternalServer {
+  const { status } = dependencies;
+  return createInternalServer(
+    {
+      host: internalHost ?? listen.host,
+      port: listen.internalPort,
+      // The name of a pod is its host name.
+      names: [hostname(), ...http.internalNames],
+    },
+    {
+      ...dependencies,
+      statusPage: () => ({
+        contentType: 'text/html; charset=utf-8',
+        body: renderStatus(status(), performance.now()),
+        contentSecurityPolicy: statusPagePolicy,
+      }),
+      pages: new Map([...(pages ?? []), ['/', () => internalIndex([...(pages ?? new Map()).keys()])]]),
+      posts: internalPosts ?? new Map(),
+    },
+  );
+}

@@ -1,0 +1,52 @@
+import type { Tracer } from '@opentelemetry/api';
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+
+import type { ServiceConfig } from '#service/config.ts';
+import { createStore, type Store } from '#service/store/store.ts';
+import { StartError } from '../errors.ts';
+import type { Loaded } from '../configuration/hot-reload.ts';
+
+/** URLs of the index and of its read replica, which are secrets, with the certificate authorities of both. */
+export type PostgresUrls = Partial<Pick<Loaded, 'postgresUrl' | 'postgresReplicaUrl' | 'postgresCa'>>;
+
+/**
+ * The index of a configuration, not connected yet.
+ *
+ * @throws StartError `postgres_missing`
+ */
+export function openStore(
+  { postgres, requestTimeoutMs }: Pick<ServiceConfig, 'postgres' | 'requestTimeoutMs'>,
+  { postgresUrl, postgresReplicaUrl, postgresCa }: PostgresUrls,
+  { logger, register, tracer }: { readonly logger: Logger; readonly register: Registry; readonly tracer: Tracer },
+): Store {
+  if (postgres === null) throw missing('spec.postgres: expected the database of the index, got nothing');
+  if (postgresUrl === undefined) {
+    const secret = postgres.secret === null ? '' : `, or a Secret ${postgres.secret.name} in the manifest's file`;
+    throw missing(`expected --postgres-url, --postgres-file, TONPLANE_POSTGRES_URL${secret}, got none`);
+  }
+  return createStore(
+    {
+      url: postgresUrl,
+      readUrl: postgresReplicaUrl,
+      ca: postgresCa,
+      schema: postgres.schema,
+      poolSize: postgres.poolSize,
+      // Callers wait no longer than this for an answer.
+      statementTimeoutMs: requestTimeoutMs,
+    },
+    { logger, register, tracer, clock: () => performance.now() },
+  );
+}
+
+/** Takes over changed URLs, as after a password was rotated. */
+export function takeUrls(store: Pick<Store, 'setUrls'>, next: PostgresUrls, before: PostgresUrls): void {
+  const { postgresUrl: url, postgresReplicaUrl: readUrl, postgresCa: ca } = next;
+  const isSame = url === before.postgresUrl && readUrl === before.postgresReplicaUrl && ca === before.postgresCa;
+  if (url === undefined || isSame) return;
+  store.setUrls({ url, readUrl, ca });
+}
+
+function missing(message: string): StartError {
+  return new StartError({ code: 'postgres_missing', message, data: {}, retryable: false });
+}

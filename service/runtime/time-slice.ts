@@ -1,0 +1,44 @@
+import { performance } from 'node:perf_hooks';
+import { setImmediate } from 'node:timers/promises';
+
+/** Longest work without a pause. Another request waits at most for this time and one item. */
+const TURN_MS = 4;
+
+/** Lets other requests run between the parts of long work. */
+export type TimeSlice = {
+  /** To be awaited between two parts: undefined while the turn is not over. */
+  pause(): Promise<void> | undefined;
+};
+
+/**
+ * @param signal ends the work: a pause throws or rejects with its reason; undefined for work that nothing ends
+ * @param nowMs a clock that only measures turns
+ */
+export function createTimeSlice(
+  signal: AbortSignal | undefined,
+  nowMs: () => number = () => performance.now(),
+  turnMs = TURN_MS,
+): TimeSlice {
+  let endMs = nowMs() + turnMs;
+  const rest = async (): Promise<void> => {
+    await setImmediate();
+    signal?.throwIfAborted();
+    endMs = nowMs() + turnMs;
+  };
+  return {
+    pause() {
+      signal?.throwIfAborted();
+      return nowMs() < endMs ? undefined : rest();
+    },
+  };
+}
+
+/** Maps a long list one by one and lets other requests run in between. */
+export async function mapInSlices<A, B>(items: Iterable<A>, map: (item: A) => B, slice: TimeSlice): Promise<B[]> {
+  const mapped: B[] = [];
+  for (const item of items) {
+    await slice.pause();
+    mapped.push(map(item));
+  }
+  return mapped;
+}

@@ -1,0 +1,116 @@
+import { list, named, object, oneOfStrings, optional, type Infer } from '#service/contract/shape.ts';
+import { createTimeSlice, mapInSlices } from '#service/runtime/time-slice.ts';
+import { isWalletCode, readWalletByHash, walletType, type Wallet } from '#service/live/contracts/wallets.ts';
+import type { AccountRow } from '#service/store/queries/accounts.ts';
+import { hidesCurrencies, readRequested, viewStatus } from '../views/account-rows.ts';
+import type { AccountStateDependencies } from './account-states.ts';
+import { answerAnnotations } from '../annotations/answer-annotations.ts';
+import { defineV3Operation, type V3Operation } from '../request/operation.ts';
+import { accounts, LIMIT_MAX } from '../request/parameters.ts';
+import { requiredList } from '../request/required-parameters.ts';
+import {
+  accountStatus,
+  extraCurrencies,
+  flag,
+  hash,
+  integer,
+  intString,
+  orNull,
+  rawAddress,
+  viewAccountKey,
+  viewBytes,
+} from '../request/scalars.ts';
+
+const walletTypes = [
+  'wallet v1 r1',
+  'wallet v1 r2',
+  'wallet v1 r3',
+  'wallet v2 r1',
+  'wallet v2 r2',
+  'wallet v3 r1',
+  'wallet v3 r2',
+  'wallet v4 r1',
+  'wallet v4 r2',
+  'wallet v5 beta',
+  'wallet v5 r1',
+] as const satisfies readonly Wallet['type'][];
+
+const walletState = named(
+  'WalletState',
+  object({
+    address: rawAddress,
+    is_wallet: flag,
+    wallet_type: optional(oneOfStrings(walletTypes)),
+    seqno: optional(integer),
+    wallet_id: optional(integer),
+    balance: optional(intString),
+    extra_currencies: optional(extraCurrencies),
+    is_signature_allowed: optional(flag),
+    status: optional(accountStatus),
+    code_hash: optional(hash),
+    last_transaction_hash: orNull(hash),
+    last_transaction_lt: orNull(intString),
+  }),
+);
+
+const response = named('WalletStatesResponse', object({ wallets: list(walletState, LIMIT_MAX), ...answerAnnotations }));
+
+/** Data of a wallet; `wallet_id` is unsigned (service/v3/README.md#wallet-states). */
+export function viewWallet(wallet: Wallet) {
+  return {
+    wallet_type: wallet.type,
+    seqno: wallet.seqno,
+    ...('walletId' in wallet && { wallet_id: wallet.walletId >>> 0 }),
+    ...('isSignatureAllowed' in wallet && { is_signature_allowed: wallet.isSignatureAllowed }),
+  };
+}
+
+/** An account of service/v3/README.md#wallet-states, a wallet or not. */
+export function viewWalletState(row: AccountRow): Infer<typeof walletState> {
+  const codeHash = row.code_hash === null ? undefined : viewBytes(row.code_hash);
+  const data = row.data_boc === null ? null : Buffer.from(row.data_boc);
+  const wallet = codeHash === undefined ? undefined : readWalletByHash(codeHash, { data });
+  // Data that no lite server has any more is unknown; the code alone gives the type.
+  const isUnread = codeHash !== undefined && row.data_hash !== null && data === null;
+  const type = isUnread ? walletType(codeHash) : wallet?.type;
+  const { is_signature_allowed, ...told } = wallet === undefined ? {} : viewWallet(wallet);
+  return {
+    address: viewAccountKey(row.account),
+    is_wallet: type !== undefined,
+    ...(type !== undefined && { wallet_type: type }),
+    ...told,
+    balance: row.balance.toString(),
+    ...(row.extra_currencies !== null && !hidesCurrencies(row) && { extra_currencies: row.extra_currencies }),
+    ...(is_signature_allowed !== undefined && { is_signature_allowed }),
+    status: viewStatus(row.status),
+    ...(codeHash !== undefined && { code_hash: codeHash }),
+    last_transaction_hash: viewBytes(row.last_trans_hash),
+    last_transaction_lt: row.last_trans_lt.toString(),
+  };
+}
+
+const isWallet = ({ code_hash: codeHash }: AccountRow): boolean =>
+  codeHash !== null && isWalletCode(viewBytes(codeHash));
+
+/** States of wallets as of the newest indexed block (service/v3/README.md#wallet-states). */
+export function walletStateOperations({ contents, notes }: AccountStateDependencies): readonly V3Operation[] {
+  return [
+    defineV3Operation({
+      name: 'walletStates',
+      tag: 'accounts',
+      summary: 'What accounts are as wallets; those that the index does not know are left out.',
+      parameters: { addresses: requiredList(accounts('address'), 'address of account is required') },
+      result: response,
+      flat: true,
+      handle: async ({ addresses }, context) => {
+        const found = await readRequested(context.store, addresses, { codeHashes: [], bocs: 'data' });
+        // Data of other contracts is not read, and does not count for the limit of an answer.
+        const rows = found.map((row) => (isWallet(row) ? row : { ...row, data_boc: null }));
+        const completed = await contents.complete(rows, { bocs: 'data', of: isWallet }, context);
+        const wallets = await mapInSlices(completed, viewWalletState, createTimeSlice(context.signal));
+        const shown = wallets.map(({ address }) => address);
+        return { wallets, ...(await notes.notesOf(shown, context)) };
+      },
+    }),
+  ];
+}

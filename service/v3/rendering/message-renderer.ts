@@ -1,0 +1,161 @@
+import { RawJson } from '#service/contract/json-stream.ts';
+import { createTimeSlice, mapInSlices } from '#service/runtime/time-slice.ts';
+import { createUtf8Buffer } from '#service/contract/utf8-buffer.ts';
+import { parseBoc } from '#service/decode/boc.ts';
+import { createCellStore } from '#service/decode/cell-store.ts';
+import type { CellTable } from '#service/decode/cell-table.ts';
+import { addressText } from '#service/decode/messages/addresses.ts';
+import { decodeBody } from '#service/decode/messages/messages.ts';
+import type { Message } from '#service/decode/tlb/message.ts';
+import { readTransaction } from '#service/decode/tlb/transaction.ts';
+import { hashKey } from '#service/store/hash-key.ts';
+import { readHolders, type FoundMessage } from '#service/store/queries/messages.ts';
+import type { StoreReader } from '#service/store/queries/reader.ts';
+import type { MessageRow } from '#service/store/tables.ts';
+import type { CachedJson, JsonCache } from './json-cache.ts';
+import { viewMessage, type MessageView } from '../views/message-views.ts';
+import { viewBytes } from '../request/scalars.ts';
+
+/** Renders messages from their transactions; recently requested messages are cached. */
+export type MessageRenderer = {
+  /** Messages without a transaction are omitted; cached messages need no read. */
+  open(rows: readonly MessageRow[], reader: StoreReader): Promise<OpenedMessages>;
+};
+
+/** Messages ready for rendering, in the given order. */
+export type OpenedMessages = {
+  /** Both ends of each, as its view names them; null outside. */
+  readonly ends: Ends;
+  write(): Promise<readonly RawJson<MessageView>[]>;
+};
+
+type Ends = readonly (string | null)[];
+
+/** Cached data of a rendered message besides its text: its ends. */
+export type KeptEnds = Ends;
+
+export function createMessageRenderer(texts: JsonCache<KeptEnds>): MessageRenderer {
+  return {
+    async open(rows, reader) {
+      const wanted = await mapInSlices(
+        rows,
+        (row) => ({ row, kept: texts.get(keyOf(row)) }),
+        createTimeSlice(reader.signal),
+      );
+      const shown = await openFresh(
+        wanted.filter(({ kept }) => kept === undefined).map(({ row }) => row),
+        reader,
+      );
+      const opened = wanted.flatMap(({ row, kept }): Opened[] => {
+        const one = kept ?? shown.get(row);
+        return one === undefined ? [] : [{ row, one }];
+      });
+      const store = createCellStore();
+      const slab = createUtf8Buffer();
+      return {
+        ends: opened.flatMap(({ one }) => ('text' in one ? one.names : endsOf(one.content))),
+        write: () =>
+          mapInSlices(
+            opened,
+            ({ row, one }) => {
+              if ('text' in one) return new RawJson([one.text]);
+              const { table, content, globalVersion, transactions } = one;
+              const source = { table, globalVersion, store, decode: decodeBody };
+              const view = { ...viewMessage(content, source), ...transactions };
+              const json = new RawJson<MessageView>([slab.place(JSON.stringify(view))]);
+              if (isSettled(row, one)) texts.keep(keyOf(row), { parts: json.parts, names: endsOf(content) });
+              return json;
+            },
+            createTimeSlice(reader.signal),
+          ),
+      };
+    },
+  };
+}
+
+/** Reads the transactions of the messages. */
+async function openFresh(
+  rows: readonly MessageRow[],
+  reader: StoreReader,
+): Promise<ReadonlyMap<MessageRow, ShownMessage>> {
+  const found = await readHolders(reader, rows);
+  const pacer = createTimeSlice(reader.signal);
+  const shown = new Map<MessageRow, ShownMessage>();
+  for (const [boc, places] of Map.groupBy(found.keys(), (place) => found[place]!.producer_boc)) {
+    // A transaction that sent several of them is read once, and released before the next.
+    const holder = boc === null ? undefined : openHolder(boc);
+    for (const place of places) {
+      await pacer.pause();
+      const one = openFound(found[place]!, holder);
+      if (one !== undefined) shown.set(rows[place]!, one);
+    }
+  }
+  return shown;
+}
+
+type Opened = { readonly row: MessageRow; readonly one: ShownMessage | CachedJson<KeptEnds> };
+
+/** A message from outside may be received several times; its row has the lt of the first receipt. */
+const keyOf = ({ hash, lt }: MessageRow): string => `${hashKey(hash)}${lt}`;
+
+/** The JSON of a message is final except for its consumer and producer: missing ones may become known later. */
+function isSettled({ created_lt: createdLt, destination }: MessageRow, { transactions }: ShownMessage): boolean {
+  const isTaken = transactions.in_msg_tx_hash !== undefined || destination === null;
+  const isSent = transactions.out_msg_tx_hash !== undefined || createdLt === null;
+  return isTaken && isSent;
+}
+
+/** A message within its transaction. */
+type ShownMessage = {
+  readonly table: CellTable;
+  readonly content: Message;
+  readonly globalVersion: number | null;
+  readonly transactions: Pick<MessageView, 'in_msg_tx_hash' | 'out_msg_tx_hash'>;
+};
+
+/** Ends in the form of the message's view; null outside. */
+function endsOf({ info }: Message): readonly (string | null)[] {
+  return [
+    info.kind === 'externalIn' ? null : addressText(info.source),
+    info.kind === 'externalOut' ? null : addressText(info.destination),
+  ];
+}
+
+/**
+ * If the sender is not indexed, the previous transaction may be another than the sender. Only a transaction with the message is rendered.
+ */
+function openFound(row: FoundMessage, producer: Holder | undefined): ShownMessage | undefined {
+  const sent = producer && findWithin(producer, row);
+  const taken = row.consumer_boc === null ? undefined : findWithin(openHolder(row.consumer_boc), row);
+  const holder = taken ?? sent;
+  if (holder === undefined) return undefined;
+  const isSent = row.producer_boc === null || sent !== undefined;
+  return {
+    ...holder,
+    globalVersion: taken === undefined ? row.producer_version : row.consumer_version,
+    transactions: {
+      ...(row.consumer_hash !== null && { in_msg_tx_hash: viewBytes(row.consumer_hash) }),
+      ...(row.producer_hash !== null && isSent && { out_msg_tx_hash: viewBytes(row.producer_hash) }),
+    },
+  };
+}
+
+/** A transaction, and all messages in it. */
+type Holder = { readonly table: CellTable; readonly messages: readonly Message[] };
+
+function openHolder(boc: Buffer): Holder {
+  const table = parseBoc(boc);
+  const { inMessage, outMessages } = readTransaction(table, table.roots[0]!);
+  return { table, messages: inMessage === undefined ? outMessages : [inMessage, ...outMessages] };
+}
+
+function findWithin(
+  { table, messages }: Holder,
+  { hash: name, created_lt: createdLt }: FoundMessage,
+): Pick<ShownMessage, 'table' | 'content'> | undefined {
+  // Among several, only the message sent at that lt has to be hashed.
+  const content = messages.find(
+    ({ info, cell }) => (info.kind === 'externalIn' || info.createdLt === createdLt) && table.hashEquals(cell, name),
+  );
+  return content && { table, content };
+}

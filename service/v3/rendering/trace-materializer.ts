@@ -1,0 +1,101 @@
+import { createTimeSlice, mapInSlices } from '#service/runtime/time-slice.ts';
+import { parseAddress } from '#service/decode/address.ts';
+import { DecodeError } from '#service/decode/errors.ts';
+import { accountKey } from '#service/store/account-key.ts';
+import type { StoreReader } from '#service/store/queries/reader.ts';
+import type { Store } from '#service/store/store.ts';
+import type { TraceRow } from '#service/store/tables.ts';
+import { putWrittenTraces, type WrittenTraceRow } from '#service/store/written-traces.ts';
+import { V3Error } from '../request/errors.ts';
+import type { RenderScheduler } from './render-scheduler.ts';
+import { isCacheable, type FoundTraces } from './trace-cache.ts';
+import { encodeTrace, TRACE_FORMAT_VERSION, type NewTrace } from './trace-codec.ts';
+import { createTraceRenderer } from './trace-renderer.ts';
+import { createTransactionRenderer } from './transaction-renderer.ts';
+
+/** Stores complete traces as answers show them. */
+export type TraceMaterializer = {
+  /**
+   * Stores complete traces that are final and not too large.
+   *
+   * @returns number of stored traces. Rejects with StoreError, and with the signal's reason
+   */
+  readonly store: (rows: readonly TraceRow[], signal: AbortSignal) => Promise<number>;
+};
+
+export type TraceMaterializerDependencies = Pick<RenderScheduler, 'threads'> & {
+  readonly store: Pick<Store, 'transaction'>;
+};
+
+/** Transactions that are read and rendered at once. With the most messages that they may have, they still fit into an answer. */
+const TRANSACTIONS_AT_ONCE = 100;
+
+/** No text is stored yet, and no text is requested again here. */
+const noTexts = { get: () => undefined, keep: () => {}, bytes: () => 0 };
+
+const noTraces: FoundTraces = { known: new Map(), read: () => Promise.resolve(new Map()) };
+
+export function createTraceMaterializer({ store, threads }: TraceMaterializerDependencies): TraceMaterializer {
+  // A replica may not have the newest blocks.
+  const reader = {
+    read: (sql, values, mode) => store.transaction(({ query }) => query(sql, values, mode), { durable: false }),
+  } satisfies StoreReader;
+  const transactions = createTransactionRenderer({ texts: noTexts, threads });
+
+  /** Traces that cannot be rendered are omitted: a request for them returns the reason. */
+  async function write(rows: readonly TraceRow[], signal: AbortSignal): Promise<readonly WrittenTraceRow[]> {
+    const made = new Map<TraceRow, NewTrace>();
+    const writer = createTraceRenderer({
+      kept: { find: () => Promise.resolve(noTraces), keep: (row, trace) => void made.set(row, trace) },
+      transactions,
+    });
+    try {
+      const opened = await writer.open(rows, { ...reader, signal });
+      await opened.write();
+      return (await mapInSlices(made, pack, createTimeSlice(signal))).filter((row) => row !== undefined);
+    } catch (error) {
+      if (!(error instanceof DecodeError || error instanceof V3Error)) throw error;
+      if (rows.length === 1) return [];
+      const written: WrittenTraceRow[] = [];
+      for (const row of rows) written.push(...(await write([row], signal)));
+      return written;
+    }
+  }
+
+  return {
+    async store(rows, signal) {
+      let stored = 0;
+      for (const part of partsOf(rows.filter(isCacheable))) {
+        signal.throwIfAborted();
+        const written = await write(part, signal);
+        await putWrittenTraces(store, written);
+        stored += written.length;
+      }
+      return stored;
+    },
+  };
+}
+
+function pack([row, trace]: readonly [TraceRow, NewTrace]): WrittenTraceRow | undefined {
+  const packed = encodeTrace(trace);
+  if (packed === undefined) return undefined;
+  const { trace_id, nodes, edges } = row;
+  const { messages } = trace.names;
+  const accounts = [...new Set(trace.names.accounts)].map((text) => accountKey(parseAddress(text)!));
+  return { trace_id, nodes, edges, form: TRACE_FORMAT_VERSION, messages, accounts, packed };
+}
+
+/** Cuts rows into parts up to the bound, with at least one row. */
+function partsOf(rows: readonly TraceRow[]): readonly (readonly TraceRow[])[] {
+  const parts: TraceRow[][] = [];
+  let left = 0;
+  for (const row of rows) {
+    if (row.nodes > left) {
+      parts.push([]);
+      left = TRANSACTIONS_AT_ONCE;
+    }
+    parts.at(-1)!.push(row);
+    left -= row.nodes;
+  }
+  return parts;
+}

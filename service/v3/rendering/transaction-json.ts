@@ -1,0 +1,46 @@
+import type { TimeSlice } from '#service/runtime/time-slice.ts';
+import type { Utf8Buffer } from '#service/contract/utf8-buffer.ts';
+import type { CellStore } from '#service/decode/cell-store.ts';
+import type { TreeTransaction } from '../views/trace-tree.ts';
+import { openMessages, viewHead, type ShownTransaction } from '../views/transaction-views.ts';
+
+/** A rendered transaction without its account's states: its cells are no longer needed. */
+export type PartialTransactionJson = Pick<TreeTransaction, 'in_msg' | 'out_msgs'> & {
+  /** JSON of an object, without its closing brace, in UTF-8. */
+  readonly pieces: readonly Buffer[];
+};
+
+/** Resources for rendering the transactions of an answer. */
+export type RenderContext = {
+  /** Asked between messages. */
+  readonly pacer: TimeSlice;
+  /** Receives cells that rendering has to build. */
+  readonly store: CellStore;
+  readonly slab: Utf8Buffer;
+};
+
+/** A message becomes text as soon as it is viewed. A transaction may have hundreds, and only one view is in memory. */
+export async function renderPartial(
+  shown: ShownTransaction,
+  { pacer, store, slab }: RenderContext,
+): Promise<PartialTransactionJson> {
+  const { taken, sent } = openMessages(shown, store);
+  const out_msgs: PartialTransactionJson['out_msgs'][number][] = [];
+  const pieces: Buffer[] = [];
+  let text = `${JSON.stringify({ ...viewHead(shown), in_msg: taken }).slice(0, -1)},"out_msgs":[`;
+  for (const message of sent) {
+    text += `${out_msgs.length === 0 ? '' : ','}${JSON.stringify(message)}`;
+    out_msgs.push({ hash: message.hash });
+    if (text.length > PIECE_LENGTH) {
+      pieces.push(slab.place(text));
+      text = '';
+    }
+    const rest = pacer.pause();
+    if (rest !== undefined) await rest;
+  }
+  pieces.push(slab.place(`${text}]`));
+  return { in_msg: taken && { hash: taken.hash }, out_msgs, pieces };
+}
+
+/** Characters per write to the slab. */
+const PIECE_LENGTH = 16_384;

@@ -1,0 +1,166 @@
+import type { RenderedTransaction } from '../views/trace-tree.ts';
+import { RawJson } from '#service/contract/json-stream.ts';
+import { createTimeSlice, mapInSlices } from '#service/runtime/time-slice.ts';
+import { createUtf8Buffer } from '#service/contract/utf8-buffer.ts';
+import { formatRawAddress } from '#service/decode/address.ts';
+import { createBagReader, type BagReader } from '#service/decode/boc.ts';
+import { addressText } from '#service/decode/messages/addresses.ts';
+import { readTransactionOutline } from '#service/decode/tlb/transaction.ts';
+import { hashKey } from '#service/store/hash-key.ts';
+import type { StoreReader } from '#service/store/queries/reader.ts';
+import {
+  readTransactionsAt,
+  type FoundTransaction,
+  type TransactionPlace,
+} from '#service/store/queries/transactions.ts';
+import { V3Error } from '../request/errors.ts';
+import { scheduleRendering, type RenderScheduler } from './render-scheduler.ts';
+import type { CachedJson, JsonCache } from './json-cache.ts';
+import { viewBytes } from '../request/scalars.ts';
+import { assembleTransaction, indexedMarks, readStates, type NewlyRendered } from './assemble-transaction.ts';
+import { withStateBefore } from '../views/state-before.ts';
+import type { TransactionTail } from '../views/transaction-views.ts';
+
+/** Renders indexed transactions; recently requested transactions are cached. */
+export type TransactionRenderer = {
+  /**
+   * @param messagesBeside messages of other transactions in the answer; default none
+   * @throws V3Error 413 for too many messages
+   */
+  open(
+    rows: readonly FoundTransaction[],
+    reader: Pick<StoreReader, 'signal'>,
+    messagesBeside?: number,
+  ): Promise<OpenedTransactions>;
+  /** Same as `open`: cached transactions need no read. */
+  openAt(places: readonly TransactionPlace[], reader: StoreReader): Promise<OpenedTransactions>;
+};
+
+/** Indexed transactions ready for rendering, in the given order. */
+export type OpenedTransactions = {
+  /** Accounts of the transactions and both ends of their messages, same as `addressesOf` of rendered transactions. */
+  readonly accounts: readonly string[];
+  write(reader: StoreReader): Promise<readonly NewlyRendered[]>;
+};
+
+/** Cached data of a rendered transaction besides its text. */
+export type KeptNames = Omit<RenderedTransaction, 'json'> & { readonly accounts: readonly string[] };
+
+/** Messages in an answer, some 45 MB of JSON: a page of 100 transactions with the most messages. */
+const MESSAGES_MAX = 30_000;
+
+export type TransactionRendererDependencies = Pick<RenderScheduler, 'threads' | 'written'> & {
+  readonly texts: JsonCache<KeptNames>;
+};
+
+export function createTransactionRenderer({ texts, ...writing }: TransactionRendererDependencies): TransactionRenderer {
+  return {
+    open: async (rows, { signal }, messagesBeside = 0) =>
+      openFound(await mapInSlices(rows, findWritten, createTimeSlice(signal)), signal, messagesBeside),
+    async openAt(places, reader) {
+      const found = await mapInSlices(places, findWritten, createTimeSlice(reader.signal));
+      const rows = await readTransactionsAt(
+        reader,
+        found.flatMap((one) => ('row' in one ? [one.row] : [])),
+      );
+      const byHash = new Map(rows.map((row) => [hashKey(row.hash), row]));
+      const whole = found.flatMap((one): (CachedJson<KeptNames> | Unwritten<FoundTransaction>)[] => {
+        if (!('row' in one)) return [one];
+        const row = byHash.get(hashKey(one.row.hash));
+        return row === undefined ? [] : [{ key: keyOf(row), row }];
+      });
+      return openFound(whole, reader.signal, 0);
+    },
+  };
+
+  function findWritten<R extends TransactionPlace>(row: R): CachedJson<KeptNames> | Unwritten<R> {
+    const key = keyOf(row);
+    return texts.get(key) ?? { key, row };
+  }
+
+  async function openFound(
+    found: readonly (CachedJson<KeptNames> | Unwritten<FoundTransaction>)[],
+    signal: AbortSignal | undefined,
+    messagesBeside: number,
+  ): Promise<OpenedTransactions> {
+    const pacer = createTimeSlice(signal);
+    const readBag = createBagReader();
+    const opened: Opened[] = [];
+    let messages = 0;
+    const count = (more: number): void => {
+      messages += more;
+      if (messages > MESSAGES_MAX) throw new V3Error('answer_too_large', 'the answer is too large: lower limit');
+    };
+    count(messagesBeside);
+    for (const one of found) {
+      await pacer.pause();
+      const begun: Opened = 'row' in one ? { ...one, ...outlineOf(one.row, readBag) } : one;
+      count(1 + ('row' in begun ? begun.sent : begun.names.out_msgs.length));
+      opened.push(begun);
+    }
+    return {
+      accounts: opened.flatMap((one) => ('row' in one ? one.accounts : one.names.accounts)),
+      write: (reader) => writeOpened(opened, reader),
+    };
+  }
+
+  /** Most of the text is rendered while the states are read. */
+  async function writeOpened(opened: readonly Opened[], reader: StoreReader): Promise<readonly NewlyRendered[]> {
+    const fresh = opened.filter((one) => 'row' in one);
+    const hashes = fresh.flatMap(({ tail: { stateUpdate } }) => [stateUpdate.oldHash, stateUpdate.newHash]);
+    const slab = createUtf8Buffer();
+    const [states, heads] = await Promise.all([
+      readStates(reader, hashes),
+      scheduleRendering(fresh, { slab, signal: reader.signal, ...writing }),
+    ]);
+    const next = heads.values();
+    return mapInSlices(
+      opened,
+      (one) => {
+        if (!('row' in one)) return { ...one.names, json: new RawJson([one.text]), isSettled: true };
+        const names = { hash: viewBytes(one.row.hash), traceId: viewBytes(one.row.trace_id) };
+        const begun = { ...names, ...next.next().value!, tail: one.tail };
+        const told = withStateBefore(one.row, one.tail, states);
+        const { isSettled: isWhole, ...written } = assembleTransaction(begun, told, slab);
+        // The state itself may be indexed later.
+        const isSettled = isWhole && told === states;
+        if (isSettled) keep(one, written);
+        return { ...written, isSettled };
+      },
+      createTimeSlice(reader.signal),
+    );
+  }
+
+  function keep({ key, accounts }: Fresh, { json, ...tree }: RenderedTransaction): void {
+    texts.keep(key, { parts: json.parts, names: { ...tree, accounts } });
+  }
+}
+
+/** Data of a transaction that is needed before any rendering. */
+type Outline = {
+  readonly accounts: readonly string[];
+  readonly tail: TransactionTail;
+  /** Messages that it sent. */
+  readonly sent: number;
+};
+
+function outlineOf({ boc, workchain }: FoundTransaction, readBag: BagReader): Outline {
+  const table = readBag(boc);
+  const read = readTransactionOutline(table, table.roots[0]!);
+  const account = formatRawAddress({ workchain, id: read.account }, 'upper');
+  const { stateUpdate, originalStatus, endStatus } = read;
+  return {
+    accounts: [account, ...read.parties.map(addressText)],
+    tail: { stateUpdate, originalStatus, endStatus, ...indexedMarks },
+    sent: read.outMessageCount,
+  };
+}
+
+type Unwritten<R> = { readonly key: string; readonly row: R };
+
+type Fresh = Outline & Unwritten<FoundTransaction>;
+
+type Opened = Fresh | CachedJson<KeptNames>;
+
+/** The JSON depends on the cells, the block and the trace id. The trace id is in the key because traces can be merged later. */
+const keyOf = ({ hash, trace_id: traceId }: TransactionPlace): string => hashKey(hash) + hashKey(traceId);

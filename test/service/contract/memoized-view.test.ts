@@ -1,0 +1,47 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { memoizeView, writeResult } from '#service/contract/memoized-view.ts';
+
+describe('a value that is given again', () => {
+  it('is shown once, and another one anew, equal or not', () => {
+    let shown = 0;
+    const view = memoizeView((value: { readonly n: number }) => ({ n: value.n, shown: ++shown }));
+    const one = { n: 1 };
+    expect([view(one), view(one), view({ n: 1 })]).toEqual([
+      { n: 1, shown: 1 },
+      { n: 1, shown: 1 },
+      { n: 1, shown: 2 },
+    ]);
+    expect(view(one)).toBe(view(one));
+  });
+
+  it('is shown with the context of the first time', () => {
+    const view = memoizeView((value: { readonly n: number }, factor: number) => value.n * factor);
+    const one = { n: 2 };
+    expect([view(one, 3), view(one, 5)]).toEqual([6, 6]);
+  });
+
+  it('is written once: the answer is the same text though its object was changed behind its back', () => {
+    const view = memoizeView((value: { readonly n: number }) => ({ n: value.n }));
+    const result = view({ n: 1 });
+    expect(writeResult(result)).toBe('{"n":1}');
+    Object.assign(result, { n: 2 });
+    expect([writeResult(result), writeResult([result, result])]).toEqual(['{"n":1}', '[{"n":1},{"n":1}]']);
+  });
+});
+
+describe('a result', () => {
+  it('is written as JSON.stringify writes it, shown once or not', () => {
+    const view = memoizeView(({ item }: { readonly item: unknown }) => item);
+    fc.assert(
+      fc.property(fc.array(fc.jsonValue()), fc.boolean(), (items, areShown) => {
+        const result = areShown ? items.map((item) => view({ item })) : items;
+        expect(writeResult(result)).toBe(JSON.stringify(result));
+        for (const item of result) expect(writeResult(item)).toBe(JSON.stringify(item));
+        expect(writeResult(result)).toBe(JSON.stringify(items));
+      }),
+      { seed: 21, numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,46 @@
+import { Registry } from 'prom-client';
+import { describe, expect, it } from 'vitest';
+
+import { usageOperation } from '#service/limits/limits.ts';
+import { operationNamed, operationNames, similarOperations } from '#service/main/configuration/operation-names.ts';
+import { v3Families } from '#service/main/wiring/v3-families.ts';
+import { createV2 } from '#service/v2/v2.ts';
+
+/** Operations are data: nothing of what they would ask is asked for their names. */
+const nothing = new Proxy({}, { get: () => ({}) }) as never;
+
+const v2 = createV2({ release: 0, legacyOperations: true }, nothing).operations;
+const v3 = v3Families({ network: 'mainnet' }, nothing, nothing, {
+  clock: () => 0,
+  random: () => 0,
+  register: new Registry(),
+});
+
+describe('names of operations', () => {
+  it('are all known, of both contracts and with every alias', () => {
+    for (const { name, aliases } of [...v2, ...v3]) {
+      expect([name, ...aliases].map(operationNamed)).toEqual([name, ...aliases].map(() => name));
+    }
+    expect([usageOperation, 'faucet'].map(operationNamed)).toEqual(['usage', 'faucet']);
+  });
+
+  it('are those of operations that exist', () => {
+    const real = new Set([...v2, ...v3].map(({ name }) => name)).add(usageOperation).add('faucet');
+    expect(operationNames.toSorted()).toEqual([...real].toSorted());
+  });
+
+  it.each(['jsonRPC', 'nowhere', 'toString', '__proto__', 'getaddressstate', ''])('are not %j', (name) => {
+    expect(operationNamed(name)).toBe(undefined);
+  });
+
+  it.each([
+    ['getaddressstate', ['getAddressState']],
+    ['/api/v3/Jetton/Masters', ['jetton/masters']],
+    ['v2/getTransactions', ['getTransactions']],
+    ['orders', ['multisig/orders']],
+    ['xyz', []],
+    ['', []],
+  ])('are suggested for %j', (name, expected) => {
+    expect(similarOperations(name)).toEqual(expected);
+  });
+});

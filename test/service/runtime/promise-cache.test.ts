@@ -1,0 +1,28 @@
+import { describe, expect, test } from 'vitest';
+
+import { createPromiseCache } from '#service/runtime/promise-cache.ts';
+
+const signal = new AbortController().signal;
+
+describe('what is held', () => {
+  test('is made once, and again after the last use was too long ago', async () => {
+    const held = createPromiseCache<string>({ max: 2 });
+    const made: number[] = [];
+    const get = (key: number): Promise<string> =>
+      held.get(key, signal, () => {
+        made.push(key);
+        return Promise.resolve(`value ${key}`);
+      });
+    for (const key of [1, 1, 2, 1, 3, 1, 2]) expect(await get(key)).toBe(`value ${key}`);
+    expect(made).toEqual([1, 2, 3, 2]);
+  });
+
+  test('is made anew by who shared work that failed', async () => {
+    const held = createPromiseCache<string>({ max: 2 });
+    const first = held.get(1, signal, () => Promise.reject(new Error('the first one left')));
+    const second = held.get(1, signal, () => Promise.resolve('made by the second'));
+    await expect(first).rejects.toThrow('the first one left');
+    expect(await second).toBe('made by the second');
+    expect(await held.get(1, signal, () => Promise.reject(new Error('not needed')))).toBe('made by the second');
+  });
+});

@@ -1,0 +1,179 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+
+import type { StoreReader } from '#service/store/queries/reader.ts';
+import type { FoundTransaction } from '#service/store/queries/transactions.ts';
+import type { AccountStateRow } from '#service/store/tables.ts';
+import { createJsonCache } from '#service/v3/rendering/json-cache.ts';
+import { addressesOf } from '#service/v3/rendering/assemble-transaction.ts';
+import {
+  createTransactionRenderer,
+  type KeptNames,
+  type TransactionRenderer,
+} from '#service/v3/rendering/transaction-renderer.ts';
+import type { TransactionView } from '#service/v3/views/transaction-views.ts';
+import { recordedRows, statesIn } from '#test/support/recorded-index.ts';
+
+const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
+
+let rows: readonly FoundTransaction[];
+let states: ReadonlyMap<string, AccountStateRow>;
+
+beforeAll(async () => {
+  const recorded = await recordedRows();
+  states = statesIn(recorded);
+  rows = recorded
+    .flatMap(({ transactions }) => transactions)
+    .slice(-300)
+    .map((row) => ({ ...row, trace_id: row.hash, global_version: 11 }) as unknown as FoundTransaction);
+});
+
+/** Reads the states that are known. */
+const readerOf = (known: ReadonlyMap<string, AccountStateRow>): StoreReader => ({
+  read: async (_sql, [hashes]) => (hashes as Buffer[]).flatMap((one) => known.get(text(one)) ?? []) as never,
+});
+
+function createWriter(bytesMax = 16_000_000): { readonly writer: TransactionRenderer; readonly found: boolean[] } {
+  const found: boolean[] = [];
+  const texts = createJsonCache<KeptNames>({ bytesMax }, { counted: (isKept) => void found.push(isKept) });
+  return { writer: createTransactionRenderer({ texts }), found };
+}
+
+async function answer(writer: TransactionRenderer, given: readonly FoundTransaction[], known = states) {
+  const opened = await writer.open(given, readerOf(known));
+  const written = await opened.write(readerOf(known));
+  const views = written.map(({ json }) => json.toJSON());
+  return { views, trees: written.map(({ hash, in_msg, out_msgs }) => ({ hash, in_msg, out_msgs })), opened };
+}
+
+/** Those that stay written. */
+async function settledOf(given: readonly FoundTransaction[]): Promise<readonly FoundTransaction[]> {
+  const { writer, found } = createWriter();
+  await answer(writer, given);
+  found.length = 0;
+  await answer(writer, given);
+  return given.filter((_row, at) => found[at]);
+}
+
+const namedIn = (views: readonly TransactionView[]): readonly string[] =>
+  [...addressesOf(views)].filter((one) => one !== null);
+
+const balancesBefore = (views: readonly TransactionView[]) => views.map((view) => view.account_state_before?.balance);
+
+describe('transactions that are asked for again', () => {
+  it('are told as the first time, all of it, and without their cells', async () => {
+    const { writer, found } = createWriter();
+    const first = await answer(writer, rows);
+    expect(found).not.toContain(true);
+    const isWhole = first.views.map((view) =>
+      [view.account_state_before, view.account_state_after].every((state) => state?.balance !== null),
+    );
+    const whole = rows.filter((_row, at) => isWhole[at]);
+    expect(whole.length).toBeGreaterThan(100);
+    const again = await answer(
+      writer,
+      whole.map((row) => ({ ...row, boc: Buffer.alloc(0) })),
+      new Map(),
+    );
+    expect(again.views).toEqual(first.views.filter((_view, at) => isWhole[at]));
+    expect(again.trees).toEqual(first.trees.filter((_tree, at) => isWhole[at]));
+    expect(again.opened.accounts).toEqual(namedIn(again.views));
+    expect(found.slice(rows.length)).toEqual(whole.map(() => true));
+  });
+
+  it('are not read where only their places are given, and the others are', async () => {
+    const { writer } = createWriter();
+    const whole = await answer(createWriter().writer, rows);
+    await answer(writer, rows.slice(100, 200));
+    const settled = new Set((await settledOf(rows.slice(100, 200))).map(({ hash }) => text(hash)));
+    const asked: string[] = [];
+    const reader: StoreReader = {
+      read: async (sql, values, mode) => {
+        if (mode?.statement !== 'transactions_at') return readerOf(states).read(sql, values);
+        const wanted = (values[0] as Buffer[]).map(text);
+        asked.push(...wanted);
+        // In no order, and one is gone.
+        const found = rows.toReversed().filter((row) => wanted.includes(text(row.hash)) && row !== rows[7]);
+        return found as never;
+      },
+    };
+    const places = rows.map(({ hash, lt, account, trace_id }) => ({ hash, lt, account, trace_id }));
+    const opened = await writer.openAt(places, reader);
+    const views = (await opened.write(reader)).map(({ json }) => json.toJSON());
+    expect(views).toEqual(whole.views.filter((_view, at) => at !== 7));
+    expect(asked).toEqual(rows.map(({ hash }) => text(hash)).filter((hash) => !settled.has(hash)));
+    expect(settled.size).toBeGreaterThan(30);
+  });
+
+  it('keep their places among others', async () => {
+    const { writer } = createWriter();
+    await answer(writer, rows.slice(100, 200));
+    const { views, opened } = await answer(writer, rows);
+    expect(views).toEqual((await answer(createWriter().writer, rows)).views);
+    expect(opened.accounts).toEqual(namedIn(views));
+  });
+
+  it('tell the states that became known in between', async () => {
+    const { writer } = createWriter();
+    const before = await answer(writer, rows, new Map());
+    const after = await answer(writer, rows);
+    expect(after.views).toEqual((await answer(createWriter().writer, rows)).views);
+    expect(after.views).not.toEqual(before.views);
+  });
+
+  it('have the balance before that they tell themselves until the state before is known, and then all of it', async () => {
+    const some = rows.filter(({ workchain }) => workchain === 0);
+    const { writer } = createWriter();
+    const whole = (await answer(createWriter().writer, some)).views;
+    const ends = new Set(whole.map((view) => view.account_state_after?.hash));
+    const first = await answer(writer, some, new Map([...states].filter(([hash]) => ends.has(hash))));
+    expect(balancesBefore(first.views)).toEqual(balancesBefore(whole));
+    expect(first.views).not.toEqual(whole);
+    // What it had beside its coins is not told by the transaction.
+    const partial = first.views.map((view) => view.account_state_before).filter((one) => !ends.has(one!.hash));
+    expect(new Set(partial.map((one) => (one!.account_status === 'nonexist' ? null : one!.extra_currencies)))).toEqual(
+      new Set([null]),
+    );
+    expect((await answer(writer, some)).views).toEqual(whole);
+  });
+
+  it('tell the trace that they turned out to be in', async () => {
+    const { writer } = createWriter();
+    await answer(writer, rows);
+    const other = Buffer.alloc(32, 7);
+    const { views } = await answer(
+      writer,
+      rows.map((row) => ({ ...row, trace_id: other })),
+    );
+    expect(new Set(views.map((view) => view.trace_id))).toEqual(new Set([other.toString('base64')]));
+  });
+
+  it('are read again when they did not fit', async () => {
+    const { writer, found } = createWriter(20_000);
+    const first = await answer(writer, rows);
+    expect((await answer(writer, rows)).views).toEqual(first.views);
+    expect(found.slice(rows.length)).toContain(false);
+  });
+
+  it('have the messages that they have: an answer of too many is refused', async () => {
+    const { writer, found } = createWriter();
+    await answer(writer, rows);
+    const many = Array.from({ length: 200 }, () => rows).flat();
+    await expect(writer.open(many, readerOf(states))).rejects.toMatchObject({ code: 'answer_too_large' });
+    expect(found.slice(rows.length)).toContain(true);
+  });
+
+  it('are read no further once their reader is aborted', async () => {
+    const { writer } = createWriter();
+    const ended = new AbortController();
+    const reader = { ...readerOf(states), signal: ended.signal };
+    let opened = 0;
+    const counted = new Proxy([...rows], {
+      get(target, name, receiver) {
+        if (typeof name === 'string' && /^\d+$/.test(name) && ++opened === 3) ended.abort('over');
+        return Reflect.get(target, name, receiver) as unknown;
+      },
+    });
+    await expect(writer.open(counted, reader)).rejects.toBe('over');
+    expect(opened).toBe(3);
+  });
+});

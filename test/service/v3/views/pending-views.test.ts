@@ -1,0 +1,63 @@
+import { expect, it } from 'vitest';
+
+import { parseBoc } from '#service/decode/boc.ts';
+import { readTransaction } from '#service/decode/tlb/transaction.ts';
+import { assembleTraces } from '#service/indexer/traces/assembly.ts';
+import { noState } from '#service/pending/account-state.ts';
+import type { PendingTrace } from '#service/pending/pending.ts';
+import { hashKey } from '#service/store/hash-key.ts';
+import type { TraceRow } from '#service/store/tables.ts';
+import { TRACE_STATE } from '#service/store/trace-plan.ts';
+import { viewPending, viewPendingTrace } from '#service/v3/views/pending-views.ts';
+import { recordedRows } from '#test/support/recorded-index.ts';
+
+const someHash = Buffer.alloc(32, 1);
+
+function pendingTrace({ trace_id: id }: TraceRow, transactions: PendingTrace['transactions']): PendingTrace {
+  const empty = {
+    message: Buffer.alloc(0),
+    accounts: [],
+    states: [],
+    actions: [],
+    sentUnixMs: 0,
+    sinceUtime: 0,
+    left: 0,
+  };
+  const hashes = { key: someHash, messageHash: someHash, rootHash: Buffer.from(id) };
+  return { ...empty, ...hashes, transactions, version: 11, classificationState: 'ok' };
+}
+
+/** The recorded ones with logs began by themselves: a pending one begins with a message. */
+const arrived = ({ edges, external_hash: hash }: TraceRow): number => edges + (hash === null ? 1 : 0);
+
+it('counts transactions and messages of a pending trace as the index does when it has come true', async () => {
+  const { traces, transactions } = assembleTraces(await recordedRows());
+  const members = Map.groupBy(transactions, ({ trace_id: id }) => hashKey(id));
+  const real = traces.filter(({ state }) => state === TRACE_STATE.complete);
+  const foreseen = real.map((row) => {
+    const own = members.get(hashKey(row.trace_id))!;
+    return pendingTrace(
+      row,
+      own.map(({ workchain, boc }) => ({ workchain, boc: Buffer.from(boc) })),
+    );
+  });
+  const views = await viewPending(foreseen, new AbortController().signal);
+  const told = views.map((view) => viewPendingTrace(view, [], { testOnly: true }).trace_info);
+  expect(told.map(({ transactions: nodes, messages }) => ({ nodes, messages }))).toEqual(
+    real.map((row) => ({ nodes: row.nodes, messages: arrived(row) })),
+  );
+  expect(real.some((row) => arrived(row) > row.nodes)).toBe(true);
+}, 120_000);
+
+it('tells the other currencies of foreseen states: all are known', async () => {
+  const { traces, transactions } = assembleTraces(await recordedRows());
+  const row = transactions.find(({ workchain }) => workchain === 0)!;
+  const table = parseBoc(row.boc);
+  const { newHash } = readTransaction(table, table.roots[0]!).stateUpdate;
+  for (const extraCurrencies of [{}, { '100': '7' }]) {
+    const state = { ...noState(newHash), status: 'active' as const, extraCurrencies };
+    const foreseen = pendingTrace(traces[0]!, [{ workchain: 0, boc: Buffer.from(row.boc) }]);
+    const [view] = await viewPending([{ ...foreseen, states: [state] }], new AbortController().signal);
+    expect(view!.transactions[0]!.account_state_after!.extra_currencies).toEqual(extraCurrencies);
+  }
+});
