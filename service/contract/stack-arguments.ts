@@ -1,3 +1,4 @@
+import { DEPTH_MAX } from '../decode/cell-table.ts';
 import { DecodeError } from '../decode/errors.ts';
 import { sliceEntry, type StackCell, type StackEntry } from '../live/contracts/vm-values.ts';
 import { parseBocParameter, readBase64 } from './boc-parameter.ts';
@@ -26,6 +27,18 @@ export function cellEntry(type: 'cell' | 'slice' | 'builder', cell: StackCell, r
   if (type === 'cell') return { type, ...cell };
   if (cell.table.kind(cell.cell) !== 'ordinary') throw refused(refusal);
   return type === 'slice' ? sliceEntry(cell) : { type, ...cell };
+}
+
+/** Most arguments of a call. Each argument is a cell deeper than the one before it, and a bag of cells has 1,024 levels. */
+const ARGUMENTS_MAX = DEPTH_MAX;
+
+/**
+ * Returns the arguments of a call, if they are few enough for the VM. Reads no argument: a long stack costs its caller's parsing alone.
+ * @throws ContractError
+ */
+export function requireFewArguments(raw: readonly unknown[]): readonly unknown[] {
+  if (raw.length <= ARGUMENTS_MAX) return raw;
+  throw refused(`TVM stack size exceeds limit: ${raw.length} arguments, at most ${ARGUMENTS_MAX} are possible`);
 }
 
 /** Bits of a number and its sign in the VM. */

@@ -3,7 +3,7 @@ import type { StackEntry } from '../live/contracts/vm-values.ts';
 import { invalid, type ContractError } from '../contract/errors.ts';
 import { V2Error } from './errors.ts';
 import { isRecord } from '../contract/record.ts';
-import { cellEntry, readBocCell, readStackNumber } from '../contract/stack-arguments.ts';
+import { cellEntry, readBocCell, readStackNumber, requireFewArguments } from '../contract/stack-arguments.ts';
 import { asPairs, createTypedReader } from '../contract/typed-stack.ts';
 import type { OptionalParameter } from '../contract/parameter.ts';
 import { readCellObject } from './stack-cell-input.ts';
@@ -27,7 +27,7 @@ function stackParameter(
     parse: (raw) => {
       if (!Array.isArray(raw)) throw refused('Stack should be array');
       let store: CellStore | undefined;
-      return raw.map((entry: unknown) =>
+      return requireFewArguments(raw).map((entry) =>
         read(entry, () => (store ??= createCellStore({ cellsMax: OBJECT_CELLS_MAX }))),
       );
     },

@@ -2,7 +2,7 @@ import { invalid } from '#service/contract/errors.ts';
 import type { OptionalParameter } from '#service/contract/parameter.ts';
 import { isRecord } from '#service/contract/record.ts';
 import { list, named, object, oneOfStrings, scalar, type Infer } from '#service/contract/shape.ts';
-import { cellEntry, readBocCell, readStackNumber } from '#service/contract/stack-arguments.ts';
+import { cellEntry, readBocCell, readStackNumber, requireFewArguments } from '#service/contract/stack-arguments.ts';
 import { asPairs, createTypedReader } from '#service/contract/typed-stack.ts';
 import {
   isPruned,
@@ -26,7 +26,7 @@ export const stackArguments: OptionalParameter<readonly StackEntry[]> = {
   missing: undefined,
   parse: (raw) => {
     if (!Array.isArray(raw)) throw invalid('stack should be array', 'stack');
-    return raw.map(readArgument);
+    return requireFewArguments(raw).map(readArgument);
   },
   check: () => undefined,
   input: {

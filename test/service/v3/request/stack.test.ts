@@ -32,6 +32,11 @@ function nested(depth: number): StackEntry {
 }
 
 describe('arguments of a get-method', () => {
+  test('are refused beyond 1,024 before any argument is read', () => {
+    expect(refused(Array.from({ length: 1025 }, () => 'unread'))).toMatch('1025 arguments, at most 1024');
+    expect(refused(Array.from({ length: 1024 }, () => 'read'))).not.toMatch('at most 1024');
+  });
+
   test('are numbers in any spelling, cells and slices', () => {
     const numbers = ['0x12a', '-0x1', '298', '-5', 7].map((value) => ({ type: 'num', value }));
     expect(read(numbers).map((entry) => (entry.type === 'int' ? entry.value : undefined))).toEqual([
