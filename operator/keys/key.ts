@@ -42,7 +42,7 @@ export type KeyDecision = {
   /** Undefined for a key on its way out. */
   readonly status: TonApiKeyStatus | undefined;
   /** Time of the next reconcile without an event. */
-  readonly lookAgainMs: number | undefined;
+  readonly requeueAfterMs: number | undefined;
 };
 
 /** Decides everything about one TonApiKey: Secret, rotation, revocation, status. Pure except for the given randomness. */
@@ -62,7 +62,7 @@ export function decideKey(input: KeyInput): KeyDecision {
       revoke: [],
       restore: [],
       finalizer,
-      lookAgainMs: undefined,
+      requeueAfterMs: undefined,
       status: statusOf(input, held, problem, taken),
     };
   }
@@ -79,7 +79,7 @@ export function decideKey(input: KeyInput): KeyDecision {
     revoke: lost(input, held),
     restore: broughtBack(tonApiKey, held),
     finalizer,
-    lookAgainMs: due === undefined ? undefined : due - input.nowMs,
+    requeueAfterMs: due === undefined ? undefined : due - input.nowMs,
     status: statusOf(input, material, problem, undefined),
   };
 }
@@ -104,7 +104,7 @@ function endOf({ tonApiKey, tonApi, inKeyring }: KeyInput, material: KeyMaterial
     restore: [],
     finalizer: gone || annotationOf(tonApi, 'paused') !== undefined || !ids.some(inKeyring) ? 'remove' : 'keep',
     status: undefined,
-    lookAgainMs: undefined,
+    requeueAfterMs: undefined,
   };
 }
 

@@ -13,8 +13,8 @@ export type Priority = 'live' | 'initial';
  * `unfinished`: a dependency was unreachable or not ready; the queue retries with growing pauses.
  */
 export type Outcome =
-  | { readonly type: 'done'; readonly lookAgainMs?: number }
-  | { readonly type: 'terminal'; readonly lookAgainMs?: number }
+  | { readonly type: 'done'; readonly requeueAfterMs?: number }
+  | { readonly type: 'terminal'; readonly requeueAfterMs?: number }
   | { readonly type: 'unfinished' };
 
 /** Set of keys. A single worker at a time reconciles a key, until it succeeds. */
@@ -179,11 +179,11 @@ export function createQueue(options: QueueOptions, dependencies: QueueDependenci
     failures.delete(key);
     if (outcome.type === 'terminal') {
       metrics.failed('terminal');
-      lookAgain(key, outcome.lookAgainMs ?? jittered(TERMINAL_LOOK_MS));
+      lookAgain(key, outcome.requeueAfterMs ?? jittered(TERMINAL_LOOK_MS));
       return 'error';
     }
-    lookAgain(key, Math.min(outcome.lookAgainMs ?? Infinity, jittered(options.lookMs)));
-    return outcome.lookAgainMs === undefined ? 'success' : 'requeue_after';
+    lookAgain(key, Math.min(outcome.requeueAfterMs ?? Infinity, jittered(options.lookMs)));
+    return outcome.requeueAfterMs === undefined ? 'success' : 'requeue_after';
   }
 
   function fail(key: ObjectKey, error: unknown): void {

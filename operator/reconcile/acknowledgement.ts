@@ -7,7 +7,7 @@ export type Acknowledgement = {
   /** Ready pods that report another configuration or keyring. */
   readonly behind: readonly KubernetesObject[];
   /** Undefined when every ready pod has reported that it has everything. Then only an event causes a reconcile. */
-  readonly lookAgainMs: number | undefined;
+  readonly requeueAfterMs: number | undefined;
 };
 
 /** Pods that have not taken over the configuration are asked again this soon. */
@@ -34,7 +34,7 @@ export function acknowledgementOf(
     ...metadataPods.filter((pod) => isBehind(reportOf(pod), hotHash, undefined)),
   ];
   const isSilent = [...pods, ...metadataPods].some((pod) => reportOf(pod) === undefined);
-  return { behind, lookAgainMs: behind.length > 0 ? PROPAGATING_MS : isSilent ? SILENT_MS : undefined };
+  return { behind, requeueAfterMs: behind.length > 0 ? PROPAGATING_MS : isSilent ? SILENT_MS : undefined };
 }
 
 /** True for a pod that reports a configuration or keyring other than the stored one. */

@@ -23,7 +23,7 @@ export type Acted = {
   /** First answer of the server that a retry may change. Throw it after writing the status. */
   readonly failure: ApiError | undefined;
   /** When a correction that waits in a fight over a field is due. */
-  readonly lookAgainMs: number | undefined;
+  readonly requeueAfterMs: number | undefined;
 };
 
 export type ActDependencies = {
@@ -74,7 +74,7 @@ export async function act(
     refusals: refused.flatMap(({ change, error }) => refusalOfChange(change, error, failures) ?? []),
     undone: changes.filter((change) => !made.has(change) && !isDrift(change)),
     failure: refused.map(({ error }) => error).find((error) => isApiError(error, 'forbidden', 'server')),
-    lookAgainMs: waits.length === 0 ? undefined : Math.min(...waits),
+    requeueAfterMs: waits.length === 0 ? undefined : Math.min(...waits),
   };
 }
 
@@ -168,7 +168,7 @@ async function update(
 ): Promise<void> {
   const { writer } = dependencies;
   const { object } = change.desired;
-  if (change.cause === 'drift') await tellDrift(about, change, dependencies, bounds);
+  if (change.cause === 'drift') await reportDrift(about, change, dependencies, bounds);
   if (change.handover !== undefined) {
     const { apiVersion, kind, metadata } = object;
     const { name, namespace = '' } = metadata;
@@ -182,7 +182,7 @@ async function update(
 }
 
 /** Reports drift. The managers are in records that the cache lacks. */
-async function tellDrift(
+async function reportDrift(
   about: KubernetesObject,
   { live, fields }: UpdateChange,
   { client, events, metrics, drift }: ActDependencies,

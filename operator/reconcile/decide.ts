@@ -17,7 +17,7 @@ export type Decision = {
   /** `settled`: nothing delays the template. Replacement of pods is observed, not decided. */
   readonly rollout: RolloutView;
   /** When time alone could change the decision. */
-  readonly lookAgainMs: number | undefined;
+  readonly requeueAfterMs: number | undefined;
 };
 
 export type DecideDependencies = {
@@ -60,7 +60,7 @@ export async function decide(
   }
   dependencies.canaries.forget(keyOf(tonApi));
   const desired = Object.keys(held).length === 0 ? wanted : buildWith({ held });
-  return { desired, rollout: { hash, ...(vainRollout(vain, seen) ?? waits ?? settled) }, lookAgainMs: undefined };
+  return { desired, rollout: { hash, ...(vainRollout(vain, seen) ?? waits ?? settled) }, requeueAfterMs: undefined };
 }
 
 const settled = { phase: 'settled' } as const;
@@ -102,19 +102,19 @@ async function byCanary(
 ): Promise<Decision> {
   const next = await canaries.decide(tonApi, hash, seen, signal);
   if (next.phase === 'promote') {
-    return { desired: buildWith({ held }), rollout: { hash, phase: 'settled' }, lookAgainMs: undefined };
+    return { desired: buildWith({ held }), rollout: { hash, phase: 'settled' }, requeueAfterMs: undefined };
   }
   const stable = { ...held, api: api.live };
   if (next.phase === 'rolledBack') {
     const canary = { weight: 0, replicas: 0, state: next.state };
     const rollout = { hash, phase: 'rolledBack', why: next.why } as const;
-    return { desired: buildWith({ held: stable, canary }), rollout, lookAgainMs: undefined };
+    return { desired: buildWith({ held: stable, canary }), rollout, requeueAfterMs: undefined };
   }
   const { weight, replicas, state, why } = next;
   return {
     desired: buildWith({ held: stable, canary: { weight, replicas, state } }),
     rollout: { hash, phase: 'canary', step: state.step, weight, why },
-    lookAgainMs: Math.min(next.retryAfterMs ?? CANARY_LOOK_MS, CANARY_LOOK_MS),
+    requeueAfterMs: Math.min(next.retryAfterMs ?? CANARY_LOOK_MS, CANARY_LOOK_MS),
   };
 }
 

@@ -14,7 +14,7 @@ export type KeyRevocation = {
    *
    * @returns false when Redis is unavailable
    */
-  tellRedis(
+  writeToRedis(
     tonApiKey: TonApiKey,
     decision: Pick<KeyDecision, 'revoke' | 'restore'>,
     bounds: RequestBounds,
@@ -39,7 +39,7 @@ export function createKeyRevocation({
   }
 
   return {
-    async tellRedis(tonApiKey, { revoke, restore }, bounds) {
+    async writeToRedis(tonApiKey, { revoke, restore }, bounds) {
       const tonApi = caches.tonApi(apiKeyOf(tonApiKey));
       if (tonApi === undefined) return true;
       const { disabled } = tonApiKey.spec;

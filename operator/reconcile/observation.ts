@@ -31,13 +31,13 @@ export type Observation = {
   /** Objects that pods would wait for. */
   readonly missing: Missing;
   /** The configuration that the spec asks for cannot be made, or would be refused by pods: what they have stays. */
-  readonly isConfigWithheld: boolean;
+  readonly isConfigDelayed: boolean;
   readonly children: readonly KubernetesObject[];
   readonly pods: readonly KubernetesObject[];
   /** Reports by UID of the pod; ready pods that did not answer have none. */
   readonly reports: ReadonlyMap<string, PodReport>;
   /** Time of the next reconcile without an event. */
-  readonly lookAgainMs: number | undefined;
+  readonly requeueAfterMs: number | undefined;
 };
 
 export type ObserveDependencies = {
@@ -66,7 +66,7 @@ export async function observe(
   ]);
   const unresolved = named.flatMap(({ problem }) => problem ?? []);
   const config = judgeConfig(tonApi, given, children);
-  const { settled, lookAgainMs } = settledShards(children, clock.unixMs());
+  const { settled, requeueAfterMs } = settledShards(children, clock.unixMs());
   return {
     references: {
       apis: optionalApis(dependencies.served()),
@@ -79,11 +79,11 @@ export async function observe(
       ? unresolved
       : [...unresolved, ...config.problems],
     missing: missingOf(tonApi, named, config, children),
-    isConfigWithheld: config.isWithheld,
+    isConfigDelayed: config.isDelayed,
     children,
     pods,
     reports,
-    lookAgainMs: soonest(lookAgainMs, nextEndMs(keyring, clock.unixMs())),
+    requeueAfterMs: soonest(requeueAfterMs, nextEndMs(keyring, clock.unixMs())),
   };
 }
 
@@ -133,7 +133,7 @@ type JudgedConfig = {
   /** Text of the referenced ConfigMap. If it is missing or wrong, the text that the pods got last. */
   readonly globalConfig: string | undefined;
   readonly problems: readonly ReferenceProblem[];
-  readonly isWithheld: boolean;
+  readonly isDelayed: boolean;
 };
 
 /**
@@ -148,10 +148,10 @@ function judgeConfig(tonApi: TonApi, given: string | undefined, children: readon
   const isFit = (text: string | undefined): boolean =>
     (text !== undefined || !isReferenced) &&
     (stored === configText(tonApi, text) || configProblems(tonApi, text).length === 0);
-  if (isFit(given)) return { globalConfig: given, problems: [], isWithheld: false };
+  if (isFit(given)) return { globalConfig: given, problems: [], isDelayed: false };
   const problems = given === undefined && isReferenced ? [keyMissing(reference)] : [invalid(tonApi, given)];
   const last = isReferenced && stored !== undefined ? globalConfigOf(stored, reference.key) : undefined;
-  return { globalConfig: last ?? given, problems, isWithheld: !isFit(last) };
+  return { globalConfig: last ?? given, problems, isDelayed: !isFit(last) };
 }
 
 function keyMissing({ name, key }: { readonly name: string; readonly key: string }): ReferenceProblem {
@@ -174,10 +174,10 @@ function storedConfig(tonApi: TonApi, children: readonly KubernetesObject[]): st
 function missingOf(
   tonApi: TonApi,
   named: readonly NamedReference[],
-  { isWithheld }: JudgedConfig,
+  { isDelayed }: JudgedConfig,
   children: readonly KubernetesObject[],
 ): Missing {
   const absent = named.filter(({ problem }) => problem !== undefined).map(({ kind, name }) => `${kind} ${name}`);
-  const isConfigless = isWithheld && storedConfig(tonApi, children) === undefined;
+  const isConfigless = isDelayed && storedConfig(tonApi, children) === undefined;
   return new Set([...absent, ...(isConfigless ? [`ConfigMap ${childNames(tonApi).config}`] : [])]);
 }

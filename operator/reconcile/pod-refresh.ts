@@ -25,8 +25,8 @@ export function createPodRefresh(
     async pods(pods, content, bounds) {
       if (!mayPatch) return;
       const value = content.slice(0, 16);
-      const untold = pods.filter(({ metadata }) => metadata.annotations?.[nudgeAnnotation] !== value);
-      for (const { metadata } of untold) {
+      const unreported = pods.filter(({ metadata }) => metadata.annotations?.[nudgeAnnotation] !== value);
+      for (const { metadata } of unreported) {
         const { name, namespace } = metadata;
         try {
           const change = { metadata: { annotations: { [nudgeAnnotation]: value } } };

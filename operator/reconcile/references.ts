@@ -70,12 +70,12 @@ const SHARDS_SETTLE_MS = 300_000;
 
 /**
  * Keyring shards that every pod has read, by the age of the newest shard. Unlike reports of pods, the number never decreases.
- * `lookAgainMs` is the time when more shards settle.
+ * `requeueAfterMs` is the time when more shards settle.
  */
 export function settledShards(
   children: readonly KubernetesObject[],
   unixMs: number,
-): { readonly settled: number; readonly lookAgainMs: number | undefined } {
+): { readonly settled: number; readonly requeueAfterMs: number | undefined } {
   const shards = children.filter(
     ({ metadata }) => metadata.annotations?.[childAnnotations.keyringShards] !== undefined,
   );
@@ -84,5 +84,5 @@ export function settledShards(
   // Shards come in powers of two: of six old shards, four are a set that pods can rely on.
   const settled = old === 0 ? 0 : 2 ** Math.floor(Math.log2(old));
   const young = bornMs[old];
-  return { settled, lookAgainMs: young === undefined ? undefined : Math.max(0, young + SHARDS_SETTLE_MS - unixMs) };
+  return { settled, requeueAfterMs: young === undefined ? undefined : Math.max(0, young + SHARDS_SETTLE_MS - unixMs) };
 }

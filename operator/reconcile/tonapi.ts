@@ -87,16 +87,16 @@ export function createTonApiReconciler(
     if (!isBusy(after.live) && changes.length === 0 && decision.rollout.phase === 'settled')
       rollouts.leave(keyOf(tonApi));
     if (acted.failure !== undefined) throw acted.failure;
-    if (acted.refusals.length > 0) return { type: 'terminal', lookAgainMs: REFUSED_MS };
+    if (acted.refusals.length > 0) return { type: 'terminal', requeueAfterMs: REFUSED_MS };
     const soonest = [
-      seen.lookAgainMs,
-      decision.lookAgainMs,
-      acted.lookAgainMs,
-      after.acknowledgement.lookAgainMs,
+      seen.requeueAfterMs,
+      decision.requeueAfterMs,
+      acted.requeueAfterMs,
+      after.acknowledgement.requeueAfterMs,
       after.indexing ? INDEXING_MS : undefined,
       after.scalingGraceMs,
     ].filter((ms) => ms !== undefined);
-    return soonest.length === 0 ? { type: 'done' } : { type: 'done', lookAgainMs: Math.min(...soonest) };
+    return soonest.length === 0 ? { type: 'done' } : { type: 'done', requeueAfterMs: Math.min(...soonest) };
   }
 
   /** All work before the first write. A refusal that ends it goes into the status, which would not report it otherwise. */
@@ -109,18 +109,18 @@ export function createTonApiReconciler(
       return { seen, decision, ...planned };
     } catch (error) {
       const refusal = refusalOf(error, work.failures);
-      if (refusal !== undefined) await tellFailure(tonApi, refusal, { signal });
+      if (refusal !== undefined) await reportFailure(tonApi, refusal, { signal });
       throw error;
     }
   }
 
-  async function tellFailure(tonApi: TonApi, refusal: Refusal, bounds: RequestBounds): Promise<void> {
+  async function reportFailure(tonApi: TonApi, refusal: Refusal, bounds: RequestBounds): Promise<void> {
     const { metadata, status: previous } = tonApi;
     const conditions = failedConditions(previous?.conditions, refusal, metadata.generation, clock.unixMs());
     const status = { ...previous, conditions };
     const written = await writeStatus(tonApi, status, dependencies.writer, bounds);
     note(tonApi, status, caches.children(metadata.uid ?? ''));
-    if (written) await tellTransitions(tonApi, status, bounds);
+    if (written) await reportTransitions(tonApi, status, bounds);
   }
 
   /** The status from what is there after the work; and what pods are behind the configuration. */
@@ -132,7 +132,7 @@ export function createTonApiReconciler(
     const written = await writeStatus(tonApi, status, dependencies.writer, bounds);
     note(tonApi, status, live);
     dependencies.readyTimes.note(tonApi, status.conditions);
-    if (written) await tellTransitions(tonApi, status, bounds);
+    if (written) await reportTransitions(tonApi, status, bounds);
     const ready = observed.pods.filter(isReadyPod);
     const reportOf = (pod: KubernetesObject): PodReport | undefined => seen.reports.get(pod.metadata.uid ?? '');
     if (dependencies.keyrings.note(tonApi, ready.map(reportOf))) dependencies.onKeyringAcknowledged(tonApi);
@@ -162,7 +162,7 @@ export function createTonApiReconciler(
   }
 
   /** Events report transitions only. */
-  async function tellTransitions(tonApi: TonApi, status: TonApiStatus, bounds: RequestBounds): Promise<void> {
+  async function reportTransitions(tonApi: TonApi, status: TonApiStatus, bounds: RequestBounds): Promise<void> {
     const before = tonApi.status?.conditions;
     for (const condition of status.conditions ?? []) {
       const previous = conditionOf(before, condition.type);
@@ -244,7 +244,7 @@ export async function plan(
 ): Promise<Planned> {
   const others = await nameConflicts(tonApi, desired, seen.children, client, bounds);
   const all = diff(tonApi, desired, [...seen.children, ...others]);
-  const wanted = seen.isConfigWithheld ? all.filter((change) => !isOfConfig(tonApi, change)) : all;
+  const wanted = seen.isConfigDelayed ? all.filter((change) => !isOfConfig(tonApi, change)) : all;
   const startable = wanted.filter((change) => !startsInVain(change, seen.missing));
   const changes = admitted(startable, migrationState(tonApi, release.schemaVersion, seen.children));
   return { changes, held: all.filter((change) => !changes.includes(change)) };
@@ -265,7 +265,7 @@ async function carryOut(
   { signal, failures }: Work,
 ): Promise<Acted> {
   const undone = changes.filter(isOfAuthor);
-  const nothing: Acted = { writes: 0, refusals: [], undone, failure: undefined, lookAgainMs: undefined };
+  const nothing: Acted = { writes: 0, refusals: [], undone, failure: undefined, requeueAfterMs: undefined };
   const isPlanned = isPlan(tonApi);
   if (annotationOf(tonApi, 'paused') !== undefined && !isPlanned) return { ...nothing, refusals: refusalsOf(changes) };
   if (!isPlanned) return act(tonApi, changes, dependencies, { signal }, failures);

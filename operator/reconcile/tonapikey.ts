@@ -108,7 +108,7 @@ export function createTonApiKeyReconciler(
     // Before a key is made: from then on its end must be announced.
     if (decision.finalizer === 'add') await setFinalizer(tonApiKey, true, bounds);
     if (decision.secret !== undefined) await writer.apply(decision.secret, bounds);
-    const told = await revocation.tellRedis(tonApiKey, decision, bounds);
+    const told = await revocation.writeToRedis(tonApiKey, decision, bounds);
     if (decision.finalizer === 'remove' && (told || revocation.isOut(tonApiKey))) {
       await setFinalizer(tonApiKey, false, bounds);
       return { type: 'done' };
@@ -121,10 +121,10 @@ export function createTonApiKeyReconciler(
     }
     if (decision.status !== undefined) await tell(tonApiKey, decision.status, bounds);
     const ready = conditionOf(decision.status?.conditions, 'Ready');
-    if (ready?.reason === 'NameTaken') return { type: 'terminal', lookAgainMs: REFUSED_MS };
+    if (ready?.reason === 'NameTaken') return { type: 'terminal', requeueAfterMs: REFUSED_MS };
     const isUnderWay = decision.status === undefined || ready?.reason === 'Propagating';
-    const soonest = [decision.lookAgainMs, isUnderWay ? UNDER_WAY_MS : undefined].filter((ms) => ms !== undefined);
-    return soonest.length === 0 ? { type: 'done' } : { type: 'done', lookAgainMs: Math.min(...soonest) };
+    const soonest = [decision.requeueAfterMs, isUnderWay ? UNDER_WAY_MS : undefined].filter((ms) => ms !== undefined);
+    return soonest.length === 0 ? { type: 'done' } : { type: 'done', requeueAfterMs: Math.min(...soonest) };
   }
 
   /** The status gets the ids of a restored key after Redis. Until then each reconcile tries again. */

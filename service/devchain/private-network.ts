@@ -23,7 +23,7 @@ import { createExecutor } from './collator/executor.ts';
 import type { ExternalMessage, ExternalOutcome } from './collator/external-message.ts';
 import type { AccountPlace } from './collator/missing-account.ts';
 import { MissingAccount } from './collator/missing-account.ts';
-import type { AskedOfOrigin, ForkBeginning, ForkSource, OriginalAccount } from './fork/fork.ts';
+import type { OriginReads, ForkGenesis, ForkSource, OriginalAccount } from './fork/fork.ts';
 import { accountAskedFor, bagSentBy, createForkedAccounts, pointOf } from './fork/fork.ts';
 import { createForkedLibraries } from './fork/forked-libraries.ts';
 import { buildGlobalConfig } from './global-config.ts';
@@ -228,7 +228,7 @@ export async function createPrivateNetwork(
   });
   const newest = (): ChainBlock => chain.masterchain(chain.lastSeqno)!;
   const metrics = createNetworkMetrics(register, () => mempool.size);
-  let asked: AskedOfOrigin = { accounts: [], absentLibraries: [] };
+  let asked: OriginReads = { accounts: [], absentLibraries: [] };
   if (kept?.origin === undefined) kept?.begin({ validators, consensus, zeroStates, fork: fork && pointOf(fork) });
   else asked = await kept.replay(chain, window, slices, (part) => metrics.loaded(part));
   metrics.loaded(1);
@@ -463,7 +463,7 @@ function startStates(
   keys: readonly ValidatorKey[],
   wallet: GenesisAccount,
   nowSeconds: number,
-  fork: ForkBeginning | undefined,
+  fork: ForkGenesis | undefined,
 ): Parameters<typeof createChain>[0] {
   const { masterchain, basechain } = buildZeroStates({
     globalId: options.globalId ?? (fork && globalIdOf(fork)) ?? DEFAULT_GLOBAL_ID,
@@ -480,7 +480,7 @@ function startStates(
 }
 
 /** Returns parameter 19 of a configuration; undefined when absent. */
-function globalIdOf({ config }: ForkBeginning): number | undefined {
+function globalIdOf({ config }: ForkGenesis): number | undefined {
   const table = parseBoc(config);
   const cell = findConfigParam(table, table.roots[0]!, 19);
   return cell === undefined ? undefined : new CellSlice(table, cell).int(32);

@@ -18,7 +18,7 @@ import type { Exchange, Exchanges } from './exchange.ts';
 import type { Clock, ResolvedHttpOptions } from './options.ts';
 import type { RefusalThrottle } from './refusal-throttle.ts';
 import { createReadLog, debugRequestHeader, type ReadLog } from './read-log.ts';
-import { errorAnswer, type Answer, type Telling } from './reply.ts';
+import { errorAnswer, type Answer, type ErrorReplyOptions } from './reply.ts';
 
 /** State of one running request for operations: everything that a route needs to answer it. */
 export type Call = {
@@ -100,7 +100,7 @@ export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDep
     };
   };
 
-  const fail = (exchange: Exchange, error: unknown, telling: Telling = {}): Answer => {
+  const fail = (exchange: Exchange, error: unknown, telling: ErrorReplyOptions = {}): Answer => {
     const { envelope } = exchange;
     const answer = errorAnswer(error, exchange.extra(exchange.liteServers), { envelope, ...telling });
     if (answer.unexpected === true) logger.error({ err: error, operation: exchange.operation }, 'operation failed');

@@ -22,7 +22,7 @@ export type Answer = {
 };
 
 /** Form of an error in an answer. */
-export type Telling = {
+export type ErrorReplyOptions = {
   /** Default that of v2. */
   readonly envelope?: Envelope;
   readonly mark?: RpcMark | undefined;
@@ -31,7 +31,7 @@ export type Telling = {
 };
 
 /** The envelope of an error, with the headers that its status asks for. */
-export function errorAnswer(error: unknown, extra: string, telling: Telling = {}): Answer {
+export function errorAnswer(error: unknown, extra: string, telling: ErrorReplyOptions = {}): Answer {
   const { envelope = v2Envelope, mark, refusalStatus } = telling;
   const found = failureOf(error);
   const isRefusal = found.code === 'bad_message' || (found.status === 500 && !found.unexpected);

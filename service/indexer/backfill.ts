@@ -12,7 +12,7 @@ import { createBlockStream } from './stream.ts';
 export type Backfill = {
   /** Ranges in work. */
   readonly ranges: () => readonly { readonly next: number; readonly to: number }[];
-  readonly heldBytes: () => number;
+  readonly bufferedBytes: () => number;
   /** Resolves when the signal has ended all work and the ranges are released. */
   readonly done: Promise<void>;
 };
@@ -88,7 +88,7 @@ export function createBackfill(tuning: Tuning, dependencies: BackfillDependencie
   );
   return {
     ranges: () => [...works].map(({ next, to }) => ({ next, to })),
-    heldBytes: () => [...works].reduce((sum, { stream }) => sum + stream.heldBytes(), 0),
+    bufferedBytes: () => [...works].reduce((sum, { stream }) => sum + stream.bufferedBytes(), 0),
     done: Promise.all(workers).then(() => undefined),
   };
 }

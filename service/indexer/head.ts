@@ -13,7 +13,7 @@ export type HeadFlow = {
   /** The newest block that this process wrote; undefined while another process follows the head. */
   readonly position: () => HeadPosition | undefined;
   readonly isWriter: () => boolean;
-  readonly heldBytes: () => number;
+  readonly bufferedBytes: () => number;
   /** Resolves when the signal has ended all work and the lease is released. */
   readonly done: Promise<void>;
 };
@@ -90,7 +90,7 @@ export function createHeadFlow(
   return {
     position: () => position,
     isWriter: () => isWriter,
-    heldBytes: () => stream?.heldBytes() ?? 0,
+    bufferedBytes: () => stream?.bufferedBytes() ?? 0,
     done: run().catch((error: unknown) => {
       if (!signal.aborted) throw error;
     }),

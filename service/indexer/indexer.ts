@@ -87,7 +87,7 @@ export function createIndexer(options: IndexerOptions, dependencies: IndexerDepe
   const metrics = createIndexerMetrics(register, {
     view: progress.view,
     isHeadWriter: () => head?.isWriter() ?? false,
-    heldBytes: () => (head?.heldBytes() ?? 0) + (backfill?.heldBytes() ?? 0),
+    bufferedBytes: () => (head?.bufferedBytes() ?? 0) + (backfill?.bufferedBytes() ?? 0),
     troubles: () => retry.troubles().length,
   });
   const retry = createRetry<Stage>({ logger, random, unixMs, onFailure: metrics.retried, isFinal: isTurnOver });

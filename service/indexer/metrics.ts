@@ -10,7 +10,7 @@ export type Stream = 'head' | 'backfill';
 export type IndexerReadings = {
   readonly view: () => ProgressView;
   readonly isHeadWriter: () => boolean;
-  readonly heldBytes: () => number;
+  readonly bufferedBytes: () => number;
   readonly troubles: () => number;
 };
 
@@ -55,7 +55,7 @@ export function createIndexerMetrics(register: Registry, readings: IndexerReadin
   gauge('ton_indexer_head_writer', '1 while this process is the one that follows the head', () =>
     readings.isHeadWriter() ? 1 : 0,
   );
-  gauge('ton_indexer_held_bytes', 'Blocks that are read and not written yet', readings.heldBytes);
+  gauge('ton_indexer_held_bytes', 'Blocks that are read and not written yet', readings.bufferedBytes);
   gauge('ton_indexer_troubles', 'Pieces of work that fail and are tried again at the moment', readings.troubles);
   const blocks = new Counter({
     name: 'ton_indexer_blocks_total',

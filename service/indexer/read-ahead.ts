@@ -3,7 +3,7 @@ export type ReadAhead<T> = {
   /** The next items, at least one: the items that are ready. With `patient` also later items, until a limit is met or the sequence ends. */
   readonly take: (limits: TakeLimits, patient: boolean) => Promise<readonly T[]>;
   /** Bytes of read items that the consumer has not taken. */
-  readonly heldBytes: () => number;
+  readonly bufferedBytes: () => number;
   /** Reads under way. */
   readonly reading: () => number;
   /** Ends the reads under way. */
@@ -43,7 +43,7 @@ export function createReadAhead<T>(options: ReadAheadOptions, dependencies: Read
   const entries = new Map<number, Entry<T>>();
   let nextRead = options.first;
   let nextTaken = options.first;
-  let heldBytes = 0;
+  let bufferedBytes = 0;
   let reading = 0;
   let usualBytes = options.bytesGuess;
 
@@ -51,7 +51,7 @@ export function createReadAhead<T>(options: ReadAheadOptions, dependencies: Read
     while (
       !signal.aborted &&
       nextRead <= last() &&
-      hasRoom({ held: entries.size, heldBytes, reading, usualBytes }, options)
+      hasRoom({ held: entries.size, bufferedBytes, reading, usualBytes }, options)
     ) {
       const entry: Entry<T> = { reading: start(nextRead), item: undefined };
       entries.set(nextRead, entry);
@@ -72,7 +72,7 @@ export function createReadAhead<T>(options: ReadAheadOptions, dependencies: Read
   function settle(entry: Entry<T>, value: T): void {
     const bytes = bytesOf(value);
     reading -= 1;
-    heldBytes += bytes;
+    bufferedBytes += bytes;
     usualBytes = (usualBytes * 7 + bytes) / 8;
     entry.item = { value, bytes };
     launch();
@@ -103,12 +103,12 @@ export function createReadAhead<T>(options: ReadAheadOptions, dependencies: Read
         nextTaken += 1;
         taken.push(value);
         bytes += entry.item?.bytes ?? 0;
-        heldBytes -= entry.item?.bytes ?? 0;
+        bufferedBytes -= entry.item?.bytes ?? 0;
         launch();
       }
       return taken;
     },
-    heldBytes: () => heldBytes,
+    bufferedBytes: () => bufferedBytes,
     reading: () => reading,
     close: () => ended.abort(new Error('nobody reads on')),
   };
@@ -116,9 +116,9 @@ export function createReadAhead<T>(options: ReadAheadOptions, dependencies: Read
 
 /** True if another item may be read. */
 export function hasRoom(
-  now: { readonly held: number; readonly heldBytes: number; readonly reading: number; readonly usualBytes: number },
+  now: { readonly held: number; readonly bufferedBytes: number; readonly reading: number; readonly usualBytes: number },
   { itemsMax, bytesMax }: Pick<ReadAheadOptions, 'itemsMax' | 'bytesMax'>,
 ): boolean {
   if (now.held === 0) return true;
-  return now.held < itemsMax && now.heldBytes + (now.reading + 1) * now.usualBytes <= bytesMax;
+  return now.held < itemsMax && now.bufferedBytes + (now.reading + 1) * now.usualBytes <= bytesMax;
 }

@@ -19,7 +19,7 @@ export type ReadBlocks = {
 export type BlockStream = {
   /** The next blocks, at least one. */
   readonly take: (limits: TakeLimits, patient: boolean) => Promise<readonly ReadBlocks[]>;
-  readonly heldBytes: () => number;
+  readonly bufferedBytes: () => number;
   readonly close: () => void;
 };
 

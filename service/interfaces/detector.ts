@@ -22,7 +22,7 @@ import { createAbsentMethods } from './absent-methods.ts';
 import { createContractConfirmation } from './contract-confirmation.ts';
 import type { AccountFacts } from './facts.ts';
 import { families } from './families.ts';
-import type { Family, Found, Subject, Surroundings } from './family.ts';
+import type { Family, Found, Subject, DetectionContext } from './family.ts';
 import { askOf, idOf } from './method-names.ts';
 import { createInterfacesMetrics } from './metrics.ts';
 import { runMethodBatch } from './method-batch.ts';
@@ -109,7 +109,7 @@ export function createDetector(options: DetectorOptions, { register }: DetectorD
     const candidates = candidatesOf({ codeHash, methods });
     const answers = await ask(world, changed.account, { candidates, codeHash, isKnown: methods !== null });
     const subject = subjectOf(view, codeHash, data, answers);
-    const around: Surroundings = {
+    const around: DetectionContext = {
       consult: (consultation) => consultations.consult(world, changed.account, consultation),
       zoneOf: (collection) => zoneOf(world, collection),
     };

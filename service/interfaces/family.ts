@@ -31,7 +31,7 @@ export type Consultation<T> = {
 };
 
 /** Environment of the subject on the chain, as of the same block. */
-export type Surroundings = {
+export type DetectionContext = {
   /** Returns the answer of `by`; undefined when `by` has no code. The answer stays the same until the next transaction of `by`. */
   consult<T>(consultation: Consultation<T>): Promise<T | undefined>;
   /** Returns the zone of the names of a collection's items, without a leading dot. */
@@ -56,5 +56,5 @@ export type Family = {
   readonly needs: readonly string[];
   /** Further methods that are run with them if the code has them. */
   readonly asks?: readonly string[];
-  detect(subject: Subject, around: Surroundings): Found | NotFound | Promise<Found | NotFound>;
+  detect(subject: Subject, around: DetectionContext): Found | NotFound | Promise<Found | NotFound>;
 };

@@ -1,8 +1,8 @@
-import { readKeptContent } from '../live/tokens/token-content.ts';
+import { readBoundedContent } from '../live/tokens/token-content.ts';
 import type { StackCell, StackEntry } from '../live/contracts/vm-values.ts';
 import { isNamed } from './address-entry.ts';
 import { readDomain } from './domains.ts';
-import type { Answers, Family, Subject, Surroundings } from './family.ts';
+import type { Answers, Family, Subject, DetectionContext } from './family.ts';
 import { keyOrNull, rawOrNull } from './raw-address.ts';
 import { accountOrNone, cell, flag, int, stackShape } from './stack-shape.ts';
 
@@ -23,7 +23,7 @@ export const nftCollections: Family = {
     if (data === undefined) return 'malformed';
     const { nextItemIndex, owner } = data;
     // The rule of jettons.
-    const content = readKeptContent(data.content) ?? {};
+    const content = readBoundedContent(data.content) ?? {};
     const row = { address: key, next_item_index: nextItemIndex, owner: keyOrNull(owner), content, ...state };
     return { nftCollection: row };
   },
@@ -38,7 +38,8 @@ export const nftItems: Family = {
     const data = itemData(subject.answers('get_nft_data'));
     if (data === undefined) return 'malformed';
     const { init, index, collection, owner } = data;
-    const own = collection === null ? readKeptContent(data.content) : await readFromCollection(subject, data, around);
+    const own =
+      collection === null ? readBoundedContent(data.content) : await readFromCollection(subject, data, around);
     if (own === undefined) return collection === null ? 'malformed' : 'unconfirmed';
     const zone = collection === null ? undefined : await around.zoneOf(collection);
     const domain = zone === undefined ? undefined : readDomain(zone, subject.answers);
@@ -74,7 +75,7 @@ export const nftItems: Family = {
 async function readFromCollection(
   { account }: Subject,
   { collection, index, content }: ItemData,
-  around: Surroundings,
+  around: DetectionContext,
 ): Promise<Content | undefined> {
   const numbered: StackEntry = { type: 'int', value: index };
   return around.consult({
@@ -87,7 +88,7 @@ async function readFromCollection(
     read: (said: Answers) => {
       const whole = contentData(said('get_nft_content'));
       const isKnown = isNamed(said('get_nft_address_by_index'), account);
-      return isKnown && whole !== undefined ? readKeptContent(whole.content) : undefined;
+      return isKnown && whole !== undefined ? readBoundedContent(whole.content) : undefined;
     },
     weigh: (known) => Object.values(known ?? {}).reduce((sum, text) => sum + text.length, 0),
   });

@@ -21,7 +21,7 @@ import { interpret } from './interpretation.ts';
 import { createInterpreterMetrics } from './metrics.ts';
 import { INTERPRETATION_VERSION, tuningDefaults, type InterpreterTuning } from './options.ts';
 import { createInterpreterProgress, type InterpreterProgressView } from './progress.ts';
-import { isClaimLost, isFinal, untilUntellable, type Stage } from './retrying.ts';
+import { isClaimLost, isFinal, retryUntilPermanent, type Stage } from './retrying.ts';
 
 /** Interprets indexed blocks: contracts, transfers, actions. Several processes may work in parallel. */
 export type Interpreter = {
@@ -92,7 +92,7 @@ export function createInterpreter(options: InterpreterOptions, dependencies: Int
       const claim = { version, blocksMax, claimMs: tuning.claimMs };
       const claimed = await retry.run('claim', worker, () => claimInterpretations(store, claim), signal);
       alone = Math.max(0, alone - 1);
-      if (claimed !== undefined) await storeNew(await tellClaimed(claimed));
+      if (claimed !== undefined) await storeNew(await classifyClaimed(claimed));
       else if (!(await findOlder(worker))) await pause(tuning.idleMs, signal);
     }
   }
@@ -106,7 +106,7 @@ export function createInterpreter(options: InterpreterOptions, dependencies: Int
   }
 
   /** @returns complete traces that ended in the blocks; empty if the blocks are not interpreted */
-  async function tellClaimed(claimed: ClaimedBlocks): Promise<readonly TraceRow[]> {
+  async function classifyClaimed(claimed: ClaimedBlocks): Promise<readonly TraceRow[]> {
     claims.add(claimed);
     const endHeartbeat = startHeartbeat({ claimMs: tuning.claimMs, beat: () => claimed.heartbeat() }, { logger });
     try {
@@ -138,13 +138,13 @@ export function createInterpreter(options: InterpreterOptions, dependencies: Int
     const { meaning, counts, traces } = await retry.run(
       'read',
       number,
-      untilUntellable(seqnos, () => interpret(seqnos, { store, finder, version, readBeginning }, signal)),
+      retryUntilPermanent(seqnos, () => interpret(seqnos, { store, finder, version, readBeginning }, signal)),
       signal,
     );
     await retry.run(
       'write',
       number,
-      untilUntellable(seqnos, () => writeClassification(store, claimed, meaning)),
+      retryUntilPermanent(seqnos, () => writeClassification(store, claimed, meaning)),
       signal,
     );
     metrics.written(seqnos.length, counts);

@@ -18,7 +18,7 @@ export function isFinal(error: unknown): boolean {
 const OWN_FAILURES_MAX = 3;
 
 /** Work on blocks that gives up when it fails by itself again and again. */
-export function untilUntellable<T>(seqnos: readonly number[], work: () => Promise<T>): () => Promise<T> {
+export function retryUntilPermanent<T>(seqnos: readonly number[], work: () => Promise<T>): () => Promise<T> {
   let failures = 0;
   return async () => {
     try {

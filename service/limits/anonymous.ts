@@ -1,5 +1,5 @@
 import { createAddresses } from './addresses.ts';
-import type { PricedPlan, Subject } from './callers.ts';
+import type { PlanWithCosts, Subject } from './callers.ts';
 import { addressSubject, siteOf } from './client-address.ts';
 import type { LimitPlan } from './options.ts';
 
@@ -8,7 +8,7 @@ export type AnonymousCallers = {
   /** Returns the subject whose budget counts for an address. The budget stays the same at least while requests of it are in flight. */
   subject(address: string, nowUs: number): Subject;
   /** Replaces the plan. Use counted so far carries over to the new plan. */
-  setPlan(priced: PricedPlan): void;
+  setPlan(priced: PlanWithCosts): void;
   /** Number of addresses with a cached budget; sites are not counted. */
   readonly size: number;
 };
@@ -20,7 +20,7 @@ const BUDGETS_OF_SITE = 16;
  * @param max most addresses, and most sites, with a cached budget
  * @param seed 32 random bits
  */
-export function createAnonymousCallers(given: PricedPlan, max: number, seed: number): AnonymousCallers {
+export function createAnonymousCallers(given: PlanWithCosts, max: number, seed: number): AnonymousCallers {
   let priced = given;
   let sitePriced = pricedForSite(given);
   const addresses = createAddresses(priced.plan, max, seed);
@@ -45,7 +45,7 @@ export function createAnonymousCallers(given: PricedPlan, max: number, seed: num
   };
 }
 
-function pricedForSite(priced: PricedPlan): PricedPlan {
+function pricedForSite(priced: PlanWithCosts): PlanWithCosts {
   return { ...priced, plan: planOfSite(priced.plan) };
 }
 

@@ -4,7 +4,7 @@ import type { FoundKey } from './keyring.ts';
 import type { Grants, LimitPlan } from './options.ts';
 
 /** Plan with the values derived from it that a decision needs. */
-export type PricedPlan = {
+export type PlanWithCosts = {
   readonly name: string;
   readonly plan: LimitPlan;
   readonly counts: PlanCounts;
@@ -16,7 +16,7 @@ export type PricedPlan = {
 export type Subject = {
   readonly name: string;
   readonly budget: Budget;
-  readonly priced: PricedPlan;
+  readonly priced: PlanWithCosts;
   readonly key: FoundKey | undefined;
   /** IPv6 /48 of a caller without a key. The budget of the /48 is charged too. */
   readonly site?: Subject;

@@ -1,4 +1,4 @@
-import type { PricedPlan } from './callers.ts';
+import type { PlanWithCosts } from './callers.ts';
 import { LimitsError } from './errors.ts';
 import type { KeyTerms } from './key-terms.ts';
 import { planProblems, type Keyring } from './keyring.ts';
@@ -7,14 +7,14 @@ import { grantsOf, type LimitPlan, type PlanOptions } from './options.ts';
 
 /** The plans in force. */
 export type Plans = {
-  readonly anonymous: PricedPlan | undefined;
+  readonly anonymous: PlanWithCosts | undefined;
   /** Returns the plan that terms name, with their overrides; undefined when it does not exist. */
-  of(terms: KeyTerms): PricedPlan | undefined;
+  of(terms: KeyTerms): PlanWithCosts | undefined;
 };
 
 export function createPlans(options: PlanOptions, countsOf: (plan: string) => PlanCounts): Plans {
   const plans = new Map(options.plans.map((plan) => [plan.name, priced(plan, countsOf(plan.name))]));
-  const ofTerms = new WeakMap<KeyTerms, PricedPlan>();
+  const ofTerms = new WeakMap<KeyTerms, PlanWithCosts>();
   return {
     anonymous: options.anonymousPlan === null ? undefined : plans.get(options.anonymousPlan),
     of(terms) {
@@ -38,14 +38,14 @@ export function refuseUnknownPlans({ plans, anonymousPlan }: PlanOptions, keyrin
 }
 
 /** Costs as a map. An operation name is input from outside and must not find properties inherited from Object. */
-function priced(plan: LimitPlan, counts: PlanCounts): PricedPlan {
+function priced(plan: LimitPlan, counts: PlanCounts): PlanWithCosts {
   const costs = new Map(Object.entries(plan.methodCosts));
   const costOf = costs.size === 0 ? () => 1 : (operation: string) => costs.get(operation) ?? 1;
   return { name: plan.name, plan, counts, grants: grantsOf(plan), costOf };
 }
 
 /** Applies the overrides of a key. A burst below the rate would make the rate unreachable, so the burst is raised to the rate. */
-function overridden(base: PricedPlan, { overrides }: KeyTerms): PricedPlan {
+function overridden(base: PlanWithCosts, { overrides }: KeyTerms): PlanWithCosts {
   if (overrides === undefined) return base;
   const requestsPerSecond = overrides.requestsPerSecond ?? base.plan.requestsPerSecond;
   const burst = Math.max(requestsPerSecond, overrides.burst ?? base.plan.burst);

@@ -13,7 +13,7 @@ import { noState, readState } from './account-state.ts';
 import type { PendingState } from './account-state.ts';
 
 /** Simulated transaction, as a bag of cells and as parsed. */
-export type ForeseenTransaction = {
+export type SimulatedTransaction = {
   readonly workchain: number;
   readonly boc: Buffer;
   readonly table: Boc;
@@ -21,9 +21,9 @@ export type ForeseenTransaction = {
 };
 
 /** Everything that a message from outside leads to. */
-export type Foreseen = {
+export type SimulatedTrace = {
   /** Ordered by lt, then account. The first transaction belongs to the message. */
-  readonly transactions: readonly ForeseenTransaction[];
+  readonly transactions: readonly SimulatedTransaction[];
   /** Accounts that have a transaction, as the last one leaves them: BoCs of `ShardAccount` by `workchain:hex`. */
   readonly after: ReadonlyMap<string, Buffer>;
   /** States before and after each of them, once each. */
@@ -37,7 +37,7 @@ export type Foreseen = {
 };
 
 export type EmulatedTrace =
-  | ({ readonly kind: 'foreseen' } & Foreseen)
+  | ({ readonly kind: 'foreseen' } & SimulatedTrace)
   /** The message would not be accepted now. */
   | { readonly kind: 'rejected'; readonly error: string; readonly read: ReadonlyMap<string, Buffer> };
 
@@ -66,7 +66,7 @@ type Waiting = {
 export async function emulateTrace(world: ChainSnapshot, message: Buffer): Promise<EmulatedTrace> {
   const read = new Map<string, Buffer>();
   const after = new Map<string, Buffer>();
-  const transactions: ForeseenTransaction[] = [];
+  const transactions: SimulatedTransaction[] = [];
   const states = new Map<string, PendingState>();
   const stateOf = async (account: AccountId): Promise<Buffer> => {
     const key = formatRawAddress(account);

@@ -6,7 +6,7 @@ import { readTransaction } from '../decode/tlb/transaction.ts';
 import type { AccountId } from '../live/accounts/accounts.ts';
 import { readExternalMessage, type ExternalMessage } from '../live/send/external-message.ts';
 import type { PendingState } from './account-state.ts';
-import type { Foreseen } from './emulation.ts';
+import type { SimulatedTrace } from './emulation.ts';
 
 /** Trace of a message that was sent through this service and is not indexed yet, with all simulated transactions. */
 export type PendingTrace = {
@@ -48,7 +48,7 @@ type Sent = Pick<PendingTrace, 'sentUnixMs' | 'sinceUtime'> & { readonly message
  */
 export function pendingTraceOf(
   { message, sentUnixMs, sinceUtime }: Sent,
-  { transactions, states, version, left }: Foreseen,
+  { transactions, states, version, left }: SimulatedTrace,
   classified: Classified | undefined,
 ): PendingTrace {
   const accounts = transactions.map(({ workchain, transaction }) =>

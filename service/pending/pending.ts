@@ -7,7 +7,7 @@ import type { ChainSnapshot, ChainSnapshots } from '../live/contracts/chain-snap
 import { readExternalMessage } from '../live/send/external-message.ts';
 import type { ExternalMessage } from '../live/send/external-message.ts';
 import { emulateTrace } from './emulation.ts';
-import type { Foreseen } from './emulation.ts';
+import type { SimulatedTrace } from './emulation.ts';
 import { classifySimulated } from './simulated-actions.ts';
 import { createPendingMetrics } from './metrics.ts';
 import type { GoneReason } from './metrics.ts';
@@ -252,7 +252,7 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
     one.read = undefined;
   }
 
-  async function keep(key: string, one: Watched, foreseen: Foreseen, world: ChainSnapshot): Promise<void> {
+  async function keep(key: string, one: Watched, foreseen: SimulatedTrace, world: ChainSnapshot): Promise<void> {
     const classified = await classifySimulated(one.message, foreseen, { world, detector }).catch((error: unknown) => {
       one.read = undefined;
       logger.debug({ err: error, key }, 'a foreseen trace was not classified');

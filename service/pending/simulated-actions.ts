@@ -9,7 +9,7 @@ import type { AccountFacts } from '../interfaces/facts.ts';
 import type { AccountId } from '../live/accounts/accounts.ts';
 import type { ChainSnapshot } from '../live/contracts/chain-snapshot.ts';
 import type { ExternalMessage } from '../live/send/external-message.ts';
-import type { Foreseen } from './emulation.ts';
+import type { SimulatedTrace } from './emulation.ts';
 
 /** Concurrent detections. A trace leaves the TVM's other threads to other callers. */
 const LOOKED_INTO_AT_ONCE = 4;
@@ -23,7 +23,7 @@ const NO_SEQNO = 0;
  */
 export function classifySimulated(
   message: ExternalMessage,
-  foreseen: Foreseen,
+  foreseen: SimulatedTrace,
   { world, detector }: { readonly world: ChainSnapshot; readonly detector: Detector },
 ): Promise<Classified> {
   const after = world.foresee(foreseen.after);
@@ -53,7 +53,7 @@ export function classifySimulated(
   });
 }
 
-function eventTraceOf({ hash, normalizedHash }: ExternalMessage, { transactions }: Foreseen): ClassifierTrace {
+function eventTraceOf({ hash, normalizedHash }: ExternalMessage, { transactions }: SimulatedTrace): ClassifierTrace {
   const events = transactions.map(({ table, transaction, workchain }) =>
     eventTransaction({ table, transaction, workchain, mcSeqno: NO_SEQNO }),
   );

@@ -12,7 +12,7 @@ import type { PoolTuning } from './options.ts';
 import type { PoolContext } from './reads.ts';
 import { isUsable } from './selection.ts';
 import { placesOf } from './slices.ts';
-import { judge, mostTelling } from './verdict.ts';
+import { judge, mostInformativeError } from './verdict.ts';
 import type { AdmissionQueue } from './admission-queue.ts';
 
 /** Number of lite servers that get a message at once. The message spreads from any of them, and a server may be cut off. */
@@ -215,7 +215,7 @@ function isKnownMessage(error: unknown): boolean {
 
 /** Returns the most informative error. A refusal comes before silence, which is reported by the number of silent servers. */
 function telling(errors: readonly unknown[]): Error {
-  const error = mostTelling(errors);
+  const error = mostInformativeError(errors);
   return error instanceof Error ? error : new PoolError('no_lite_server', { attempts: errors.length }, error);
 }
 

@@ -1,5 +1,5 @@
 import type { Head } from './head.ts';
-import { hasVoice } from './head-keeper.ts';
+import { hasVote } from './head-keeper.ts';
 import type { Member } from './member.ts';
 
 /** The newest masterchain seqno that most lite servers have. */
@@ -35,7 +35,7 @@ export function createConsensusKeeper({ members, head, now }: ConsensusDependenc
     consider() {
       const served = head()?.block.seqno;
       if (served === undefined) return;
-      const seqnos = members.filter(hasVoice).map((member) => member.tip()?.block.seqno ?? 0);
+      const seqnos = members.filter(hasVote).map((member) => member.tip()?.block.seqno ?? 0);
       const seqno = Math.min(served, quorumSeqno(seqnos));
       if (seqno > (consensus?.seqno ?? 0)) consensus = { seqno, sinceMs: now() };
     },

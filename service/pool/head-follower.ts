@@ -61,7 +61,7 @@ export function createHeadFollower(
       const leftMs = outUntilMs - now();
       if (stop.signal.aborted || phase === 'in' || leftMs <= 0) return;
       await pause(Math.min(leftMs, tuning.urgentProbeMs));
-      if (isUrgent()) member.pardoned();
+      if (isUrgent()) member.readmitted();
     }
   }
 

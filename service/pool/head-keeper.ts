@@ -61,7 +61,7 @@ export function createHeadKeeper(
 
   function consider(): void {
     if (stop.signal.aborted) return;
-    const tips = members.flatMap((member) => (hasVoice(member) ? (member.tip() ?? []) : []));
+    const tips = members.flatMap((member) => (hasVote(member) ? (member.tip() ?? []) : []));
     const servedSeqno = (): number => head?.block.seqno ?? 0;
     serveOne(headCandidates({ tips, servedSeqno: servedSeqno(), nowMs: now(), unproved: options.unproved }));
     // Other lite servers have the block of the first one a moment later. If the block is proved by then, it is served at once.
@@ -162,7 +162,7 @@ export function createHeadKeeper(
 }
 
 /** Reports whether a server counts for the head. It must be in, and its newest block must not be the end of a slice of the past. */
-export function hasVoice(member: Pick<Member, 'health' | 'use'>): boolean {
+export function hasVote(member: Pick<Member, 'health' | 'use'>): boolean {
   return member.health().phase === 'in' && hasNewest(member.use().slices);
 }
 

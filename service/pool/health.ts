@@ -125,7 +125,7 @@ export function afterSilence(health: Health, nowMs: number, jitter: number, opti
 }
 
 /** Shortens a pause. If no other server is left, a server that is out for failures is probed early. */
-export function afterPardon(health: Health, nowMs: number): Health {
+export function readmit(health: Health, nowMs: number): Health {
   if (health.phase !== 'out' || health.cause !== 'failures') return health;
   return { ...health, outUntilMs: Math.min(health.outUntilMs, nowMs) };
 }

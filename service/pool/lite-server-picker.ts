@@ -6,8 +6,8 @@ import type { Member } from './member.ts';
 import type { MethodClass } from './method-class.ts';
 import { selectLiteServer } from './selection.ts';
 import type { Candidate } from './selection.ts';
-import { hasPlaces } from './slices.ts';
-import type { PlaceNeed } from './slices.ts';
+import { coversPositions } from './slices.ts';
+import type { PositionNeed } from './slices.ts';
 
 /** Requirements of a read on a lite server. */
 export type Requirement = {
@@ -17,7 +17,7 @@ export type Requirement = {
   /** Old data that lite servers may have dropped. */
   readonly depth: DepthNeed | undefined;
   /** Positions in the chain; undefined when unknown. */
-  readonly places: readonly PlaceNeed[] | undefined;
+  readonly places: readonly PositionNeed[] | undefined;
   /** Access of the caller; undefined for the pool itself. */
   readonly access: ReadAccess | undefined;
   /** True when the read may use the slots reserved for urgent work. */
@@ -106,6 +106,6 @@ export function createPicker({ members, headSeqno, now, random }: PickerDependen
 
 function permission(member: Member, wanted: Requirement, recent: boolean): Permission {
   const { slices } = member.use();
-  if (wanted.places !== undefined && !hasPlaces(slices, wanted.places, wanted.masterchainSeqno)) return 'no';
+  if (wanted.places !== undefined && !coversPositions(slices, wanted.places, wanted.masterchainSeqno)) return 'no';
   return permissionOf(wanted.access, member.use(), recent);
 }

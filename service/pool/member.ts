@@ -13,7 +13,7 @@ import {
   afterFailure,
   afterMisbehaviour,
   afterOtherNetwork,
-  afterPardon,
+  readmit,
   afterReport,
   afterSilence,
   afterSuccess,
@@ -91,7 +91,7 @@ export type Member = {
   /** Returns the check that its last misbehaviour failed. */
   lastMisbehaviour(): string | undefined;
   /** Ends its pause early. */
-  pardoned(): void;
+  readmitted(): void;
   /** Returns an unanswered read for use as a probe; undefined when reports are enough to bring it back. */
   probeRead(): Buffer | undefined;
   /** Connection, for the follower and for closing. */
@@ -286,7 +286,7 @@ export function createMember(
     },
     lastMisbehaviour: () => lastMisbehaviour,
     recentErrors: recent.list,
-    pardoned: () => become(afterPardon(health, now())),
+    readmitted: () => become(readmit(health, now())),
     probeRead: () => (isOutForReads(health, tuning.health) ? (unanswered ?? lastRead) : undefined),
     async read(request, queryOptions) {
       // A message is never sent again as a probe.

@@ -25,7 +25,7 @@ import type { SharedAnswers } from './redis/shared-answers.ts';
 import { isUsable, lagBlocks } from './selection.ts';
 import { createSingleFlight } from './single-flight.ts';
 import { placesOf } from './slices.ts';
-import { commonAbsence, judge, mostTelling } from './verdict.ts';
+import { commonAbsence, judge, mostInformativeError } from './verdict.ts';
 import type { AdmissionQueue } from './admission-queue.ts';
 
 /** Bounds and trace of a read; `live`'s ReadContext is one. */
@@ -124,10 +124,10 @@ type Question<T> = {
   readonly judgeAnswer: (answer: Buffer, attempt: CheckedAttempt) => T | Promise<T>;
 };
 
-type Asked<T> = { readonly value: T; readonly liteServer: number; readonly answer: Buffer };
+type AttemptResult<T> = { readonly value: T; readonly liteServer: number; readonly answer: Buffer };
 
 /** Result of one flight, shared by all its waiters. */
-type Landed<T> = {
+type FlightResult<T> = {
   readonly value: T;
   readonly liteServers: readonly number[];
   readonly source: Extract<ReadSource, 'lite_server' | 'redis'>;
@@ -203,7 +203,7 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
     };
     const tried = askedFor.get(flightKey) ?? new Set<number>();
     context.observe?.({ kind: 'asked', liteServers: tried });
-    const work = async (signal: AbortSignal): Promise<Landed<T>> => {
+    const work = async (signal: AbortSignal): Promise<FlightResult<T>> => {
       askedFor.set(flightKey, tried);
       try {
         const known = immutable ? await askShared(question, signal) : undefined;
@@ -300,7 +300,7 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
     return value.value;
   }
 
-  async function ask<T>(question: Question<T>, tried: Set<number>, signal: AbortSignal): Promise<Asked<T>> {
+  async function ask<T>(question: Question<T>, tried: Set<number>, signal: AbortSignal): Promise<AttemptResult<T>> {
     // A check may take longer than an answer may. The lite server is not at fault then.
     const answered = new Set<number>();
     const asked = new Map<number, Member>();
@@ -360,7 +360,7 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
       if (!(error instanceof AttemptsExhausted)) throw error;
       const absence = commonAbsence(error.errors);
       if (absence !== undefined) question.onAbsent?.(absence);
-      throw mostTelling(error.errors);
+      throw mostInformativeError(error.errors);
     } finally {
       question.observe({ kind: 'read', source: 'lite_server', liteServers: [], attempts: tried.size });
     }
@@ -385,7 +385,7 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
     question: Question<T>,
     signal: AbortSignal,
     { onAnswer, onMiss }: { onAnswer: () => void; onMiss: () => void },
-  ): Promise<Asked<T>> {
+  ): Promise<AttemptResult<T>> {
     const startedMs = now();
     const attributes = { 'ton.lite_server': member.name, 'ton.function': question.name };
     const span = startSpan(dependencies.tracer, 'pool.attempt', attributes, question.span);

@@ -19,7 +19,7 @@ export type Slice = {
 };
 
 /** Position in the chain that a query needs. */
-export type PlaceNeed = {
+export type PositionNeed = {
   readonly workchain: number;
   /** A shard, or an account's first 64 bits with the last one set. */
   readonly shard: bigint;
@@ -36,12 +36,12 @@ const NEWEST_SEQNO = 0xffff_ffff;
 const BY_SEQNO = 0x1;
 const BY_LT = 0x2;
 
-const newest: PlaceNeed = { workchain: MASTERCHAIN, shard: FULL_SHARD, by: 'newest' };
+const newest: PositionNeed = { workchain: MASTERCHAIN, shard: FULL_SHARD, by: 'newest' };
 
 type Id = { readonly workchain: number; readonly shard: bigint; readonly seqno: number };
 
 /** Returns the positions named by a query's arguments; the newest block of the masterchain when they name none. */
-export function placesOf(functionName: string, args: unknown): readonly PlaceNeed[] {
+export function placesOf(functionName: string, args: unknown): readonly PositionNeed[] {
   const { id, account, lt, utime, mode, knownBlock, targetBlock } = args as {
     readonly id?: Id;
     readonly account?: { readonly workchain: number; readonly id: Buffer };
@@ -69,7 +69,7 @@ export function placesOf(functionName: string, args: unknown): readonly PlaceNee
   ];
 }
 
-function placeOf({ workchain, shard, seqno }: Id): PlaceNeed {
+function placeOf({ workchain, shard, seqno }: Id): PositionNeed {
   return { workchain, shard: BigInt.asUintN(64, shard), by: 'seqno', value: seqno };
 }
 
@@ -77,13 +77,13 @@ function placeOf({ workchain, shard, seqno }: Id): PlaceNeed {
  * Returns true when one of the slices has every position; `null` has all.
  * @param masterchainSeqno a masterchain block that is needed too
  */
-export function hasPlaces(
+export function coversPositions(
   slices: readonly Slice[] | null,
-  places: readonly PlaceNeed[],
+  places: readonly PositionNeed[],
   masterchainSeqno: number | undefined,
 ): boolean {
   if (slices === null) return true;
-  const needs: PlaceNeed[] = [...places];
+  const needs: PositionNeed[] = [...places];
   if (masterchainSeqno !== undefined)
     needs.push({ workchain: MASTERCHAIN, shard: FULL_SHARD, by: 'seqno', value: masterchainSeqno });
   return slices.some((slice) => needs.every((need) => reaches(slice.from, need, 1) && reaches(slice.to, need, -1)));
@@ -98,7 +98,7 @@ export function hasNewest(slices: readonly Slice[] | null): boolean {
  * Returns true when the position is on the right side of one bound of its shard. A slice without bounds on this side has all positions.
  * @param direction 1: from the bound on; -1: up to it
  */
-function reaches(bounds: readonly SlicePlace[], need: PlaceNeed, direction: 1 | -1): boolean {
+function reaches(bounds: readonly SlicePlace[], need: PositionNeed, direction: 1 | -1): boolean {
   if (bounds.length === 0) return true;
   const masterchain = bounds.find(({ workchain }) => workchain === MASTERCHAIN);
   return bounds.some((bound) => {

@@ -77,7 +77,7 @@ export function commonAbsence(errors: readonly unknown[]): LiteServerError | und
 /**
  * Returns the error to show when every attempt failed: the most informative one. Silence becomes `deadline`, an empty pool becomes `no_lite_server`.
  */
-export function mostTelling(errors: readonly unknown[]): unknown {
+export function mostInformativeError(errors: readonly unknown[]): unknown {
   const [best] = errors.toSorted((a, b) => judge(b).telling - judge(a).telling);
   const data = { attempts: errors.length, ...(best instanceof Error ? { lastError: best.message } : {}) };
   if (best === undefined || judge(best).telling === 0) return new PoolError('no_lite_server', data, best);

@@ -9,7 +9,7 @@ import { encodeCopy, encodeUnnest } from './row-encoding.ts';
 import type { Session } from './store.ts';
 
 /** How rows travel: `copy` for the many of the past, `unnest` for the few of a block at the head. */
-export type Carriage = 'copy' | 'unnest';
+export type InsertMode = 'copy' | 'unnest';
 
 /** Inserts rows into tables inside a transaction. */
 export type Inserts = {
@@ -30,7 +30,7 @@ export type Inserts = {
   ): Promise<readonly R[]>;
 };
 
-export function createInserts(session: Session, carriage: Carriage): Inserts {
+export function createInserts(session: Session, carriage: InsertMode): Inserts {
   const staged = new Set<string>();
   const run: Inserts['run'] = async <R extends object, T extends Table>(
     table: T,

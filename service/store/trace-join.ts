@@ -4,7 +4,7 @@ import { hashKey } from './hash-key.ts';
 import { insertFrom, type Inserts } from './insert.ts';
 import type { Session } from './store.ts';
 import { openEdges, traceAccounts, traces, type OpenEdgeRow, type TraceRow, type TransactionRow } from './tables.ts';
-import { planTraces, TRACE_STATE, type Absorbed, type MetEdge, type TraceSet } from './trace-plan.ts';
+import { planTraces, TRACE_STATE, type MergedTrace, type JoinedEdge, type TraceSet } from './trace-plan.ts';
 import type { TraceRows } from './trace-rows.ts';
 
 /** Rows under their most likely traces. */
@@ -24,7 +24,7 @@ export async function hintTraces(session: Session, rows: TraceRows): Promise<Hin
   const taken = rows.openEdges.filter(({ produced }) => !produced);
   const labels = new Map<string, Uint8Array>();
   if (taken.length > 0) {
-    const sent = await session.query<MetEdge>(
+    const sent = await session.query<JoinedEdge>(
       'SELECT msg_hash, trace_id FROM open_edges WHERE produced AND msg_hash = ANY ($1::bytea[])',
       [hashes(taken.map(({ msg_hash }) => msg_hash))],
     );
@@ -67,12 +67,12 @@ export async function joinTraces(
 }
 
 /** Deletes the open messages whose other end is in the new rows. */
-async function takeMetEdges(session: Session, edges: readonly OpenEdgeRow[]): Promise<MetEdge[]> {
-  const met: MetEdge[] = [];
+async function takeMetEdges(session: Session, edges: readonly OpenEdgeRow[]): Promise<JoinedEdge[]> {
+  const met: JoinedEdge[] = [];
   for (const produced of [true, false]) {
     const wanted = edges.filter((edge) => edge.produced !== produced).map(({ msg_hash }) => msg_hash);
     if (wanted.length === 0) continue;
-    const taken = await session.query<MetEdge>(
+    const taken = await session.query<JoinedEdge>(
       'DELETE FROM open_edges WHERE produced = $1 AND msg_hash = ANY ($2::bytea[]) RETURNING msg_hash, trace_id',
       [produced, hashes(wanted)],
     );
@@ -81,13 +81,13 @@ async function takeMetEdges(session: Session, edges: readonly OpenEdgeRow[]): Pr
   return met;
 }
 
-async function readTraces(session: Session, met: readonly MetEdge[]): Promise<TraceRow[]> {
+async function readTraces(session: Session, met: readonly JoinedEdge[]): Promise<TraceRow[]> {
   if (met.length === 0) return [];
   const ids = [...new Map(met.map(({ trace_id }) => [hashKey(trace_id), trace_id])).values()];
   return session.query<TraceRow>('SELECT * FROM traces WHERE trace_id = ANY ($1::bytea[])', [hashes(ids)]);
 }
 
-async function absorb(session: Session, absorbed: readonly Absorbed[]): Promise<void> {
+async function absorb(session: Session, absorbed: readonly MergedTrace[]): Promise<void> {
   const values = [hashes(absorbed.map(({ from }) => from)), hashes(absorbed.map(({ into }) => into))];
   const given = 'unnest($1::bytea[], $2::bytea[]) AS given (old_id, new_id)';
   for (const table of ['transactions', 'open_edges']) {

@@ -6,14 +6,14 @@ import type { TraceRows } from './trace-rows.ts';
 export const TRACE_STATE = { complete: 0, pending: 1, broken: 2 } as const;
 
 /** A message with one end in the index and the other end in new rows. */
-export type MetEdge = {
+export type JoinedEdge = {
   readonly msg_hash: Uint8Array;
   /** Trace of the stored end, which sent or received the message. */
   readonly trace_id: Uint8Array;
 };
 
 /** A trace that becomes a part of another. */
-export type Absorbed = { readonly from: Uint8Array; readonly into: Uint8Array };
+export type MergedTrace = { readonly from: Uint8Array; readonly into: Uint8Array };
 
 /** Traces and the accounts of their new transactions, with the ends of the whole traces. */
 export type TraceSet = { readonly traces: readonly TraceRow[]; readonly accounts: readonly TraceAccountRow[] };
@@ -27,7 +27,7 @@ export type TracePlan = {
   /** New messages whose other end is still unknown. */
   readonly openEdges: readonly OpenEdgeRow[];
   /** Names under which transactions are stored and which end. */
-  readonly absorbed: readonly Absorbed[];
+  readonly absorbed: readonly MergedTrace[];
 };
 
 /**
@@ -39,7 +39,7 @@ export type TracePlan = {
  */
 export function planTraces(
   rows: TraceRows,
-  met: readonly MetEdge[],
+  met: readonly JoinedEdge[],
   stored: readonly TraceRow[],
   labels: ReadonlyMap<string, Uint8Array>,
 ): TracePlan {
@@ -135,8 +135,8 @@ function listAbsorbed(
   stored: readonly TraceRow[],
   labels: ReadonlyMap<string, Uint8Array>,
   topOf: TopOf,
-): Absorbed[] {
-  const absorbed = new Map<string, Absorbed>();
+): MergedTrace[] {
+  const absorbed = new Map<string, MergedTrace>();
   const add = (label: Uint8Array, traceId: Uint8Array): void => {
     const into = topOf(traceId);
     const from = hashKey(label);

@@ -1,7 +1,7 @@
 import { accountKey } from './account-key.ts';
 import { StoreError } from './errors.ts';
 import { hashKey } from './hash-key.ts';
-import { createInserts, insertFrom, type Carriage, type Inserts } from './insert.ts';
+import { createInserts, insertFrom, type InsertMode, type Inserts } from './insert.ts';
 import { queueInterpretations, ZEROSTATES_SEQNO } from './interpretations.ts';
 import { newestStates } from './newest-states.ts';
 import { createPartitions } from './partitions.ts';
@@ -29,7 +29,7 @@ export type WriteTurn = {
 
 export type WriterOptions = {
   /** `unnest` and a durable commit for the head. `copy` for the past: a crash of Postgres reverts its progress together with its rows. */
-  readonly carriage: Carriage;
+  readonly carriage: InsertMode;
   /** Traces of masterchain blocks, assembled without the rest of the index. */
   readonly assemble: (rows: readonly BlockRows[]) => TraceRows;
 };

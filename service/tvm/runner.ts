@@ -20,7 +20,7 @@ type MethodsJob = Job & { readonly kind: 'getMethods' };
 const CONFIGS_MAX = 4;
 
 /** Configuration in the emulator's memory. */
-type KeptConfig = { readonly full: number; readonly slim: number; transactions: number | undefined };
+type CachedConfig = { readonly full: number; readonly slim: number; transactions: number | undefined };
 
 /** JSON answers of the emulator's functions. */
 type EmulatorAnswer = {
@@ -40,10 +40,10 @@ type EmulatorAnswer = {
 };
 
 export function createRunner(emulator: Emulator): Runner {
-  const configs = new Map<string, KeptConfig>();
+  const configs = new Map<string, CachedConfig>();
   let isBroken = false;
 
-  function keepConfig({ key, boc }: JobConfig): KeptConfig {
+  function keepConfig({ key, boc }: JobConfig): CachedConfig {
     const known = configs.get(key);
     configs.delete(key);
     if (known === undefined && configs.size >= CONFIGS_MAX) {
@@ -58,13 +58,13 @@ export function createRunner(emulator: Emulator): Runner {
     return kept;
   }
 
-  function readConfig(boc: Buffer): KeptConfig {
+  function readConfig(boc: Buffer): CachedConfig {
     const slim = slimConfig(parseBoc(boc));
     const [fullText, slimText] = [boc, slim].map((bytes) => bytes.toString('base64'));
     return { full: emulator.keep(fullText!), slim: emulator.keep(slimText!), transactions: undefined };
   }
 
-  function runGetMethods(job: MethodsJob, kept: KeptConfig): JobOutput {
+  function runGetMethods(job: MethodsJob, kept: CachedConfig): JobOutput {
     const runs: MethodOutput[] = [];
     let gasUsed = 0;
     for (const call of job.calls) {
@@ -76,7 +76,11 @@ export function createRunner(emulator: Emulator): Runner {
     return { kind: 'getMethods', runs };
   }
 
-  function runGetMethod(job: MethodsJob, call: MethodsJob['calls'][number], { slim, full }: KeptConfig): MethodOutput {
+  function runGetMethod(
+    job: MethodsJob,
+    call: MethodsJob['calls'][number],
+    { slim, full }: CachedConfig,
+  ): MethodOutput {
     const run = (config: number, previousBlocks: string): EmulatorAnswer =>
       JSON.parse(emulator.runGetMethod(methodParams(job, call, previousBlocks), call.stack, config)) as EmulatorAnswer;
     const quick = run(slim, '');
@@ -94,7 +98,7 @@ export function createRunner(emulator: Emulator): Runner {
     };
   }
 
-  function runTransaction(job: Job & { kind: 'transaction' }, kept: KeptConfig): JobOutput {
+  function runTransaction(job: Job & { kind: 'transaction' }, kept: CachedConfig): JobOutput {
     const { shardAccount, message, libraries, params, gasTrace } = job;
     if (!gasTrace) kept.transactions ??= emulator.createTransactions(kept.full, 0);
     const transactions = gasTrace ? emulator.createTransactions(kept.full, 3) : kept.transactions!;

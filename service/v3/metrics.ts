@@ -25,20 +25,20 @@ export function createV3Metrics(register: Registry, readings: V3Readings): void 
 }
 
 /** Kinds of cached parts of answers. */
-export type KeptKind = 'transactions' | 'messages' | 'traces' | 'accounts' | 'tokens';
+export type CacheKind = 'transactions' | 'messages' | 'traces' | 'accounts' | 'tokens';
 
 /** Source of a requested part: the cache, the index in rendered form, or rows of the index. */
-export type KeptOutcome = 'kept' | 'stored' | 'made';
+export type CacheOutcome = 'kept' | 'stored' | 'made';
 
-export type KeptMetrics = {
-  readonly counted: (kind: KeptKind, outcome: KeptOutcome, count?: number) => void;
+export type CacheMetrics = {
+  readonly counted: (kind: CacheKind, outcome: CacheOutcome, count?: number) => void;
   /** @param bytes bytes of the kind in use, as counted by its limit */
-  readonly holds: (kind: KeptKind, bytes: () => number) => void;
+  readonly holds: (kind: CacheKind, bytes: () => number) => void;
 };
 
-export function createKeptMetrics(register: Registry): KeptMetrics {
+export function createCacheMetrics(register: Registry): CacheMetrics {
   const registers = [register];
-  const readings = new Map<KeptKind, () => number>();
+  const readings = new Map<CacheKind, () => number>();
   const held: Gauge = new Gauge({
     name: 'ton_v3_kept_bytes',
     help: 'Transactions, messages and traces that stay written, and what is known of accounts and of tokens, in bytes',

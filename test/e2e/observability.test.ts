@@ -13,7 +13,7 @@ import { createInterpreterProgress } from '#service/interpreter/progress.ts';
 import { createMetadataMetrics } from '#service/metadata/metrics.ts';
 import { createPendingMetrics } from '#service/pending/metrics.ts';
 import { createStoreMetrics } from '#service/store/metrics.ts';
-import { createKeptMetrics, createV3Metrics, createWritingMetrics } from '#service/v3/metrics.ts';
+import { createCacheMetrics, createV3Metrics, createWritingMetrics } from '#service/v3/metrics.ts';
 import { startApiUnderTest, type ApiUnderTest } from '#test/support/api.ts';
 
 const readme = readFileSync(resolve(import.meta.dirname, '../../service/telemetry/README.md'), 'utf8');
@@ -38,7 +38,7 @@ describe('what is seen of the service', () => {
     createIndexerMetrics(own, {
       view: progress.view,
       isHeadWriter: () => false,
-      heldBytes: () => 0,
+      bufferedBytes: () => 0,
       troubles: () => 0,
     });
     createInterpreterMetrics(own, createInterpreterProgress(() => 0).view);
@@ -46,7 +46,7 @@ describe('what is seen of the service', () => {
     createMetadataMetrics(own, { backlog: () => undefined, held: () => 0 });
     createStoreMetrics(own, { connections: () => ({ busy: 0, idle: 0, waiting: 0 }) });
     createV3Metrics(own, { rows: () => 0, waiting: () => 0 });
-    createKeptMetrics(own);
+    createCacheMetrics(own);
     createWritingMetrics(own);
     const registered = [service.register, service.networkRegister, own].flatMap(rowsOf);
     const documented = readme.match(/^\| `ton_\w+` \|.*$/gm)?.map((row) => row.split('|').slice(1, 4).join('|')) ?? [];

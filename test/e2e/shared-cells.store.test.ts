@@ -43,10 +43,10 @@ function codeGiving(graph: Cell): Cell {
   });
 }
 
-type Asked = { readonly path: string; readonly body?: unknown };
+type AttemptResult = { readonly path: string; readonly body?: unknown };
 
 /** A request of each operation that reads data of the account, of the order in the index, or of the caller. */
-function requestsFor(address: string, graph: Cell): readonly Asked[] {
+function requestsFor(address: string, graph: Cell): readonly AttemptResult[] {
   const boc = graph.toBoc().toString('base64');
   const slice = { '@type': 'tvm.stackEntrySlice', slice: { '@type': 'tvm.slice', bytes: boc } };
   const cell = { '@type': 'tvm.stackEntryCell', cell: { '@type': 'tvm.cell', bytes: boc } };
@@ -79,7 +79,7 @@ function requestsFor(address: string, graph: Cell): readonly Asked[] {
   ];
 }
 
-async function ask({ path, body }: Asked): Promise<{ status: number; bytes: number }> {
+async function ask({ path, body }: AttemptResult): Promise<{ status: number; bytes: number }> {
   const headers = { 'x-api-key': service.key, 'content-type': 'application/json' };
   const post = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
   const response = await fetch(`${service.url}${path}`, { headers, ...post });

@@ -8,7 +8,7 @@ import { documentDifferences, knownDifferences } from '#test/support/v2-differen
 import { badValues } from '#test/support/v2-mistakes.ts';
 import { createAnswerJudge, type AnswerJudge } from '#test/support/v2-reference.ts';
 import { operations, readScenes, requestsTo, type Params } from '#test/support/v2-scenes.ts';
-import { ask, pathOf, waysInto, type Asked } from '#test/support/v2-ways.ts';
+import { ask, pathOf, waysInto, type AttemptResult } from '#test/support/v2-ways.ts';
 
 const table = operations.map((operation) => [operation.name, operation] as const);
 
@@ -118,14 +118,14 @@ function statusesOf({ name }: Operation): readonly number[] {
   return [200, 400, 404, 409, 500, ...(name === 'dnsResolve' || name.startsWith('sendBoc') ? [422] : [])];
 }
 
-async function askAll(operation: Operation, params: Params): Promise<(readonly [Way, Asked])[]> {
+async function askAll(operation: Operation, params: Params): Promise<(readonly [Way, AttemptResult])[]> {
   return Promise.all(
     waysInto(operation).map(async (way) => [way, await ask(service(), way, operation.name, params)] as const),
   );
 }
 
 /** What is wrong with an answer by the published document. */
-function flawsOf(operation: string, way: Way, { status, type, body }: Asked): unknown[] {
+function flawsOf(operation: string, way: Way, { status, type, body }: AttemptResult): unknown[] {
   const route =
     way === 'JSON-RPC'
       ? { path: pathOf('jsonRPC'), method: 'POST', status }
@@ -139,7 +139,7 @@ function flawsOf(operation: string, way: Way, { status, type, body }: Asked): un
 }
 
 /** An answer without what tells when and how it was made. */
-function contentOf({ status, body }: Asked): Json {
+function contentOf({ status, body }: AttemptResult): Json {
   const { '@extra': _extra, jsonrpc: _version, id: _id, ...content } = body;
   return { status, ...content };
 }

@@ -3,7 +3,7 @@ import type { Way } from '#test/service/http/requests.ts';
 import type { Params } from './v2-scenes.ts';
 
 /** The parsed answer of one request. */
-export type Asked = { readonly status: number; readonly type: string; readonly body: Record<string, unknown> };
+export type AttemptResult = { readonly status: number; readonly type: string; readonly body: Record<string, unknown> };
 
 /** The ways into an operation. */
 export function waysInto({ methods }: Operation): Way[] {
@@ -21,7 +21,7 @@ export async function ask(
   way: Way,
   operation: string,
   params: Params,
-): Promise<Asked> {
+): Promise<AttemptResult> {
   const headers = { 'x-api-key': service.key };
   const response =
     way === 'GET'

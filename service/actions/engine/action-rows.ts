@@ -29,7 +29,7 @@ export type Action = Required<Omit<ActionColumns, 'data'>> & {
 };
 
 /** Blocks whose parts are no actions. Clients of the first version expect them whole. */
-const WHOLE_TYPES = new Set([
+const INDIVISIBLE_TYPES = new Set([
   'call_contract',
   'contract_deploy',
   'ton_transfer',
@@ -74,7 +74,7 @@ export function actionsOf(trace: ClassifierTrace, root: TraceFragment): Action[]
     const action = isAction(block) ? actionOf(trace, block, parent?.actionId ?? null, ancestors) : undefined;
     const isSame = action?.actionId === parent?.actionId;
     if (action !== undefined && !isSame) actions.push(action);
-    if (WHOLE_TYPES.has(block.type)) return;
+    if (INDIVISIBLE_TYPES.has(block.type)) return;
     const within = [...new Set([...ancestors, block.type])];
     for (const part of block.parts) if (part.type !== deployType) emit(part, action ?? parent, within);
   };

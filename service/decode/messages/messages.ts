@@ -8,7 +8,7 @@ import type { Read } from './readers.ts';
 import { readConstructor } from './scheme-line.ts';
 import type { Constructor } from './scheme-line.ts';
 import schemes from './schemes.json' with { type: 'json' };
-import { countedBody, unnamedBodies } from './wallets.ts';
+import { bodyWithCounts, candidateBodies } from './wallets.ts';
 
 /** Most nested cells that are decoded (service/v3/README.md#decoding). */
 const NESTED_MAX = 10;
@@ -131,7 +131,7 @@ function readNamed(body: ContractSlice, budget: BodyBudget): ReadObject | undefi
   const opcode = body.uintAhead(0, 32);
   const list = candidates.get(opcode);
   if (list === undefined) return undefined;
-  const counted = countedBody(body, opcode);
+  const counted = bodyWithCounts(body, opcode);
   const first = counted === undefined ? undefined : attempt(body, 0, readers.type(counted.type, counted.args), budget);
   if (first !== undefined) return first;
   for (const { read, skipBits } of list) {
@@ -142,7 +142,7 @@ function readNamed(body: ContractSlice, budget: BodyBudget): ReadObject | undefi
 }
 
 function readUnnamed(body: ContractSlice, budget: BodyBudget): ReadObject | undefined {
-  for (const { type, args } of unnamedBodies(body)) {
+  for (const { type, args } of candidateBodies(body)) {
     const value = attempt(body, 0, readers.type(type, args), budget, isEmpty);
     if (value !== undefined) return value;
   }

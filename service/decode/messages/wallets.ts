@@ -16,7 +16,7 @@ const HIGHLOAD_V3_INTERNAL = 0xae42e5a4;
 const ACTIONS_MAX = 255;
 
 /** Returns the type of a body by its operation: of a wallet v5, or of a highload v3's message to itself. */
-export function countedBody(body: CellSlice, opcode: number): WalletBody | undefined {
+export function bodyWithCounts(body: CellSlice, opcode: number): WalletBody | undefined {
   if (opcode === HIGHLOAD_V3_INTERNAL) {
     const list = body.remainingRefs > 0 ? body.clone().ref() : undefined;
     return { type: 'HighloadV3InternalRequest', args: [list === undefined ? 0 : countOutList(body.table, list)] };
@@ -55,7 +55,7 @@ function countChain(table: CellTable, start: number, from: number): number {
  * Returns the possible types of a signed body without an operation, in the order of trial (service/v3/README.md#decoding). Only types of a fitting
  * size are listed.
  */
-export function unnamedBodies(body: CellSlice): WalletBody[] {
+export function candidateBodies(body: CellSlice): WalletBody[] {
   const { remainingBits: bits, remainingRefs: refs, table } = body;
   if (bits < SIGNATURE_BITS) return [];
   const after = bits - SIGNATURE_BITS;

@@ -106,7 +106,7 @@ export function storeWholeBlock(
     info: storeBlockInfo(cells, header),
     valueFlow: storeValueFlow(cells, flow),
     stateUpdate: addStateUpdate(cells, states, before.root, next.state, parts.firstNew, {
-      anew: writtenAnew(states, next.state),
+      anew: rewritten(states, next.state),
       ways: waysToEdited(
         states,
         request.previous.map(({ state }) => state),
@@ -119,7 +119,7 @@ export function storeWholeBlock(
 }
 
 /** Cells of a state that every block writes, whether they changed or not. */
-function writtenAnew(states: CellStore, root: number): ReadonlySet<number> {
+function rewritten(states: CellStore, root: number): ReadonlySet<number> {
   const { outMsgQueueInfo, accounts, details, custom } = readShardState(states, root);
   const inner = custom === undefined ? [] : [custom, readMasterchainStateExtra(states, custom).details];
   return new Set([outMsgQueueInfo, accounts, details, ...inner]);

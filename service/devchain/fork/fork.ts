@@ -17,7 +17,7 @@ export type ForkPoint = { readonly zeroState: BlockId; readonly block: BlockId }
 /** Another network at a block from which a private network continues. */
 export type ForkSource = ForkPoint & {
   /** Reads the initial content of a new network. */
-  readonly readBeginning: () => Promise<ForkBeginning>;
+  readonly readBeginning: () => Promise<ForkGenesis>;
   /**
    * Reads an account as `ShardAccount`, a bag of cells; `account_none` when there is none. Rejects when the other network does not answer.
    */
@@ -29,7 +29,7 @@ export type ForkSource = ForkPoint & {
   readonly readLibrary: (hash: Buffer) => Promise<Buffer | undefined>;
 };
 
-export type ForkBeginning = {
+export type ForkGenesis = {
   readonly utime: number;
   /** Logical time that no account of the other network has reached. */
   readonly endLt: bigint;
@@ -44,7 +44,7 @@ export type AskedAccount = AccountPlace & {
 };
 
 /** Requests of a stored fork to the other network. */
-export type AskedOfOrigin = {
+export type OriginReads = {
   readonly accounts: readonly AskedAccount[];
   /** Hashes of libraries that the other network does not have. */
   readonly absentLibraries: readonly Buffer[];
@@ -106,7 +106,7 @@ export function createForkedAccounts(
   const ready = new Map<string, { readonly edit: OriginalAccount; readonly bag: Buffer }>();
   /** Fetched accounts in the order of their blocks. The oldest have no bag. */
   const brought: { readonly place: AccountPlace; readonly seqno: number; bag: Buffer | undefined }[] = [];
-  let [heldBytes, firstHeld] = [0, 0];
+  let [bufferedBytes, firstHeld] = [0, 0];
   let count = asked.filter(({ isThere }) => isThere).length;
 
   async function read(place: AccountPlace): Promise<Buffer> {
@@ -131,9 +131,9 @@ export function createForkedAccounts(
 
   function hold(place: AccountPlace, bag: Buffer, seqno: number): void {
     brought.push({ place, seqno, bag });
-    for (heldBytes += bag.length; heldBytes > originalBytesMax; firstHeld++) {
+    for (bufferedBytes += bag.length; bufferedBytes > originalBytesMax; firstHeld++) {
       const oldest = brought[firstHeld]!;
-      heldBytes -= oldest.bag!.length;
+      bufferedBytes -= oldest.bag!.length;
       oldest.bag = undefined;
     }
   }

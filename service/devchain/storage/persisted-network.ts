@@ -10,7 +10,7 @@ import { stateAfter } from '../chain/chain.ts';
 import type { AccountPlace } from '../collator/missing-account.ts';
 import { keptNetworkInvalid } from '../chain/errors.ts';
 import { lockFolder } from './folder-lock.ts';
-import type { AskedAccount, AskedOfOrigin, ForkPoint } from '../fork/fork.ts';
+import type { AskedAccount, OriginReads, ForkPoint } from '../fork/fork.ts';
 import { openAppendLog } from './append-log.ts';
 import type { Consensus } from '../chain/signing.ts';
 import type { TimeSlice } from '#service/runtime/time-slice.ts';
@@ -53,7 +53,7 @@ export type PersistedNetwork = {
     window: StateRetention,
     slices: TimeSlice,
     onProgress: (done: number) => void,
-  ): Promise<AskedOfOrigin>;
+  ): Promise<OriginReads>;
   /** Stores a step. On return the system has the bytes, so they outlive the process. */
   append(step: PersistedStep): void;
   /** Records that the forked network has no such account. */

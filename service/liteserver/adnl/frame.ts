@@ -62,7 +62,7 @@ export type FrameDecoder = {
    */
   push(received: Uint8Array): void;
   /** Returns the buffered bytes of an unfinished frame. */
-  heldBytes(): number;
+  bufferedBytes(): number;
 };
 
 /**
@@ -126,7 +126,7 @@ export function createFrameDecoder(cipher: Cipheriv, onPayload: (payload: Buffer
         at = length === undefined ? readPrefix(received, at) : readBody(received, at, length);
       }
     },
-    heldBytes: () => prefixHeld + held,
+    bufferedBytes: () => prefixHeld + held,
   };
 }
 

@@ -64,7 +64,7 @@ export function viewAccount(account: AccountId, pinned: PinnedBlock, { shard, en
  * @param shardAccount BoC of `ShardAccount`
  * @throws DecodeError
  */
-export function viewForeseen(account: AccountId, pinned: PinnedBlock, shardAccount: Buffer): AccountView {
+export function viewSimulated(account: AccountId, pinned: PinnedBlock, shardAccount: Buffer): AccountView {
   const table = parseBoc(shardAccount);
   const slice = new CellSlice(table, table.roots[0]!);
   const cell = slice.ref();

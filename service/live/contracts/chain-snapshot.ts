@@ -21,7 +21,7 @@ import type {
 } from '#service/tvm/tvm.ts';
 import { createAccountReader } from '../accounts/account-reader.ts';
 import type { AccountCell, AccountReaderOptions } from '../accounts/account-reader.ts';
-import { viewForeseen } from '../accounts/account-view.ts';
+import { viewSimulated } from '../accounts/account-view.ts';
 import type { AccountView } from '../accounts/account-view.ts';
 import type { AccountId } from '../accounts/accounts.ts';
 import type { LiveAnswer, ReadContext } from '../answer.ts';
@@ -184,11 +184,11 @@ export function createChainSnapshots(
     const { note, noteRun, answer } = createNotes(pinned);
     const gasMax = context.getMethods?.gas ?? gasLimit;
 
-    const foreseenState = (account: AccountId): Buffer | undefined => foreseen.get(formatRawAddress(account));
+    const simulatedState = (account: AccountId): Buffer | undefined => foreseen.get(formatRawAddress(account));
 
     async function readAccount(account: AccountId): Promise<AccountView> {
-      const shardAccount = foreseenState(account);
-      if (shardAccount !== undefined) return viewForeseen(account, pinned.value, shardAccount);
+      const shardAccount = simulatedState(account);
+      if (shardAccount !== undefined) return viewSimulated(account, pinned.value, shardAccount);
       return note(await reader.readView(account, block, context));
     }
 
@@ -215,7 +215,7 @@ export function createChainSnapshots(
       const key = `${gasMax} ${runKey(block, call)}`;
       const account = await readAccount(call.account);
       // The result on a simulated account is no function of the block. It is neither shared nor cached.
-      if (foreseenState(call.account) !== undefined) return { ...(await run(account, call, context.signal)), account };
+      if (simulatedState(call.account) !== undefined) return { ...(await run(account, call, context.signal)), account };
       const kept = runs.get(key);
       if (kept !== undefined) {
         context.observe?.(fromMemory);

@@ -1,5 +1,5 @@
 import { readTokenContent } from './token-content.ts';
-import { asAddress, asBoc, asCell, asInteger, asSlice, names, orNobody } from './token-contract.ts';
+import { asAddress, asBoc, asCell, asInteger, asSlice, names, orNone } from './token-contract.ts';
 import type { TokenContract } from './token-contract.ts';
 import type { JettonMaster, JettonWallet } from './tokens.ts';
 
@@ -14,7 +14,7 @@ export async function readJettonMaster(contract: TokenContract): Promise<JettonM
     kind: 'jettonMaster',
     totalSupply,
     mintable: mintable !== 0n,
-    admin: orNobody(admin),
+    admin: orNone(admin),
     content: readTokenContent(content),
     walletCode,
   };

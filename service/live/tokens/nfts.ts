@@ -5,7 +5,7 @@ import type { AccountId } from '../accounts/accounts.ts';
 import { readDnsRecords } from './dns-records.ts';
 import { NO_CONTENT, readTokenContent } from './token-content.ts';
 import type { TokenContent } from './token-content.ts';
-import { asAddress, asCell, asInteger, names, orNobody } from './token-contract.ts';
+import { asAddress, asCell, asInteger, names, orNone } from './token-contract.ts';
 import type { TokenContract } from './token-contract.ts';
 import type { DomainContent, NftCollection, NftItem } from './tokens.ts';
 import { sliceEntry } from '../contracts/vm-values.ts';
@@ -16,7 +16,7 @@ export async function readNftCollection(contract: TokenContract): Promise<NftCol
   const stack = await contract.run('get_collection_data', 3);
   const [nextItemIndex, content, owner] = [asInteger(stack?.[0]), asCell(stack?.[1]), asAddress(stack?.[2])];
   if (nextItemIndex === undefined || content === undefined || owner === undefined) return undefined;
-  return { kind: 'nftCollection', nextItemIndex, owner: orNobody(owner), content: readTokenContent(content) };
+  return { kind: 'nftCollection', nextItemIndex, owner: orNone(owner), content: readTokenContent(content) };
 }
 
 /**
@@ -29,7 +29,7 @@ export async function readNftItem(contract: TokenContract): Promise<NftItem | un
   const [init, index] = [asInteger(stack?.[0]), asInteger(stack?.[1])];
   const [collection, owner] = [asAddress(stack?.[2]), asAddress(stack?.[3])];
   if (init === undefined || index === undefined || collection === undefined || owner === undefined) return undefined;
-  const ofCollection = orNobody(collection);
+  const ofCollection = orNone(collection);
   const numbered: StackEntry = { type: 'int', value: index };
   if (ofCollection !== undefined) {
     const item = await contract.at(ofCollection).run('get_nft_address_by_index', 1, [numbered]);
@@ -42,7 +42,7 @@ export async function readNftItem(contract: TokenContract): Promise<NftItem | un
     init: init !== 0n,
     index,
     collection: ofCollection,
-    owner: orNobody(owner),
+    owner: orNone(owner),
     content,
   };
 }

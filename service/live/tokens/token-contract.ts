@@ -89,7 +89,7 @@ function readOr<T>(read: () => T): T | undefined {
 }
 
 /** Undefined for no account. */
-export function orNobody(address: AccountId | 'none'): AccountId | undefined {
+export function orNone(address: AccountId | 'none'): AccountId | undefined {
   return address === 'none' ? undefined : address;
 }
 

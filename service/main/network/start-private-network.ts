@@ -140,7 +140,7 @@ async function openNetwork(
     if (load !== undefined && kept?.origin !== undefined) throw keptAlready();
     if (fork !== undefined && kept?.origin === undefined) output.write(`Tonplane: reading the network of ${fork}\n`);
     forked = fork === undefined ? undefined : await openFork(fork, kept?.origin?.fork, { version, logger });
-    stopTelling = kept?.origin === undefined ? undefined : tellProgress(register, output);
+    stopTelling = kept?.origin === undefined ? undefined : reportProgress(register, output);
     const network = await createPrivateNetwork(
       {
         ...paceOf(blockTime),
@@ -250,7 +250,7 @@ function refuseOtherKind(kept: PersistedNetwork | undefined, fork: string | unde
 /** Milliseconds between progress reports while a long chain is loaded. */
 const TELL_EVERY_MS = 1000;
 
-function tellProgress(register: Registry, output: NodeJS.WritableStream): () => void {
+function reportProgress(register: Registry, output: NodeJS.WritableStream): () => void {
   output.write('Tonplane: loading the kept network\n');
   const timer = setInterval(() => void tell(), TELL_EVERY_MS);
   const tell = async (): Promise<void> => {

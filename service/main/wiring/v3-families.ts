@@ -14,7 +14,7 @@ import { createAccountLabelCache } from '#service/v3/annotations/account-label-c
 import { createTokenInfoCache, type TokenInfoCacheDependencies } from '#service/v3/annotations/token-info-cache.ts';
 import { messageOperations } from '#service/v3/operations/messages.ts';
 import { createTokenMetadata } from '#service/v3/annotations/metadata.ts';
-import { createKeptMetrics } from '#service/v3/metrics.ts';
+import { createCacheMetrics } from '#service/v3/metrics.ts';
 import { multisigOperations } from '#service/v3/operations/multisigs.ts';
 import { accountInformationOperations } from '#service/v3/operations/account-information.ts';
 import { feeOperations } from '#service/v3/operations/fees.ts';
@@ -42,7 +42,7 @@ export function v3Families(
   { wanted, clock, register, threads, random }: V3FamiliesDependencies,
 ): V3Operation[] {
   // Other networks have no established friendly form, so tools treat them like mainnet.
-  const metrics = createKeptMetrics(register);
+  const metrics = createCacheMetrics(register);
   const accounts = createAccountLabelCache({ testOnly: network === 'testnet' }, { clock, metrics });
   const addressBooks = createAddressBooks({ accounts });
   const tokens = createTokenInfoCache({ clock, metrics, wanted });

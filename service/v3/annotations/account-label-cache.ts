@@ -8,7 +8,7 @@ import type { StoreReader } from '#service/store/queries/reader.ts';
 import { createChangeTrackedCache, type CacheView } from './change-tracked-cache.ts';
 import { fitsFriendly, viewAddressBookRow } from '../views/address-book-row.ts';
 import { createCodeInterfaces } from './code-interfaces.ts';
-import type { KeptMetrics } from '../metrics.ts';
+import type { CacheMetrics } from '../metrics.ts';
 import { viewAccountKey } from '../request/scalars.ts';
 
 /** Data of accounts in answers, besides their state. */
@@ -45,7 +45,7 @@ export type AccountLabelCacheOptions = {
 export type AccountLabelCacheDependencies = {
   /** Milliseconds, ascending. */
   readonly clock: () => number;
-  readonly metrics: KeptMetrics;
+  readonly metrics: CacheMetrics;
 };
 
 /** Accounts per query: a millisecond or two of work, with other requests in between. */
@@ -79,7 +79,7 @@ export function createAccountLabelCache(
     {
       bytesMax: KEPT_BYTES_MAX,
       weigh: (raw, { row }) => raw.length + row.length + ENTRY_BYTES,
-      keptMsMax: KEPT_MS_MAX,
+      cachedMsMax: KEPT_MS_MAX,
     },
     { clock },
   );

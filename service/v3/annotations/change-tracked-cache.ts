@@ -34,17 +34,17 @@ export type Reading = {
 
 export type ChangeTrackedCacheOptions<T> = TwoGenerationCacheOptions<T> & {
   /** All entries expire after this time, which is shorter than the index stores changes. */
-  readonly keptMsMax: number;
+  readonly cachedMsMax: number;
 };
 
 /** @param dependencies.clock milliseconds, ascending */
 export function createChangeTrackedCache<T>(
-  { keptMsMax, ...options }: ChangeTrackedCacheOptions<T>,
+  { cachedMsMax, ...options }: ChangeTrackedCacheOptions<T>,
   { clock }: { readonly clock: () => number },
 ): ChangeTrackedCache<T> {
   /** Cache until its expiry; `since` is the same as in a view. */
   type Life = { readonly notes: TwoGenerationCache<T>; readonly endMs: number; since?: bigint };
-  const begin = (): Life => ({ notes: createTwoGenerationCache(options), endMs: clock() + keptMsMax });
+  const begin = (): Life => ({ notes: createTwoGenerationCache(options), endMs: clock() + cachedMsMax });
   let life = begin();
 
   return {

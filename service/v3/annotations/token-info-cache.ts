@@ -6,7 +6,7 @@ import { readTokens, type TokenRow, type WalletRow } from '#service/store/querie
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import type { TokenName } from '#service/store/token-content.ts';
 import { createChangeTrackedCache, type CacheView } from './change-tracked-cache.ts';
-import type { KeptMetrics } from '../metrics.ts';
+import type { CacheMetrics } from '../metrics.ts';
 import { viewAccountKey } from '../request/scalars.ts';
 import { describeToken, describeWallet, fetchedInSeconds, type WalletParties } from '../views/token-info.ts';
 
@@ -31,7 +31,7 @@ export type DescribedAccount = {
 export type TokenInfoCacheDependencies = {
   /** Milliseconds, ascending. */
   readonly clock: () => number;
-  readonly metrics: KeptMetrics;
+  readonly metrics: CacheMetrics;
   /** Called with tokens whose metadata outside of the chain is missing or stale; absent without a fetcher. Never throws, never waits. */
   readonly wanted?: ((tokens: readonly TokenName[]) => void) | undefined;
 };
@@ -64,7 +64,7 @@ export function createTokenInfoCache({ clock, metrics, wanted }: TokenInfoCacheD
     {
       bytesMax: KEPT_BYTES_MAX,
       weigh: (raw, { infos }) => raw.length + 2 * infos.length + ENTRY_BYTES,
-      keptMsMax: KEPT_MS_MAX,
+      cachedMsMax: KEPT_MS_MAX,
     },
     { clock },
   );

@@ -74,8 +74,8 @@ export function viewWalletInformation(live: LiveAccount, useV2: boolean): Infer<
 function viewKnownWallet(wallet: Wallet, useV2: boolean) {
   const { is_signature_allowed: _, ...told } = viewWallet(wallet);
   if (!useV2 || !('isSignatureAllowed' in wallet)) return told;
-  const { wallet_id: _unsigned, ...untold } = told;
-  return wallet.type === 'wallet v5 beta' ? untold : { ...untold, wallet_id: wallet.walletId };
+  const { wallet_id: _unsigned, ...unreported } = told;
+  return wallet.type === 'wallet v5 beta' ? unreported : { ...unreported, wallet_id: wallet.walletId };
 }
 
 function viewLastTransaction({ lastTransaction: { lt, hash } }: LiveAccount) {

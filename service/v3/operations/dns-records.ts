@@ -3,7 +3,7 @@ import { accountKey } from '#service/store/account-key.ts';
 import type { DnsEntryRow } from '#service/store/classification-tables.ts';
 import { dnsOrder, findDnsRecords } from '#service/store/queries/dns.ts';
 import { addressBook, type AddressBooks } from '../annotations/address-book.ts';
-import { openCursor, tellNext } from '../request/cursor.ts';
+import { openCursor, announceNextPage } from '../request/cursor.ts';
 import { defineV3Operation, type V3Operation } from '../request/operation.ts';
 import { account, cursorPage, LIMIT_MAX, plainText } from '../request/parameters.ts';
 import { anyText, orNull, rawAddress, viewAccountKey } from '../request/scalars.ts';
@@ -50,7 +50,7 @@ export function dnsOperations(addressBooks: Pick<AddressBooks, 'bookOf'>): reado
         const filter = { wallet: wallet && accountKey(wallet), domain };
         const after = openCursor(listOrder, part);
         const rows = await findDnsRecords(context.store, filter, { ...part, after });
-        tellNext(listOrder, rows, part.limit, context);
+        announceNextPage(listOrder, rows, part.limit, context);
         const records = rows.map(viewRecord);
         return { records, address_book: await addressBooks.bookOf(records.flatMap(accountsOf), context) };
       },

@@ -11,7 +11,7 @@ import {
   multisigOrdersOrder,
 } from '#service/store/queries/multisigs.ts';
 import { addressBook, type AddressBooks } from '../annotations/address-book.ts';
-import { openCursor, tellNext } from '../request/cursor.ts';
+import { openCursor, announceNextPage } from '../request/cursor.ts';
 import { V3Error } from '../request/errors.ts';
 import { accountsOfActions, ORDER_STEPS_MAX, readOrderActions } from '../views/multisig-order.ts';
 import {
@@ -71,7 +71,7 @@ export function multisigOperations(addressBooks: Pick<AddressBooks, 'bookOf'>): 
         const listOrder = { list: 'multisig/wallets', order: contractsOrder(addresses, page.sort) };
         const after = openCursor(listOrder, page);
         const rows = await findMultisigs(context.store, filter, { ...page, after });
-        tellNext(listOrder, rows, page.limit, context);
+        announceNextPage(listOrder, rows, page.limit, context);
         const owners = includeOrders ? rows.map(({ address }) => address) : [];
         const orders = await findOrdersOf(context.store, owners, ORDERS_MAX + 1);
         if (orders.length > ORDERS_MAX) {
@@ -105,7 +105,7 @@ export function multisigOperations(addressBooks: Pick<AddressBooks, 'bookOf'>): 
         const listOrder = { list: 'multisig/orders', order: multisigOrdersOrder(filter, page.sort) };
         const after = openCursor(listOrder, page);
         const rows = await findMultisigOrders(context.store, filter, { ...page, after });
-        tellNext(listOrder, rows, page.limit, context);
+        announceNextPage(listOrder, rows, page.limit, context);
         const orders = await viewOrders(rows, parseActions, context.signal);
         return { orders, address_book: await addressBooks.bookOf(accountsOfOrders(orders), context) };
       },

@@ -34,12 +34,12 @@ const asked = {
   parameters: { account: account('account'), messageHashes: hashes('ext_msg_hash'), supportedActionTypes },
   rule: {
     schema: {},
-    check: ({ account: one, messageHashes }: Asked): string | undefined =>
+    check: ({ account: one, messageHashes }: AttemptResult): string | undefined =>
       one !== undefined || messageHashes.length > 0 ? undefined : 'account or ext_msg_hash should be specified',
   },
 };
 
-type Asked = { readonly account?: Account | undefined; readonly messageHashes: readonly Buffer[] };
+type AttemptResult = { readonly account?: Account | undefined; readonly messageHashes: readonly Buffer[] };
 
 /** Operations on the simulated results of sent messages (service/v3/README.md#pending). */
 export function pendingOperations(dependencies: PendingOperationsDependencies): readonly V3Operation[] {
@@ -125,7 +125,7 @@ function pendingActions({ pending, notes, network }: PendingOperationsDependenci
 
 function findWithActions(
   pending: Pick<Pending, 'find'>,
-  { account: one, messageHashes }: Asked,
+  { account: one, messageHashes }: AttemptResult,
 ): Promise<readonly PendingTrace[]> {
   const filter = one === undefined ? { hashes: messageHashes } : { actionAccounts: [one] };
   return pending.find({ ...filter, wanted: 'actions' });

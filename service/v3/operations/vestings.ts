@@ -5,7 +5,7 @@ import type { VestingContractRow } from '#service/store/classification-tables.ts
 import { contractsOrder } from '#service/store/queries/first-seen.ts';
 import { findVestings } from '#service/store/queries/vestings.ts';
 import { addressBook, type AddressBooks } from '../annotations/address-book.ts';
-import { openCursor, tellNext } from '../request/cursor.ts';
+import { openCursor, announceNextPage } from '../request/cursor.ts';
 import { defineV3Operation, type V3Operation } from '../request/operation.ts';
 import { accounts, bool, cursorPage, LIMIT_MAX } from '../request/parameters.ts';
 import { intString, longInteger, orNull, rawAddress, viewAccountKey } from '../request/scalars.ts';
@@ -59,7 +59,7 @@ export function vestingOperations(addressBooks: Pick<AddressBooks, 'bookOf'>): r
         const listOrder = { list: 'vesting', order: contractsOrder(addresses, 'asc') };
         const after = openCursor(listOrder, part);
         const rows = await findVestings(context.store, filter, { ...part, after });
-        tellNext(listOrder, rows, part.limit, context);
+        announceNextPage(listOrder, rows, part.limit, context);
         const contracts = rows.map(viewVesting);
         return {
           vesting_contracts: contracts,

@@ -32,9 +32,9 @@ export type OpenedMessages = {
 type Ends = readonly (string | null)[];
 
 /** Cached data of a rendered message besides its text: its ends. */
-export type KeptEnds = Ends;
+export type CachedEnds = Ends;
 
-export function createMessageRenderer(texts: JsonCache<KeptEnds>): MessageRenderer {
+export function createMessageRenderer(texts: JsonCache<CachedEnds>): MessageRenderer {
   return {
     async open(rows, reader) {
       const wanted = await mapInSlices(
@@ -93,7 +93,7 @@ async function openFresh(
   return shown;
 }
 
-type Opened = { readonly row: MessageRow; readonly one: ShownMessage | CachedJson<KeptEnds> };
+type Opened = { readonly row: MessageRow; readonly one: ShownMessage | CachedJson<CachedEnds> };
 
 /** A message from outside may be received several times; its row has the lt of the first receipt. */
 const keyOf = ({ hash, lt }: MessageRow): string => `${hashKey(hash)}${lt}`;

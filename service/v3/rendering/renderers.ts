@@ -2,13 +2,13 @@ import type { Registry } from 'prom-client';
 
 import { createJsonCache, type JsonCacheDependencies } from './json-cache.ts';
 import { createTraceCache } from './trace-cache.ts';
-import { createMessageRenderer, type KeptEnds, type MessageRenderer } from './message-renderer.ts';
-import { createWritingMetrics, type KeptKind, type KeptMetrics } from '../metrics.ts';
+import { createMessageRenderer, type CachedEnds, type MessageRenderer } from './message-renderer.ts';
+import { createWritingMetrics, type CacheKind, type CacheMetrics } from '../metrics.ts';
 import type { StoredTrace } from './trace-codec.ts';
 import { createTraceRenderer, type TraceRenderer } from './trace-renderer.ts';
 import {
   createTransactionRenderer,
-  type KeptNames,
+  type CachedNames,
   type TransactionRenderer,
   type TransactionRendererDependencies,
 } from './transaction-renderer.ts';
@@ -38,7 +38,7 @@ const packedTraceBytesMax = 128 * MIB;
 
 export type RenderersDependencies = Pick<TransactionRendererDependencies, 'threads'> & {
   readonly register: Registry;
-  readonly metrics: KeptMetrics;
+  readonly metrics: CacheMetrics;
   /** From 0 to below 1. */
   readonly random: () => number;
 };
@@ -53,11 +53,11 @@ export function createRenderers(
   { register, metrics, threads, random }: RenderersDependencies,
 ): Renderers {
   const room = (bytes: number) => ({ bytesMax: Math.ceil(bytes * cachePart) });
-  const counting = (kind: KeptKind): JsonCacheDependencies => ({
+  const counting = (kind: CacheKind): JsonCacheDependencies => ({
     counted: (isKept) => metrics.counted(kind, isKept ? 'kept' : 'made'),
   });
-  const transactions = createJsonCache<KeptNames>(room(transactionBytesMax), counting('transactions'));
-  const messages = createJsonCache<KeptEnds>(room(messageBytesMax), counting('messages'));
+  const transactions = createJsonCache<CachedNames>(room(transactionBytesMax), counting('transactions'));
+  const messages = createJsonCache<CachedEnds>(room(messageBytesMax), counting('messages'));
   // Traces are counted elsewhere: there the stored traces are known.
   const uncounted: JsonCacheDependencies = { counted: () => {} };
   const traces = createJsonCache<StoredTrace>(room(traceBytesMax), uncounted);

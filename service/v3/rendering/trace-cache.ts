@@ -5,7 +5,7 @@ import { readWrittenTraces } from '#service/store/queries/traces.ts';
 import type { TraceRow } from '#service/store/tables.ts';
 import { TRACE_STATE } from '#service/store/trace-plan.ts';
 import type { CachedJson, JsonCache } from './json-cache.ts';
-import type { KeptOutcome } from '../metrics.ts';
+import type { CacheOutcome } from '../metrics.ts';
 import { batchesOf, TRACE_FORMAT_VERSION, decodeTraces, type StoredTrace, type NewTrace } from './trace-codec.ts';
 import { viewAccountKey } from '../request/scalars.ts';
 
@@ -32,7 +32,7 @@ export type TraceCacheDependencies = {
   /** From 0 to below 1. */
   readonly random: () => number;
   /** Called for each look-up. */
-  readonly counted: (outcome: KeptOutcome, traces: number) => void;
+  readonly counted: (outcome: CacheOutcome, traces: number) => void;
 };
 
 /** A larger trace is requested seldom. A tree may be as deep as it has transactions, and this many are written at once. */

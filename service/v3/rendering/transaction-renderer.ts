@@ -44,13 +44,13 @@ export type OpenedTransactions = {
 };
 
 /** Cached data of a rendered transaction besides its text. */
-export type KeptNames = Omit<RenderedTransaction, 'json'> & { readonly accounts: readonly string[] };
+export type CachedNames = Omit<RenderedTransaction, 'json'> & { readonly accounts: readonly string[] };
 
 /** Messages in an answer, some 45 MB of JSON: a page of 100 transactions with the most messages. */
 const MESSAGES_MAX = 30_000;
 
 export type TransactionRendererDependencies = Pick<RenderScheduler, 'threads' | 'written'> & {
-  readonly texts: JsonCache<KeptNames>;
+  readonly texts: JsonCache<CachedNames>;
 };
 
 export function createTransactionRenderer({ texts, ...writing }: TransactionRendererDependencies): TransactionRenderer {
@@ -64,7 +64,7 @@ export function createTransactionRenderer({ texts, ...writing }: TransactionRend
         found.flatMap((one) => ('row' in one ? [one.row] : [])),
       );
       const byHash = new Map(rows.map((row) => [hashKey(row.hash), row]));
-      const whole = found.flatMap((one): (CachedJson<KeptNames> | Unwritten<FoundTransaction>)[] => {
+      const whole = found.flatMap((one): (CachedJson<CachedNames> | Unwritten<FoundTransaction>)[] => {
         if (!('row' in one)) return [one];
         const row = byHash.get(hashKey(one.row.hash));
         return row === undefined ? [] : [{ key: keyOf(row), row }];
@@ -73,13 +73,13 @@ export function createTransactionRenderer({ texts, ...writing }: TransactionRend
     },
   };
 
-  function findWritten<R extends TransactionPlace>(row: R): CachedJson<KeptNames> | Unwritten<R> {
+  function findWritten<R extends TransactionPlace>(row: R): CachedJson<CachedNames> | Unwritten<R> {
     const key = keyOf(row);
     return texts.get(key) ?? { key, row };
   }
 
   async function openFound(
-    found: readonly (CachedJson<KeptNames> | Unwritten<FoundTransaction>)[],
+    found: readonly (CachedJson<CachedNames> | Unwritten<FoundTransaction>)[],
     signal: AbortSignal | undefined,
     messagesBeside: number,
   ): Promise<OpenedTransactions> {
@@ -160,7 +160,7 @@ type Unwritten<R> = { readonly key: string; readonly row: R };
 
 type Fresh = Outline & Unwritten<FoundTransaction>;
 
-type Opened = Fresh | CachedJson<KeptNames>;
+type Opened = Fresh | CachedJson<CachedNames>;
 
 /** The JSON depends on the cells, the block and the trace id. The trace id is in the key because traces can be merged later. */
 const keyOf = ({ hash, trace_id: traceId }: TransactionPlace): string => hashKey(hash) + hashKey(traceId);

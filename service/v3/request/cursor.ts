@@ -34,7 +34,7 @@ export function openCursor({ list, order }: ListOrder, { cursor, offset }: Curso
 }
 
 /** Returns the next cursor to the caller if the page is full. @param rows of the page, in the order of the list */
-export function tellNext(
+export function announceNextPage(
   { list, order }: ListOrder,
   rows: readonly object[],
   limit: number,
@@ -54,7 +54,7 @@ export async function readPage<R extends object>(
   find: (after: Position | undefined) => Promise<readonly R[]>,
 ): Promise<readonly R[]> {
   const rows = await find(openCursor(order, values));
-  tellNext(order, rows, values.limit, context);
+  announceNextPage(order, rows, values.limit, context);
   return rows;
 }
 

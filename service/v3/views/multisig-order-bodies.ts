@@ -76,13 +76,13 @@ const jettonTransfer: Layout = {
     return {
       ...head,
       forward_payload: forwarded === null ? null : bocOf(forwarded),
-      ...tellForwarded(forwarded),
+      ...decodeForwarded(forwarded),
     };
   },
 };
 
 /** Fields of a forward payload of a known kind. */
-function tellForwarded(forwarded: ContractSlice | null): ParsedFields {
+function decodeForwarded(forwarded: ContractSlice | null): ParsedFields {
   const told = { comment: '', encrypted_comment: false, payload_sum_type: '', stonfi_swap_body: null };
   if (forwarded === null || forwarded.remainingBits === 0) return told;
   const tag = peek(forwarded, uint32);
@@ -237,7 +237,7 @@ function withOpcode(opcode: number, { type, read }: Layout): Layout {
  * body that does not match its opcode, and beyond the budget.
  * @param sent message from `readSent`
  */
-export function tellBody({ body, boc }: SentMessage): ParsedBody {
+export function decodeOrderBody({ body, boc }: SentMessage): ParsedBody {
   if (body === undefined) return { type: 'unknown', fields: { opcode: null, data: boc } };
   const opcode = peek(body, uint32);
   if (opcode === undefined) return { type: 'ton_transfer', fields: { comment: '', encrypted: false } };

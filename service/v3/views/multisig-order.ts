@@ -5,7 +5,7 @@ import { DecodeError } from '#service/decode/errors.ts';
 import { addressText } from '#service/decode/messages/addresses.ts';
 import { ReadBudget } from '#service/decode/read-budget.ts';
 import { readMessageAddress } from '#service/decode/tlb/message-address.ts';
-import { readSent, tellBody, type ParsedFields } from './multisig-order-bodies.ts';
+import { readSent, decodeOrderBody, type ParsedFields } from './multisig-order-bodies.ts';
 
 /** A step of an order, as in service/v3/README.md#actions-of-orders. */
 export type OrderAction = {
@@ -80,7 +80,7 @@ function readAction(entry: ContractSlice): OrderAction {
 function sending(slice: ContractSlice): OrderAction {
   const mode = slice.uint(8);
   const sent = readSent(slice);
-  const { type, fields } = tellBody(sent);
+  const { type, fields } = decodeOrderBody(sent);
   return {
     destination: sent.destination,
     value: sent.value,

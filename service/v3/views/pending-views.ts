@@ -35,7 +35,7 @@ export async function viewPending(
     const transactions: TransactionView[] = [];
     for (const foreseen of one.transactions) {
       await pacer.pause();
-      const opened = openForeseen(foreseen, one);
+      const opened = openSimulated(foreseen, one);
       const tail = viewTail({ ...opened, ...opened.transaction }, states);
       const { taken, sent } = openMessages(opened, store);
       const out_msgs = await mapInSlices(sent, (message) => message, pacer);
@@ -47,7 +47,7 @@ export async function viewPending(
 }
 
 /** A simulated transaction is in no block: its position is zeros (service/v3/README.md#pending). */
-function openForeseen(
+function openSimulated(
   foreseen: PendingTrace['transactions'][number],
   { key, rootHash, version }: PendingTrace,
 ): ShownTransaction {
@@ -88,7 +88,7 @@ function statesByHash(states: readonly PendingState[]): StatesByHash {
 export function actionsOfPending(one: PendingTrace, supported: ReadonlySet<string>): readonly ShownAction[] {
   const last = one.transactions.at(-1);
   if (last === undefined) return [];
-  const { lt, utime } = openForeseen(last, one).transaction;
+  const { lt, utime } = openSimulated(last, one).transaction;
   const ofTrace = {
     traceEndLt: lt,
     traceEndUtime: utime,

@@ -10,7 +10,7 @@ import type { Store } from '#service/store/store.ts';
 import { createTraceMaterializer } from '#service/v3/rendering/trace-materializer.ts';
 
 /** The interpreter behind the ledger, without lite servers: accounts are looked up and found to be nothing, all else is done. */
-export type Telling = {
+export type ErrorReplyOptions = {
   /** Resolves when nothing is left to tell. */
   readonly done: () => Promise<void>;
   /** Actions written so far. */
@@ -25,7 +25,7 @@ const emptyWorld = { readAccount: () => Promise.resolve({ code: null }) } as unk
 
 const LOOK_MS = 50;
 
-export function startTelling(store: Store): Telling {
+export function startTelling(store: Store): ErrorReplyOptions {
   const register = new Registry();
   const interpreter = createInterpreter(
     {},

@@ -7,7 +7,7 @@ import { seededRandom } from '#test/service/pool/workload.ts';
 import type { ServiceProcess } from '#test/support/service-process.ts';
 import { testWallet, type TestWallet } from '#test/support/wallet.ts';
 
-import { anyOf, below, readRequest, type MixedRequest, type Surroundings } from './requests.ts';
+import { anyOf, below, readRequest, type MixedRequest, type DetectionContext } from './requests.ts';
 
 /** Requests that wait for an answer; a slow service gets no more, so that its memory is not the memory of a queue. */
 const underWayMax = 64;
@@ -155,7 +155,7 @@ function seqnoOf(answer: unknown): number | undefined {
   return result?.last?.seqno;
 }
 
-async function demoOf({ internalUrl }: ServiceProcess): Promise<Surroundings['demo']> {
+async function demoOf({ internalUrl }: ServiceProcess): Promise<DetectionContext['demo']> {
   const status = (await (await fetch(`${internalUrl}/status`)).json()) as {
     devchain: { demo: Record<string, string> };
   };

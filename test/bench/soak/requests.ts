@@ -6,7 +6,7 @@ import { commentBody, jettonTransferBody } from '#service/devchain/demo/tokens.t
 export type MixedRequest = { readonly path: string; readonly body?: unknown };
 
 /** The chain as the load sees it when it makes a request. */
-export type Surroundings = {
+export type DetectionContext = {
   /** Newest masterchain block. */
   readonly seqno: number;
   /** Raw addresses of the demonstration by name. */
@@ -17,7 +17,7 @@ export type Surroundings = {
   readonly random: () => number;
 };
 
-type Kind = (around: Surroundings) => MixedRequest;
+type Kind = (around: DetectionContext) => MixedRequest;
 
 const masterchain = 'workchain=-1&shard=-9223372036854775808';
 
@@ -115,22 +115,22 @@ const v3: readonly Kind[] = [
 ];
 
 /** One of all operations that read, of v2, v3 and get-methods. */
-export function readRequest(around: Surroundings): MixedRequest {
+export function readRequest(around: DetectionContext): MixedRequest {
   const kinds = [...v2, ...methods, ...v3];
   return kinds[below(around, kinds.length)]!(around);
 }
 
 /** 0 to `bound` - 1. */
-export function below({ random }: Pick<Surroundings, 'random'>, bound: number): number {
+export function below({ random }: Pick<DetectionContext, 'random'>, bound: number): number {
   return Math.floor(random() * bound);
 }
 
-export function anyOf(around: Surroundings): string {
+export function anyOf(around: DetectionContext): string {
   return around.addresses[below(around, around.addresses.length)]!;
 }
 
 /** Half of the blocks asked for are among the newest hundred; others come from the last thousand. */
-function past(around: Surroundings): number {
+function past(around: DetectionContext): number {
   const span = Math.min(around.seqno - 2, around.random() < 0.5 ? 100 : 1000);
   return around.seqno - below(around, Math.max(1, span));
 }
@@ -147,7 +147,7 @@ function addressBag(address: string): string {
   return beginCell().storeAddress(Address.parse(address)).endCell().toBoc().toString('base64');
 }
 
-function jettonBody(around: Surroundings): string {
+function jettonBody(around: DetectionContext): string {
   const [to, back] = [anyOf(around), anyOf(around)].map((address) => Address.parse(address));
   return jettonTransferBody(to!, back!, BigInt(below(around, 1_000_000)), 'a comment')
     .toBoc()

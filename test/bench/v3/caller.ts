@@ -17,7 +17,7 @@ import { createAccountLabelCache } from '#service/v3/annotations/account-label-c
 import { createTokenInfoCache } from '#service/v3/annotations/token-info-cache.ts';
 import { messageOperations } from '#service/v3/operations/messages.ts';
 import { createTokenMetadata } from '#service/v3/annotations/metadata.ts';
-import { createKeptMetrics } from '#service/v3/metrics.ts';
+import { createCacheMetrics } from '#service/v3/metrics.ts';
 import { multisigOperations } from '#service/v3/operations/multisigs.ts';
 import { nftOperations } from '#service/v3/operations/nfts.ts';
 import { v3QuerySource } from '#service/v3/request/query-source.ts';
@@ -37,7 +37,7 @@ const clock = (): number => performance.now();
 export function createCaller(given: Store, templates: readonly Buffer[], threads?: RenderPool): Caller {
   const store = findingMessages(given, templates);
   const register = new Registry();
-  const metrics = createKeptMetrics(register);
+  const metrics = createCacheMetrics(register);
   const accounts = createAccountLabelCache({ testOnly: false }, { clock, metrics });
   const addressBooks = createAddressBooks({ accounts });
   const tokenMetadata = createTokenMetadata({ accounts, tokens: createTokenInfoCache({ clock, metrics }) });

@@ -167,7 +167,7 @@ describe('a rotation', () => {
       secret: done.secret,
       tonApiKey: { ...staged.tonApiKey, status: done.status } as TonApiKey,
     };
-    expect(done.lookAgainMs).toBe(24 * hourMs);
+    expect(done.requeueAfterMs).toBe(24 * hourMs);
     expect(rows(world, noonMs + 25 * hourMs)).toHaveLength(1);
     const over = decideKey(input({ ...world, nowMs: noonMs + 25 * hourMs }));
     expect(over.secret?.data).not.toHaveProperty('previous-keys');
@@ -227,8 +227,8 @@ describe('a key goes out of force', () => {
     const spec = { expiresAt: '2026-11-21T13:00:00Z', rotation: { every: '1h', overlap: '30m', trigger: 'again' } };
     const world = { ...settled(), tonApiKey: withSpec(settled(), spec) };
     for (const laterMs of [hourMs, hourMs + 1, 1000 * hourMs]) {
-      const { lookAgainMs, secret, status } = decideKey(input({ ...world, nowMs: noonMs + laterMs }));
-      expect(lookAgainMs).toBeUndefined();
+      const { requeueAfterMs, secret, status } = decideKey(input({ ...world, nowMs: noonMs + laterMs }));
+      expect(requeueAfterMs).toBeUndefined();
       expect(secret).toBeUndefined();
       expect(status).not.toHaveProperty('nextRotationTime');
     }
@@ -312,9 +312,9 @@ describe('the next look at a key', () => {
             }
             const again = decideKey(input({ ...world, nowMs }));
             expect(again.secret).toBeUndefined();
-            const { lookAgainMs = Infinity } = again;
-            expect(lookAgainMs).toBeGreaterThan(0);
-            const stepMs = stepsMs[step] ?? lookAgainMs;
+            const { requeueAfterMs = Infinity } = again;
+            expect(requeueAfterMs).toBeGreaterThan(0);
+            const stepMs = stepsMs[step] ?? requeueAfterMs;
             if (stepMs === Infinity) return;
             nowMs += stepMs;
           }

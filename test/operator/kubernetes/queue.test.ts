@@ -52,9 +52,9 @@ describe('a queue', () => {
 
   it.each([0, -5, 1e-9, 999, Number.NaN])(
     'looks at a key no sooner than a second later when its look says %d ms',
-    async (lookAgainMs) => {
+    async (requeueAfterMs) => {
       for (const type of ['done', 'terminal'] as const) {
-        const { queue, clock, seen } = setup(async () => ({ type, lookAgainMs }));
+        const { queue, clock, seen } = setup(async () => ({ type, requeueAfterMs }));
         queue.start();
         queue.add('a/x', 'live');
         for (let ms = 0; ms < 10_000; ms += 250) await clock.advance(250);
@@ -153,7 +153,7 @@ describe('a queue', () => {
 
   it('looks at everything every half hour, and earlier where the work asks for it', async () => {
     const { queue, clock, seen } = setup(async (key) =>
-      key === 'a/soon' ? { type: 'done', lookAgainMs: 5000 } : done,
+      key === 'a/soon' ? { type: 'done', requeueAfterMs: 5000 } : done,
     );
     queue.start();
     queue.add('a/soon', 'live');
@@ -164,7 +164,7 @@ describe('a queue', () => {
   });
 
   it('looks at everything every half hour also where the work asks for a later look', async () => {
-    const { queue, clock, seen } = setup(async () => ({ type: 'done', lookAgainMs: 30 * 86_400_000 }));
+    const { queue, clock, seen } = setup(async () => ({ type: 'done', requeueAfterMs: 30 * 86_400_000 }));
     queue.start();
     queue.add('a/x', 'live');
     await clock.advance(3_600_000);

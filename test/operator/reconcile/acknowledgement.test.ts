@@ -24,7 +24,7 @@ function acknowledged(pods: readonly KubernetesObject[], reports: Readonly<Recor
     new Map(Object.entries(reports)),
     wanted,
   );
-  return [found.behind.map(({ metadata }) => metadata.name), found.lookAgainMs];
+  return [found.behind.map(({ metadata }) => metadata.name), found.requeueAfterMs];
 }
 
 describe('pods that are to take over a configuration', () => {

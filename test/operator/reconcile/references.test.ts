@@ -23,8 +23,8 @@ describe('shards of a keyring', () => {
     ['two old ones and two that came a minute ago', born(900, 900, 60, 60), 2, 240_000],
     ['three old ones of four: the set of two is what pods can rely on', born(900, 900, 900, 60), 2, 240_000],
     ['four old ones', born(900, 900, 400, 400), 4, undefined],
-  ])('are settled by age: %s', (_what, children, settled, lookAgainMs) => {
-    expect(settledShards(children, now)).toEqual({ settled, lookAgainMs });
+  ])('are settled by age: %s', (_what, children, settled, requeueAfterMs) => {
+    expect(settledShards(children, now)).toEqual({ settled, requeueAfterMs });
   });
 });
 

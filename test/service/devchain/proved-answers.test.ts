@@ -48,14 +48,14 @@ function newValidators(network: PrivateNetwork, count: number, round: number): R
   return editConfig((states) => new Map([[34, storeValidatorSet(states, { ...term, list })]]));
 }
 
-type Asked = { readonly fn: LiteServerFunction<never, unknown>; readonly args: unknown };
+type AttemptResult = { readonly fn: LiteServerFunction<never, unknown>; readonly args: unknown };
 
-function ask<Args, Answer>(fn: LiteServerFunction<Args, Answer>, args: Args): Asked {
+function ask<Args, Answer>(fn: LiteServerFunction<Args, Answer>, args: Args): AttemptResult {
   return { fn: fn as LiteServerFunction<never, unknown>, args };
 }
 
 /** Every question about a block and its transactions. */
-function questionsAbout({ chain, faucet }: PrivateNetwork, block: ChainBlock): Asked[] {
+function questionsAbout({ chain, faucet }: PrivateNetwork, block: ChainBlock): AttemptResult[] {
   const { id } = block;
   const boc = chain.parse(block);
   const transactions = readBlockTransactions(boc, boc.roots[0]!);

@@ -13,7 +13,7 @@ import { allowed, scriptLimits, startListener, type Listener } from './listener.
 import { request, type Reply } from './requests.ts';
 
 /** What the store is asked for; a test says what it answers. */
-type Asked = { sql: string; timeoutMs: number | undefined };
+type AttemptResult = { sql: string; timeoutMs: number | undefined };
 
 const failures: Readonly<Record<string, () => Error>> = {
   missing: () => notIndexed('blocks not found'),
@@ -75,7 +75,7 @@ const operations: readonly V3Operation[] = [
 ];
 
 let listener: Listener;
-let asked: Asked[] = [];
+let asked: AttemptResult[] = [];
 let clockMs: number | undefined;
 const limits = scriptLimits(({ key }) =>
   key === 'over'

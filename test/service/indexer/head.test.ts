@@ -56,10 +56,10 @@ it('who has lost the lease on the head holds no block that was read for it', asy
       logger,
     },
   );
-  await expect.poll(() => flow.heldBytes()).toBeGreaterThan(1000);
+  await expect.poll(() => flow.bufferedBytes()).toBeGreaterThan(1000);
   lost.abort(new Error('the session ended'));
   await expect.poll(() => flow.isWriter()).toBe(false);
-  expect(flow.heldBytes()).toBe(0);
+  expect(flow.bufferedBytes()).toBe(0);
   closing.abort(new Error('the test is over'));
   await flow.done;
 });

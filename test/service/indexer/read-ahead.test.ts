@@ -95,9 +95,9 @@ describe('reading ahead', () => {
           const from = (order.next().value ?? 0) % (numbers.length + 1);
           for (const number of [...numbers.slice(from), ...numbers.slice(0, from)]) end(number);
           taken += (await taking).length;
-          expect(ahead.heldBytes() + 10 * ahead.reading()).toBeLessThanOrEqual(bytesMax);
+          expect(ahead.bufferedBytes() + 10 * ahead.reading()).toBeLessThanOrEqual(bytesMax);
         }
-        expect([ahead.heldBytes(), ahead.reading()]).toEqual([0, 0]);
+        expect([ahead.bufferedBytes(), ahead.reading()]).toEqual([0, 0]);
       }),
       { seed: 9, numRuns: 200 },
     );
@@ -109,20 +109,24 @@ describe('room for one more', () => {
   test.each([
     {
       name: 'is there when nothing is held',
-      now: { held: 0, heldBytes: 0, reading: 0, usualBytes: 1_000 },
+      now: { held: 0, bufferedBytes: 0, reading: 0, usualBytes: 1_000 },
       room: true,
     },
     {
       name: 'is not there with as many as allowed',
-      now: { held: 4, heldBytes: 4, reading: 0, usualBytes: 1 },
+      now: { held: 4, bufferedBytes: 4, reading: 0, usualBytes: 1 },
       room: false,
     },
     {
       name: 'is not there when the bytes would be too many',
-      now: { held: 2, heldBytes: 60, reading: 1, usualBytes: 30 },
+      now: { held: 2, bufferedBytes: 60, reading: 1, usualBytes: 30 },
       room: false,
     },
-    { name: 'is there when they just fit', now: { held: 2, heldBytes: 40, reading: 1, usualBytes: 30 }, room: true },
+    {
+      name: 'is there when they just fit',
+      now: { held: 2, bufferedBytes: 40, reading: 1, usualBytes: 30 },
+      room: true,
+    },
   ])('$name', ({ now, room }) => {
     expect(hasRoom(now, bounds)).toBe(room);
   });

@@ -17,7 +17,7 @@ const [sender, owner] = [accountNumber(2), accountNumber(3)];
 const state = { last_trans_lt: 5n, code_hash: Buffer.alloc(32, 6), data_hash: Buffer.alloc(32, 7) };
 
 /** Query to another contract. */
-type Asked = Pick<Consultation<unknown>, 'by' | 'asks'>;
+type AttemptResult = Pick<Consultation<unknown>, 'by' | 'asks'>;
 
 const answersOf =
   (methods: Record<string, readonly StackEntry[]>): Answers =>
@@ -28,7 +28,7 @@ const answersOf =
 async function detect(
   family: Family,
   methods: Record<string, readonly StackEntry[]>,
-  others: { readonly data?: Buffer; readonly consult?: (asked: Asked) => Answers } = {},
+  others: { readonly data?: Buffer; readonly consult?: (asked: AttemptResult) => Answers } = {},
 ): Promise<Found | NotFound> {
   const { data = emptyCell.toBoc(), consult } = others;
   const subject: Subject = {
@@ -57,7 +57,7 @@ describe('a pool of DeDust', () => {
   const factory = parseAddress('EQBfBWT7X2BHg9tXAxzhz2aKiNTU1tpt5NsiK0uSDW_YAJ67')!;
 
   it('a pool of DeDust has the two assets for which its factory names it', async () => {
-    const asked: Asked[] = [];
+    const asked: AttemptResult[] = [];
     const found = await detect(dedustPools, methods, {
       consult: (one) => {
         asked.push(one);

@@ -1,7 +1,7 @@
 import { Cell } from '@ton/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { labelOf, labelOfKey, toldActions } from './told-actions.ts';
+import { labelOf, labelOfKey, classifiedActions } from './told-actions.ts';
 import type { JettonBurnRow, JettonTransferRow, NftTransferRow } from '#service/store/classification-tables.ts';
 import type { StoreUnderTest } from '#test/support/store.ts';
 import { createToldIndex } from '#test/support/told-index.ts';
@@ -110,7 +110,7 @@ const families: readonly (readonly [what: string, types: readonly string[], line
 
 describe('the recorded chain', () => {
   it.each(families)('has the actions of %s', async (_what, types, lines) => {
-    expect(await toldActions(made.store, types)).toEqual(lines);
+    expect(await classifiedActions(made.store, types)).toEqual(lines);
   });
 
   it('has every complete trace told, and all well', async () => {

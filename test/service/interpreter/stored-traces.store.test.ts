@@ -44,19 +44,19 @@ const complete = `FROM traces WHERE state = 0`;
 describe('complete traces', () => {
   it('are given to be stored when they are told, those that ended within an hour', async () => {
     const given: TraceRow[] = [];
-    let untold = 0;
+    let unreported = 0;
     await tellAll({
       async storeTraces(traces) {
         given.push(...traces);
         const ids = traces.map((row) => row.trace_id);
         const told = await made.store.read('SELECT FROM trace_classifications WHERE trace_id = ANY ($1)', [ids]);
-        untold += traces.length - told.length;
+        unreported += traces.length - told.length;
         return traces.length;
       },
     });
     const expected = await idsOf(`SELECT trace_id ${complete} AND end_utime >= ${sinceS}`);
     expect(given.map(idOf).toSorted()).toEqual(expected);
-    expect(untold).toBe(0);
+    expect(unreported).toBe(0);
     const [older] = await made.store.read<{ count: bigint }>(`SELECT count(*) ${complete} AND end_utime < ${sinceS}`);
     expect(older!.count).toBeGreaterThan(100n);
     expect(expected.length).toBeGreaterThan(100);

@@ -33,7 +33,7 @@ export function labelOfKey(key: Uint8Array | null): string {
 type Shown = Pick<ActionRow, 'type' | 'success' | 'columns'>;
 
 /** Actions of some types, in the order in which they ended, one line each: what happened between whom, with amounts and what `further` names of its data. */
-export async function toldActions(store: Store, types: readonly string[]): Promise<readonly string[]> {
+export async function classifiedActions(store: Store, types: readonly string[]): Promise<readonly string[]> {
   const rows = await store.read<Shown>(
     `SELECT type, success, columns FROM actions WHERE type = ANY ($1)
      ORDER BY trace_end_lt, trace_id, end_lt, columns->>'destination', columns->>'amount'`,

@@ -4,7 +4,7 @@ import {
   afterFailure,
   afterMisbehaviour,
   afterOtherNetwork,
-  afterPardon,
+  readmit,
   afterReport,
   afterSilence,
   afterSuccess,
@@ -122,10 +122,10 @@ describe('health of a lite server', () => {
   test('a pardon ends the pause for failures, and no pause for misbehaviour', () => {
     const out = failing(healthy, options.failuresMax, 0);
     expect(isOutForReads(out, options)).toBe(true);
-    expect(afterReport(afterPardon(out, 1), 1, options).phase).toBe('in');
+    expect(afterReport(readmit(out, 1), 1, options).phase).toBe('in');
     const liar = afterMisbehaviour(healthy, 0, options);
-    expect(afterPardon(liar, 1)).toBe(liar);
-    expect(afterPardon(healthy, 1)).toBe(healthy);
+    expect(readmit(liar, 1)).toBe(liar);
+    expect(readmit(healthy, 1)).toBe(healthy);
   });
 
   test('a lite server of another network never comes back', () => {

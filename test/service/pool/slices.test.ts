@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { FULL_SHARD, MASTERCHAIN } from '#service/decode/block-id.ts';
-import { hasNewest, hasPlaces, placesOf } from '#service/pool/slices.ts';
+import { hasNewest, coversPositions, placesOf } from '#service/pool/slices.ts';
 import type { Slice } from '#service/pool/slices.ts';
 
 const left = 0x4000000000000000n;
@@ -81,7 +81,7 @@ const past: Slice = {
 /** Slice with all of the right half. */
 const half: Slice = { from: [at(masterchain, 0), at({ workchain: 0, shard: right }, 0)], to: [] };
 const has = (slices: readonly Slice[] | null, name: string, args: unknown, seqno?: number): boolean =>
-  hasPlaces(slices, placesOf(name, args), seqno);
+  coversPositions(slices, placesOf(name, args), seqno);
 const block = (shard: bigint, seqno: number, workchain = 0) => ({ id: { workchain, shard, seqno } });
 const account = (first: number, seqno: number) => ({ id: { ...masterchain, seqno }, account: accountOf(first) });
 

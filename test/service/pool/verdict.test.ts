@@ -5,7 +5,7 @@ import { LiteServerError } from '#service/liteserver/errors.ts';
 import type { LiteServerErrorCode } from '#service/liteserver/errors.ts';
 import { TlError } from '#service/liteserver/tl/errors.ts';
 import { PoolError } from '#service/pool/errors.ts';
-import { judge, mostTelling } from '#service/pool/verdict.ts';
+import { judge, mostInformativeError } from '#service/pool/verdict.ts';
 import { ProofError, ProofUnavailableError } from '#service/proof/errors.ts';
 
 function said(code: LiteServerErrorCode, serverCode?: number): LiteServerError {
@@ -73,6 +73,6 @@ describe('the most informative error', () => {
     ['missing data', [said('timeout'), lie, said('pruned', 651)], 'pruned'],
     ['a wrong argument', [said('pruned', 651), said('client', -400)], 'client'],
   ])('the most informative error is chosen: %s', (_name, errors, code) => {
-    expect(mostTelling(errors)).toMatchObject({ code });
+    expect(mostInformativeError(errors)).toMatchObject({ code });
   });
 });

@@ -2,7 +2,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { rowsOf } from '#service/indexer/rows/rows.ts';
 import { assembleTraces } from '#service/indexer/traces/assembly.ts';
-import type { Carriage } from '#service/store/insert.ts';
+import type { InsertMode } from '#service/store/insert.ts';
 import { migrate } from '#service/store/migrate.ts';
 import { PARTITION_LTS } from '#service/store/partitions.ts';
 import type { Store } from '#service/store/store.ts';
@@ -25,7 +25,7 @@ describe('the writer', () => {
   let tested: StoreUnderTest;
   let rows: readonly BlockRows[];
 
-  const writer = (carriage: Carriage, store: Store = tested.store): Writer =>
+  const writer = (carriage: InsertMode, store: Store = tested.store): Writer =>
     createWriter({ carriage, assemble: assembleTraces }, store);
 
   beforeAll(async () => {
@@ -40,7 +40,7 @@ describe('the writer', () => {
   afterEach(() => tested.close());
 
   /** In a database of its own. */
-  async function written(carriage: Carriage, batches: readonly (readonly BlockRows[])[]) {
+  async function written(carriage: InsertMode, batches: readonly (readonly BlockRows[])[]) {
     const other = await createStoreUnderTest(import.meta.filename);
     try {
       await migrate(other.store);

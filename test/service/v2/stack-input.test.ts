@@ -24,12 +24,23 @@ const empty = beginCell().endCell().toBoc().toString('base64');
 const emptyCell = { data: { b64: '', len: 0 }, refs: [] };
 
 describe('a stack of arguments', () => {
-  it.each([legacyStack, typedStack])('is refused with more than 1,024 arguments before any argument is read', (stack) => {
-    expect(() => stack.parse(Array.from({ length: 1025 }, () => 'unread'), 'body')).toThrow(
-      'TVM stack size exceeds limit: 1025 arguments, at most 1024 are possible',
-    );
-    expect(() => stack.parse(Array.from({ length: 1024 }, () => 'read'), 'body')).not.toThrow('exceeds limit');
-  });
+  it.each([legacyStack, typedStack])(
+    'is refused with more than 1,024 arguments before any argument is read',
+    (stack) => {
+      expect(() =>
+        stack.parse(
+          Array.from({ length: 1025 }, () => 'unread'),
+          'body',
+        ),
+      ).toThrow('TVM stack size exceeds limit: 1025 arguments, at most 1024 are possible');
+      expect(() =>
+        stack.parse(
+          Array.from({ length: 1024 }, () => 'read'),
+          'body',
+        ),
+      ).not.toThrow('exceeds limit');
+    },
+  );
 });
 
 describe('an argument in the legacy form', () => {

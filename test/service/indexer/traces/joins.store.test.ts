@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { assembleTraces } from '#service/indexer/traces/assembly.ts';
-import type { Carriage } from '#service/store/insert.ts';
+import type { InsertMode } from '#service/store/insert.ts';
 import { migrate } from '#service/store/migrate.ts';
 import type { Store } from '#service/store/store.ts';
 import type { BlockRows } from '#service/store/tables.ts';
@@ -19,7 +19,7 @@ const anyTurn: WriteTurn = { advance: async () => {} };
 let tested: StoreUnderTest;
 let writers: readonly Writer[];
 
-const writerOn = (store: Store, carriage: Carriage): Writer =>
+const writerOn = (store: Store, carriage: InsertMode): Writer =>
   createWriter({ carriage, assemble: assembleTraces }, store);
 
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { assembleTraces } from '#service/indexer/traces/assembly.ts';
 import { hashKey } from '#service/store/hash-key.ts';
 import type { BlockRows, OpenEdgeRow, TraceAccountRow, TraceRow, TransactionRow } from '#service/store/tables.ts';
-import type { MetEdge } from '#service/store/trace-plan.ts';
+import type { JoinedEdge } from '#service/store/trace-plan.ts';
 import { planTraces } from '#service/store/trace-plan.ts';
 import type { TraceRows } from '#service/store/trace-rows.ts';
 
@@ -22,7 +22,7 @@ export function createStoredTraces(): StoredTraces {
   const open = new Map<string, OpenEdgeRow>();
 
   function join(rows: TraceRows, labels: ReadonlyMap<string, Uint8Array>): void {
-    const met: MetEdge[] = [];
+    const met: JoinedEdge[] = [];
     for (const edge of rows.openEdges) {
       const known = open.get(hashKey(edge.msg_hash));
       if (known === undefined || known.produced === edge.produced) continue;

@@ -43,7 +43,7 @@ function decodeAll(wire: Buffer, lengths: readonly number[]): Buffer[] {
   const payloads: Buffer[] = [];
   const decoder = createFrameDecoder(stream(), (payload) => payloads.push(payload));
   for (const piece of pieces(wire, lengths)) decoder.push(piece);
-  expect(decoder.heldBytes()).toBe(0);
+  expect(decoder.bufferedBytes()).toBe(0);
   return payloads;
 }
 
@@ -116,7 +116,7 @@ describe('bad frames', () => {
           for (const piece of pieces(noise, [length])) decoder.push(piece);
         });
         expect(['none', 'frame_length', 'frame_hash']).toContain(code);
-        expect(decoder.heldBytes()).toBeLessThanOrEqual(noise.length);
+        expect(decoder.bufferedBytes()).toBeLessThanOrEqual(noise.length);
       }),
       { seed: 20_261_121, numRuns: 500 },
     );
@@ -128,6 +128,6 @@ describe('bad frames', () => {
     const wire = wireOf((frame) => frame.writeUInt32LE(frameLengthMax, 0));
     for (const decoder of decoders) decoder.push(wire);
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(50 * 200_000);
-    expect(decoders[0]?.heldBytes()).toBe(wire.length);
+    expect(decoders[0]?.bufferedBytes()).toBe(wire.length);
   });
 });

@@ -7,7 +7,7 @@ import { migrate } from '#service/store/migrate.ts';
 import { CHANGES_MAX } from '#service/store/queries/account-changes.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import { createAccountLabelCache, type AccountLabelCache } from '#service/v3/annotations/account-label-cache.ts';
-import { createKeptMetrics } from '#service/v3/metrics.ts';
+import { createCacheMetrics } from '#service/v3/metrics.ts';
 import { keyOf, rawOf } from '#test/support/contract-rows.ts';
 import { createDraw, oneOf, type Draw } from '#test/support/draw.ts';
 import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
@@ -46,7 +46,7 @@ const setMethods = 'INSERT INTO codes (code_hash, boc, methods) VALUES ($1, $2, 
 
 /** A process that has just started. */
 const create = (clock: () => number = () => 0): AccountLabelCache =>
-  createAccountLabelCache({ testOnly: false }, { clock, metrics: createKeptMetrics(new Registry()) });
+  createAccountLabelCache({ testOnly: false }, { clock, metrics: createCacheMetrics(new Registry()) });
 
 /** Tells how many accounts each query was for. */
 function counting(): { readonly reader: StoreReader; readonly asked: number[] } {

@@ -9,7 +9,7 @@ import { createAddressBooks } from '#service/v3/annotations/address-book.ts';
 import { createAccountLabelCache } from '#service/v3/annotations/account-label-cache.ts';
 import { createTokenInfoCache } from '#service/v3/annotations/token-info-cache.ts';
 import { createTokenMetadata } from '#service/v3/annotations/metadata.ts';
-import { createKeptMetrics } from '#service/v3/metrics.ts';
+import { createCacheMetrics } from '#service/v3/metrics.ts';
 import type { V3Context } from '#service/v3/request/operation.ts';
 import { bytes32 } from '#test/service/v2/scripted-accounts.ts';
 
@@ -40,7 +40,7 @@ function contextOf(settings: { readonly addressBook: boolean; readonly metadata:
 const clock = (): number => 0;
 
 function notesOf({ testOnly }: { readonly testOnly: boolean }) {
-  const metrics = createKeptMetrics(new Registry());
+  const metrics = createCacheMetrics(new Registry());
   const accounts = createAccountLabelCache({ testOnly }, { clock, metrics });
   const tokens = createTokenInfoCache({ clock, metrics });
   return createAnswerAnnotations({

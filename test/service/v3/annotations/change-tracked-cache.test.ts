@@ -66,7 +66,7 @@ function live(
   const database = createDatabase(draw);
   let nowMs = 0;
   const memory = createChangeTrackedCache<number>(
-    { bytesMax: 16, weigh: () => 1, keptMsMax: 1000 },
+    { bytesMax: 16, weigh: () => 1, cachedMsMax: 1000 },
     { clock: () => nowMs },
   );
   const calls = new Set<Call>();
@@ -118,7 +118,7 @@ describe('what is kept of accounts', () => {
   it('is forgotten after a while, whatever is read in between', () => {
     let nowMs = 0;
     const memory = createChangeTrackedCache<number>(
-      { bytesMax: 100, weigh: () => 10, keptMsMax: 1000 },
+      { bytesMax: 100, weigh: () => 10, cachedMsMax: 1000 },
       { clock: () => nowMs },
     );
     const reading = { settled: 5n, changed: new Set<string>() };

@@ -10,7 +10,7 @@ import { createAddressBooks } from '#service/v3/annotations/address-book.ts';
 import { createAccountLabelCache } from '#service/v3/annotations/account-label-cache.ts';
 import { createTokenInfoCache, type TokenInfoCache } from '#service/v3/annotations/token-info-cache.ts';
 import { createTokenMetadata } from '#service/v3/annotations/metadata.ts';
-import { createKeptMetrics } from '#service/v3/metrics.ts';
+import { createCacheMetrics } from '#service/v3/metrics.ts';
 import { createDraw, oneOf } from '#test/support/draw.ts';
 import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
 import {
@@ -48,7 +48,7 @@ const raw = (kind: string, at: number): string => rawOf(keyOf(kind, at));
 /** A process that has just started. */
 const create = (
   given: { clock?: () => number; wanted?: (tokens: readonly TokenName[]) => void } = {},
-): TokenInfoCache => createTokenInfoCache({ clock: () => 0, metrics: createKeptMetrics(new Registry()), ...given });
+): TokenInfoCache => createTokenInfoCache({ clock: () => 0, metrics: createCacheMetrics(new Registry()), ...given });
 
 /** Tells how many accounts, and how many balances, each query was for. */
 function counting(): { readonly reader: StoreReader; readonly asked: (readonly [number, number])[] } {
@@ -303,7 +303,7 @@ const context = (store: StoreReader) => ({
 });
 
 function createNotes() {
-  const given = { clock: () => 0, metrics: createKeptMetrics(new Registry()) };
+  const given = { clock: () => 0, metrics: createCacheMetrics(new Registry()) };
   const accounts = createAccountLabelCache({ testOnly: false }, given);
   const metadata = createTokenMetadata({ accounts, tokens: createTokenInfoCache(given) });
   return createAnswerAnnotations({ accounts, ...createAddressBooks({ accounts }), ...metadata });

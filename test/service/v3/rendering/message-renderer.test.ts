@@ -5,7 +5,11 @@ import { readTransaction } from '#service/decode/tlb/transaction.ts';
 import type { FoundMessage } from '#service/store/queries/messages.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import { createJsonCache } from '#service/v3/rendering/json-cache.ts';
-import { createMessageRenderer, type KeptEnds, type MessageRenderer } from '#service/v3/rendering/message-renderer.ts';
+import {
+  createMessageRenderer,
+  type CachedEnds,
+  type MessageRenderer,
+} from '#service/v3/rendering/message-renderer.ts';
 import { recordedRows } from '#test/support/recorded-index.ts';
 
 let taken: readonly FoundMessage[];
@@ -41,7 +45,7 @@ function sentBy(boc: Uint8Array): readonly { readonly hash: Buffer; readonly cre
 
 function createWriter(): { readonly writer: MessageRenderer; readonly found: boolean[] } {
   const found: boolean[] = [];
-  const texts = createJsonCache<KeptEnds>({ bytesMax: 4_000_000 }, { counted: (isKept) => void found.push(isKept) });
+  const texts = createJsonCache<CachedEnds>({ bytesMax: 4_000_000 }, { counted: (isKept) => void found.push(isKept) });
   return { writer: createMessageRenderer(texts), found };
 }
 

@@ -5,7 +5,7 @@ import type { TraceRow } from '#service/store/tables.ts';
 import { TRACE_STATE } from '#service/store/trace-plan.ts';
 import { createJsonCache, type JsonCache } from '#service/v3/rendering/json-cache.ts';
 import { createTraceCache } from '#service/v3/rendering/trace-cache.ts';
-import type { KeptOutcome } from '#service/v3/metrics.ts';
+import type { CacheOutcome } from '#service/v3/metrics.ts';
 import { encodeTrace, type StoredTrace } from '#service/v3/rendering/trace-codec.ts';
 
 const complete: Partial<TraceRow> = { nodes: 1, edges: 0, state: TRACE_STATE.complete };
@@ -30,12 +30,12 @@ function indexOf(texts: readonly (string | undefined)[]): { readonly reader: Sto
   return { reader, asked };
 }
 
-const keptTexts = (): JsonCache<StoredTrace> => createJsonCache({ bytesMax: 16_000_000 }, { counted: () => {} });
+const jsonCacheOf = (): JsonCache<StoredTrace> => createJsonCache({ bytesMax: 16_000_000 }, { counted: () => {} });
 
 /** @param draws numbers for chances, in turn */
 function createMemory(draws: readonly number[] = [1]) {
-  const found: Partial<Record<KeptOutcome, number>> = {};
-  const [texts, packed] = [keptTexts(), keptTexts()];
+  const found: Partial<Record<CacheOutcome, number>> = {};
+  const [texts, packed] = [jsonCacheOf(), jsonCacheOf()];
   let drawn = 0;
   const kept = createTraceCache({
     texts,

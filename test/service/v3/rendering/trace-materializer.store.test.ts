@@ -8,7 +8,7 @@ import { findTraces } from '#service/store/queries/traces.ts';
 import type { TraceRow } from '#service/store/tables.ts';
 import { createJsonCache } from '#service/v3/rendering/json-cache.ts';
 import { createTraceCache, isCacheable } from '#service/v3/rendering/trace-cache.ts';
-import type { KeptOutcome } from '#service/v3/metrics.ts';
+import type { CacheOutcome } from '#service/v3/metrics.ts';
 import { TRACE_FORMAT_VERSION } from '#service/v3/rendering/trace-codec.ts';
 import { createTraceMaterializer } from '#service/v3/rendering/trace-materializer.ts';
 import type { TraceContent } from '#service/v3/views/trace-views.ts';
@@ -42,7 +42,7 @@ const noTexts = { get: () => undefined, keep: () => {}, bytes: () => 0 };
 
 /** What a pod that has just started answers, and where it has it from. */
 async function answer(asked: readonly TraceRow[]) {
-  const outcomes: Partial<Record<KeptOutcome, number>> = {};
+  const outcomes: Partial<Record<CacheOutcome, number>> = {};
   const statements: (string | undefined)[] = [];
   const reader: StoreReader = {
     read: (sql, values, mode) => {

@@ -6,11 +6,11 @@ import { findTraces } from '#service/store/queries/traces.ts';
 import type { TraceRow } from '#service/store/tables.ts';
 import { createJsonCache } from '#service/v3/rendering/json-cache.ts';
 import { createTraceCache } from '#service/v3/rendering/trace-cache.ts';
-import type { KeptOutcome } from '#service/v3/metrics.ts';
+import type { CacheOutcome } from '#service/v3/metrics.ts';
 import type { TraceContent } from '#service/v3/views/trace-views.ts';
 import { createTraceRenderer, type TraceRenderer } from '#service/v3/rendering/trace-renderer.ts';
 import type { TransactionView } from '#service/v3/views/transaction-views.ts';
-import { createTransactionRenderer, type KeptNames } from '#service/v3/rendering/transaction-renderer.ts';
+import { createTransactionRenderer, type CachedNames } from '#service/v3/rendering/transaction-renderer.ts';
 import { createRecordedIndex } from '#test/support/recorded-index.ts';
 import type { StoreUnderTest } from '#test/support/store.ts';
 
@@ -41,10 +41,10 @@ function createReader({ hidesStates = false } = {}): StoreReader & { readonly re
   };
 }
 
-function createWriter(): { readonly writer: TraceRenderer; readonly found: KeptOutcome[] } {
-  const found: KeptOutcome[] = [];
+function createWriter(): { readonly writer: TraceRenderer; readonly found: CacheOutcome[] } {
+  const found: CacheOutcome[] = [];
   const bytesMax = 16_000_000;
-  const kept = createJsonCache<KeptNames>({ bytesMax }, { counted: () => {} });
+  const kept = createJsonCache<CachedNames>({ bytesMax }, { counted: () => {} });
   const traces = createTraceCache({
     texts: createJsonCache({ bytesMax }, { counted: () => {} }),
     packed: createJsonCache({ bytesMax }, { counted: () => {} }),

@@ -7,7 +7,7 @@ import { createJsonCache } from '#service/v3/rendering/json-cache.ts';
 import { addressesOf } from '#service/v3/rendering/assemble-transaction.ts';
 import {
   createTransactionRenderer,
-  type KeptNames,
+  type CachedNames,
   type TransactionRenderer,
 } from '#service/v3/rendering/transaction-renderer.ts';
 import type { TransactionView } from '#service/v3/views/transaction-views.ts';
@@ -34,7 +34,7 @@ const readerOf = (known: ReadonlyMap<string, AccountStateRow>): StoreReader => (
 
 function createWriter(bytesMax = 16_000_000): { readonly writer: TransactionRenderer; readonly found: boolean[] } {
   const found: boolean[] = [];
-  const texts = createJsonCache<KeptNames>({ bytesMax }, { counted: (isKept) => void found.push(isKept) });
+  const texts = createJsonCache<CachedNames>({ bytesMax }, { counted: (isKept) => void found.push(isKept) });
   return { writer: createTransactionRenderer({ texts }), found };
 }
 
