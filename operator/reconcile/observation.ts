@@ -31,7 +31,7 @@ export type Observation = {
   /** Objects that pods would wait for. */
   readonly missing: Missing;
   /** The configuration that the spec asks for cannot be made, or would be refused by pods: what they have stays. */
-  readonly isConfigDelayed: boolean;
+  readonly isConfigUnfit: boolean;
   readonly children: readonly KubernetesObject[];
   readonly pods: readonly KubernetesObject[];
   /** Reports by UID of the pod; ready pods that did not answer have none. */
@@ -79,7 +79,7 @@ export async function observe(
       ? unresolved
       : [...unresolved, ...config.problems],
     missing: missingOf(tonApi, named, config, children),
-    isConfigDelayed: config.isDelayed,
+    isConfigUnfit: config.isUnfit,
     children,
     pods,
     reports,
@@ -133,7 +133,7 @@ type JudgedConfig = {
   /** Text of the referenced ConfigMap. If it is missing or wrong, the text that the pods got last. */
   readonly globalConfig: string | undefined;
   readonly problems: readonly ReferenceProblem[];
-  readonly isDelayed: boolean;
+  readonly isUnfit: boolean;
 };
 
 /**
@@ -148,10 +148,10 @@ function judgeConfig(tonApi: TonApi, given: string | undefined, children: readon
   const isFit = (text: string | undefined): boolean =>
     (text !== undefined || !isReferenced) &&
     (stored === configText(tonApi, text) || configProblems(tonApi, text).length === 0);
-  if (isFit(given)) return { globalConfig: given, problems: [], isDelayed: false };
+  if (isFit(given)) return { globalConfig: given, problems: [], isUnfit: false };
   const problems = given === undefined && isReferenced ? [keyMissing(reference)] : [invalid(tonApi, given)];
   const last = isReferenced && stored !== undefined ? globalConfigOf(stored, reference.key) : undefined;
-  return { globalConfig: last ?? given, problems, isDelayed: !isFit(last) };
+  return { globalConfig: last ?? given, problems, isUnfit: !isFit(last) };
 }
 
 function keyMissing({ name, key }: { readonly name: string; readonly key: string }): ReferenceProblem {
@@ -174,10 +174,10 @@ function storedConfig(tonApi: TonApi, children: readonly KubernetesObject[]): st
 function missingOf(
   tonApi: TonApi,
   named: readonly NamedReference[],
-  { isDelayed }: JudgedConfig,
+  { isUnfit }: JudgedConfig,
   children: readonly KubernetesObject[],
 ): Missing {
   const absent = named.filter(({ problem }) => problem !== undefined).map(({ kind, name }) => `${kind} ${name}`);
-  const isConfigless = isDelayed && storedConfig(tonApi, children) === undefined;
+  const isConfigless = isUnfit && storedConfig(tonApi, children) === undefined;
   return new Set([...absent, ...(isConfigless ? [`ConfigMap ${childNames(tonApi).config}`] : [])]);
 }

@@ -45,7 +45,7 @@ export function observedNow(
     suspended: suspendedOf(tonApi, acted),
     unserved: unserved(tonApi, served()),
     scalingProblem: autoscalingProblem(tonApi, seen.references, release),
-    hotHash: seen.isConfigDelayed ? liveHash(tonApi, live) : hotHash(tonApi, seen.references),
+    hotHash: seen.isConfigUnfit ? liveHash(tonApi, live) : hotHash(tonApi, seen.references),
     readyMin: fewestReady(tonApi),
     migration: migrationState(tonApi, release.schemaVersion, live, seen.pods),
     indexer: indexState(seen.pods, seen.reports),

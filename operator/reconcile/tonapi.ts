@@ -244,7 +244,7 @@ export async function plan(
 ): Promise<Planned> {
   const others = await nameConflicts(tonApi, desired, seen.children, client, bounds);
   const all = diff(tonApi, desired, [...seen.children, ...others]);
-  const wanted = seen.isConfigDelayed ? all.filter((change) => !isOfConfig(tonApi, change)) : all;
+  const wanted = seen.isConfigUnfit ? all.filter((change) => !isOfConfig(tonApi, change)) : all;
   const startable = wanted.filter((change) => !startsInVain(change, seen.missing));
   const changes = admitted(startable, migrationState(tonApi, release.schemaVersion, seen.children));
   return { changes, held: all.filter((change) => !changes.includes(change)) };

@@ -1,5 +1,5 @@
 import { accountKey } from '../store/account-key.ts';
-import { readBoundedContent } from '../live/tokens/token-content.ts';
+import { readStoredContent } from '../live/tokens/token-content.ts';
 import { addressEntry, isNamed } from './address-entry.ts';
 import type { Family } from './family.ts';
 import { keyOrNull, rawOf } from './raw-address.ts';
@@ -26,7 +26,7 @@ export const jettonMasters: Family = {
     if (data === undefined) return 'malformed';
     const { totalSupply, mintable, admin, walletCode } = data;
     // Content of another form says nothing, as in v2: wallets of the jetton exist all the same.
-    const content = readBoundedContent(data.content) ?? {};
+    const content = readStoredContent(data.content) ?? {};
     const jettonMaster = {
       address: key,
       total_supply: totalSupply,

@@ -1,4 +1,4 @@
-import { readBoundedContent } from '../live/tokens/token-content.ts';
+import { readStoredContent } from '../live/tokens/token-content.ts';
 import type { StackCell, StackEntry } from '../live/contracts/vm-values.ts';
 import { isNamed } from './address-entry.ts';
 import { readDomain } from './domains.ts';
@@ -23,7 +23,7 @@ export const nftCollections: Family = {
     if (data === undefined) return 'malformed';
     const { nextItemIndex, owner } = data;
     // The rule of jettons.
-    const content = readBoundedContent(data.content) ?? {};
+    const content = readStoredContent(data.content) ?? {};
     const row = { address: key, next_item_index: nextItemIndex, owner: keyOrNull(owner), content, ...state };
     return { nftCollection: row };
   },
@@ -38,8 +38,7 @@ export const nftItems: Family = {
     const data = itemData(subject.answers('get_nft_data'));
     if (data === undefined) return 'malformed';
     const { init, index, collection, owner } = data;
-    const own =
-      collection === null ? readBoundedContent(data.content) : await readFromCollection(subject, data, around);
+    const own = collection === null ? readStoredContent(data.content) : await readFromCollection(subject, data, around);
     if (own === undefined) return collection === null ? 'malformed' : 'unconfirmed';
     const zone = collection === null ? undefined : await around.zoneOf(collection);
     const domain = zone === undefined ? undefined : readDomain(zone, subject.answers);
@@ -88,7 +87,7 @@ async function readFromCollection(
     read: (said: Answers) => {
       const whole = contentData(said('get_nft_content'));
       const isKnown = isNamed(said('get_nft_address_by_index'), account);
-      return isKnown && whole !== undefined ? readBoundedContent(whole.content) : undefined;
+      return isKnown && whole !== undefined ? readStoredContent(whole.content) : undefined;
     },
     weigh: (known) => Object.values(known ?? {}).reduce((sum, text) => sum + text.length, 0),
   });

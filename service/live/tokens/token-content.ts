@@ -70,7 +70,7 @@ export function readTokenContent(
  * Reads the stored part of a content: its `uri`, or the known attributes without zero bytes (service/interfaces/README.md#token-content).
  * `image_data` is base64. Returns undefined for other forms.
  */
-export function readBoundedContent(
+export function readStoredContent(
   cell: StackCell,
   budget: ReadBudget = new ReadBudget(),
 ): Readonly<Record<string, string>> | undefined {
@@ -81,12 +81,12 @@ export function readBoundedContent(
       const uri = asText(readSnake(slice, START));
       return uri === undefined ? undefined : { uri: withoutZeros(uri) };
     }
-    return form === 0 ? readBoundedAttributes(slice) : undefined;
+    return form === 0 ? readStoredAttributes(slice) : undefined;
   });
 }
 
 /** Looks up each known attribute, so that other attributes cost nothing. */
-function readBoundedAttributes(slice: ContractSlice): Record<string, string> {
+function readStoredAttributes(slice: ContractSlice): Record<string, string> {
   const root = slice.maybeRefSlice();
   const found: [string, string][] = [];
   untilSpent(slice.budget, () => {

@@ -9,7 +9,7 @@ import { BodyBudget } from '#service/decode/messages/decoded.ts';
 import { decodeBody } from '#service/decode/messages/messages.ts';
 import { READ_LIMITS, ReadBudget } from '#service/decode/read-budget.ts';
 import { readDnsRecords } from '#service/live/tokens/dns-records.ts';
-import { readBoundedContent, readTokenContent, type TokenContent } from '#service/live/tokens/token-content.ts';
+import { readStoredContent, readTokenContent, type TokenContent } from '#service/live/tokens/token-content.ts';
 import { ORDER_STEPS_MAX, readOrderActions } from '#service/v3/views/multisig-order.ts';
 import { countedDictionary, sharedDictionary, sharedGraph } from '#test/support/shared-cells.ts';
 
@@ -77,7 +77,7 @@ describe('a token content', () => {
     expect(budget.stepsTaken).toBeGreaterThan(READ_LIMITS.steps / 2);
     expect(budget.stepsTaken).toBeLessThanOrEqual(READ_LIMITS.steps + 32);
     const kept = new ReadBudget();
-    readBoundedContent(root(poisoned(levels)), kept);
+    readStoredContent(root(poisoned(levels)), kept);
     expect(kept.stepsTaken).toBeLessThanOrEqual(READ_LIMITS.steps + 32);
   });
 });
@@ -112,7 +112,7 @@ it('graphs of shared cells cost every reader one budget and at most 4 MB of answ
       const order = new ReadBudget({ steps: ORDER_STEPS_MAX });
       const answers = [
         refused(() => shown(readTokenContent(cell, budgets.content))),
-        refused(() => readBoundedContent(cell, budgets.kept)),
+        refused(() => readStoredContent(cell, budgets.kept)),
         refused(() => readDnsRecords(cell, budgets.records).map(({ known }) => known)),
         refused(() => decodeBody(openContractCell(cell), body)),
         refused(() => [...readOrderActions(boc, order)]),

@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { parseBoc } from '#service/decode/boc.ts';
-import { readBoundedContent, readTokenContent, type TokenContent } from '#service/live/tokens/token-content.ts';
+import { readStoredContent, readTokenContent, type TokenContent } from '#service/live/tokens/token-content.ts';
 
 function read(cell: Cell): TokenContent {
   const table = parseBoc(cell.toBoc());
@@ -144,7 +144,7 @@ describe('on-chain content', () => {
 
 function kept(cell: Cell): Readonly<Record<string, string>> | undefined {
   const table = parseBoc(cell.toBoc());
-  return readBoundedContent({ table, cell: table.roots[0]! });
+  return readStoredContent({ table, cell: table.roots[0]! });
 }
 
 describe('what indexers keep of a content', () => {
