@@ -1,11 +1,12 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 
 import { createSemaphore } from '#service/runtime/semaphore.ts';
 
 const signal = new AbortController().signal;
 
-describe('places', () => {
-  test('let so many run at a time, the others in their order', async () => {
+describe('a semaphore', () => {
+  test('runs so much work at a time, and waiting work in the order of its arrival', async () => {
     const places = createSemaphore(2);
     const begun: number[] = [];
     const ends: (() => void)[] = [];
@@ -15,19 +16,19 @@ describe('places', () => {
         return new Promise<void>((resolve) => void ends.push(resolve));
       }),
     );
-    await Promise.resolve();
+    await setImmediate();
     expect(begun).toEqual([1, 2]);
     ends[1]!();
     await runs[1];
     ends[0]!();
     await runs[0];
-    await Promise.resolve();
+    await setImmediate();
     expect(begun).toEqual([1, 2, 3, 4]);
     for (const end of ends) end();
     await Promise.all(runs);
   });
 
-  test('are left by who waits no more, and by what fails', async () => {
+  test('frees the slots of work that fails, and forgets work that is aborted while it waits', async () => {
     const places = createSemaphore(1);
     const left = new AbortController();
     const { promise, reject } = Promise.withResolvers<void>();
@@ -40,7 +41,7 @@ describe('places', () => {
     await expect(places.run(signal, () => Promise.resolve('free'))).resolves.toBe('free');
   });
 
-  test('are as many as the work takes, and who comes later with less does not overtake', async () => {
+  test('gives work as many slots as it takes, and lets no later work overtake', async () => {
     const places = createSemaphore(10);
     const begun: string[] = [];
     const work = (name: string, count: number) => {
@@ -49,7 +50,7 @@ describe('places', () => {
       return { end: async () => (resolve(), run) };
     };
     const [most, all, few] = [work('most', 8), work('more than there are', 99), work('few', 2)];
-    await Promise.resolve();
+    await setImmediate();
     expect([begun, places.taken, places.waiting]).toEqual([['most'], 8, 2]);
     await most.end();
     expect([begun.at(-1), places.taken, places.waiting]).toEqual(['more than there are', 10, 1]);
@@ -58,7 +59,7 @@ describe('places', () => {
     expect([begun.at(-1), places.taken, places.waiting]).toEqual(['few', 0, 0]);
   });
 
-  test('go to those behind whoever waits no more', async () => {
+  test('admits the work behind an aborted one', async () => {
     const places = createSemaphore(10);
     const left = new AbortController();
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -70,5 +71,16 @@ describe('places', () => {
     await expect(small).resolves.toBe('small');
     resolve();
     await first;
+  });
+
+  test('frees acquired slots once, however often they are released', async () => {
+    const semaphore = createSemaphore(2);
+    const release = await semaphore.acquire(signal, 2);
+    const next = semaphore.acquire(signal);
+    expect([semaphore.taken, semaphore.waiting]).toEqual([2, 1]);
+    release();
+    release();
+    await next;
+    expect([semaphore.taken, semaphore.waiting]).toEqual([1, 0]);
   });
 });

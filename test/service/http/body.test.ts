@@ -1,0 +1,24 @@
+import type { IncomingMessage } from 'node:http';
+import { PassThrough } from 'node:stream';
+import { describe, expect, test } from 'vitest';
+
+import { createBodyReader } from '#service/http/body.ts';
+
+const { signal } = new AbortController();
+
+function message(bytes: number): IncomingMessage {
+  const stream = Object.assign(new PassThrough(), { headers: {} });
+  stream.end(Buffer.alloc(bytes));
+  return stream as unknown as IncomingMessage;
+}
+
+describe('the reader of bodies', () => {
+  test('hands over a long body one turn of the event loop later, after short bodies that came with it', async () => {
+    const reader = createBodyReader(1_000_000, 1_000_000);
+    const read: number[] = [];
+    const sizes = [16_385, 16_384, 100_000, 1];
+    await Promise.all(sizes.map(async (bytes) => read.push((await reader.read(message(bytes), signal)).length)));
+    expect(read.slice(0, 2).toSorted((a, b) => a - b)).toEqual([1, 16_384]);
+    expect(read.slice(2).toSorted((a, b) => a - b)).toEqual([16_385, 100_000]);
+  });
+});
