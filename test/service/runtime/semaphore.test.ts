@@ -53,9 +53,11 @@ describe('a semaphore', () => {
     await setImmediate();
     expect([begun, places.taken, places.waiting]).toEqual([['most'], 8, 2]);
     await most.end();
+    await setImmediate();
     expect([begun.at(-1), places.taken, places.waiting]).toEqual(['more than there are', 10, 1]);
     await all.end();
     await few.end();
+    await setImmediate();
     expect([begun.at(-1), places.taken, places.waiting]).toEqual(['few', 0, 0]);
   });
 
