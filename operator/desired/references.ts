@@ -9,7 +9,7 @@ export type OptionalApi = 'gateway.networking.k8s.io' | 'monitoring.coreos.com' 
 
 /** Release and installation options of the operator, the same for every TonApi. */
 export type Release = {
-  /** Version of the operator and of the service's default image: `0.1.0`. */
+  /** Version of the operator and of the service's default image, `MAJOR.MINOR.PATCH`. */
   readonly version: string;
   /** Repository and tag (or digest) of the service for a TonApi that names no image. */
   readonly image: string;

@@ -64,7 +64,7 @@ export type ApiOptions = ConfigurationSource &
   };
 
 export type ApiDependencies = {
-  /** Version of the release, `0.1.0`. Its last number is also the last number of the API version. */
+  /** Version of the release, `MAJOR.MINOR.PATCH`. PATCH is also the last number of the API version. */
   readonly version: string;
   readonly logger: Logger;
   readonly register: Registry;
@@ -160,7 +160,7 @@ function around(v2: V2, change: ApiOptions['around']): V2 {
   return { ...v2, operations, find: (name) => byName.get(name) };
 }
 
-/** The last number of `0.1.0`. */
+/** PATCH of `MAJOR.MINOR.PATCH`. */
 function releaseOf(version: string): number {
   return Number(version.split('.')[2]);
 }
