@@ -22,9 +22,10 @@ export async function generate(options: { readonly check: boolean }): Promise<Ge
     }),
   );
   const definitions = sources.map(({ definition }) => definition);
+  const typical = await readFile(join(import.meta.dirname, 'samples/typical.yaml'), 'utf8');
   const outputs = [
     { path: 'service/config/manifest.gen.ts', text: manifestSource(definitions) },
-    { path: 'crds/README.md', text: referencePage(definitions) },
+    { path: 'crds/README.md', text: referencePage(definitions, typical) },
     ...sources.map(({ name, text }) => ({ path: `charts/tonplane/templates/crds/${name}`, text: chartTemplate(text) })),
   ];
   return Promise.all(outputs.map(({ path, text }) => settle(path, text, options)));

@@ -25,6 +25,21 @@ export async function settle(path: string, text: string, { check }: GenerateOpti
   return { path, clean };
 }
 
+/** Comments that enclose the generated part of a page. */
+export type Markers = { readonly begin: string; readonly end: string };
+
+/** Returns a page with `part` between its markers. Throws a TypeError for a page without them. */
+export function withPart(page: string, { begin, end }: Markers, part: string): string {
+  const [from, to] = [page.indexOf(begin), page.indexOf(end)];
+  if (from < 0 || to < from) throw new TypeError(`a page with a generated part: expected ${begin} and ${end}`);
+  return `${page.slice(0, from + begin.length)}\n\n${part}\n\n${page.slice(to)}`;
+}
+
+/** Returns text as a cell of a table in Markdown. */
+export function cell(text: string): string {
+  return text.replaceAll('|', String.raw`\|`).replaceAll('<', '&lt;');
+}
+
 /** Runs a generator on the command line and reports its result for each file. With `--check` a file that differs is a failure. */
 export async function settleAll(
   generate: (options: GenerateOptions) => Promise<readonly GeneratedFile[]>,

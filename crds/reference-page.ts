@@ -1,16 +1,41 @@
+import { parse } from 'yaml';
+
+import { cell } from './generated-file.ts';
 import type { Definition, Schema } from './schema.ts';
 
 const head = `<!-- Generated from crds/*.yaml by \`npm run generate\`. Do not edit. -->
 
 # Custom resources
 
-Every field of both kinds, as \`kubectl explain\` tells it. Samples: [smallest](samples/smallest.yaml), [typical](samples/typical.yaml),
-[full](samples/full.yaml). A field in bold must be given; \`[]\` is each element of a list.
+A typical manifest with its fields, then every field of both kinds, as \`kubectl explain\` shows them.
+Samples: [smallest](samples/smallest.yaml), [typical](samples/typical.yaml), [full](samples/full.yaml).
+A field in bold must be given; \`[]\` is each element of a list.
 `;
 
-/** The reference of the custom resources, in Markdown. */
-export function referencePage(definitions: readonly Definition[]): string {
-  return [head, ...definitions.map(chapter)].join('\n');
+/**
+ * Returns the reference of the custom resources in Markdown. It begins with a typical TonApi and the fields that it sets.
+ *
+ * @param typical text of the sample, whose first document is the TonApi
+ */
+export function referencePage(definitions: readonly Definition[], typical: string): string {
+  return [head, ...typicalChapter(definitions, typical), ...definitions.map(chapter)].join('\n');
+}
+
+function typicalChapter(definitions: readonly Definition[], typical: string): string[] {
+  const [text = ''] = typical.split(/^---\n/m);
+  const { kind, spec } = parse(text) as { readonly kind: string; readonly spec: unknown };
+  const version = definitions.find((definition) => definition.spec.names.kind === kind)?.spec.versions[0];
+  const paths = new Set(pathsOf(spec, 'spec'));
+  const fields = fieldsOf(version?.schema.openAPIV3Schema.properties?.['spec'] ?? {}, 'spec');
+  const rows = fields.filter(({ path }) => paths.has(path)).map(({ row }) => row);
+  return ['## A typical TonApi', '', '```yaml', text.trimEnd(), '```', '', ...fieldHead, ...rows, ''];
+}
+
+/** Returns paths of the values without fields of their own, in the form of `fieldsOf`. */
+function pathsOf(value: unknown, path: string): string[] {
+  if (Array.isArray(value)) return [path, ...value.flatMap((element) => pathsOf(element, `${path}[]`))];
+  if (typeof value !== 'object' || value === null) return [path];
+  return Object.entries(value).flatMap(([name, field]) => pathsOf(field, `${path}.${name}`));
 }
 
 function chapter({ spec }: Definition): string {
@@ -44,18 +69,21 @@ function chapter({ spec }: Definition): string {
 }
 
 function fieldTable(schema: Schema, path: string): string[] {
-  return ['| Field | Type | Default | Meaning |', '|---|---|---|---|', ...rowsOf(schema, path)];
+  return [...fieldHead, ...fieldsOf(schema, path).map(({ row }) => row)];
 }
 
-function rowsOf(schema: Schema, path: string): string[] {
+const fieldHead = ['| Field | Type | Default | Meaning |', '|---|---|---|---|'] as const;
+
+/** Returns all fields below a schema, each with its row of a table. */
+function fieldsOf(schema: Schema, path: string): { readonly path: string; readonly row: string }[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
     const at = `${path}.${name}`;
     const needed = schema.required?.includes(name) === true;
     const shown = code(at.replace(/^(spec|status)\./, ''));
     const preset = field.default === undefined ? '' : code(JSON.stringify(field.default).replaceAll('"', ''));
     const row = `| ${needed ? `**${shown}**` : shown} | ${typeOf(field)} | ${preset} | ${cell(field.description ?? '')} |`;
-    const inner = field.type === 'array' ? rowsOf(field.items ?? {}, `${at}[]`) : rowsOf(field, at);
-    return [row, ...inner];
+    const inner = field.type === 'array' ? fieldsOf(field.items ?? {}, `${at}[]`) : fieldsOf(field, at);
+    return [{ path: at, row }, ...inner];
   });
 }
 
@@ -85,9 +113,4 @@ function rulesOf(schema: Schema, path: string): { path: string; message: string 
 
 function code(text: string): string {
   return `\`${text}\``;
-}
-
-/** A text inside of a table. */
-function cell(text: string): string {
-  return text.replaceAll('|', String.raw`\|`).replaceAll('<', '&lt;');
 }

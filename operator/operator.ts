@@ -1,4 +1,4 @@
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { Logger } from 'pino';
 
 import { createTracing } from '../service/telemetry/tracer.ts';
@@ -10,7 +10,7 @@ import { systemClock, type Clock } from './kubernetes/clock.ts';
 import { createCredentials } from './kubernetes/credentials.ts';
 import { createDiscovery } from './kubernetes/discovery.ts';
 import { createElector, type Elector } from './kubernetes/elector.ts';
-import { createClientMetrics } from './kubernetes/metrics.ts';
+import { createClientMetrics, createLeadingGauge } from './kubernetes/metrics.ts';
 import { createMetricsAccess, type Access, type MetricsAccess } from './metrics-access.ts';
 import type { OperatorOptions } from './options.ts';
 import { fetchFromPod } from './pod-fetch.ts';
@@ -83,7 +83,7 @@ export async function startOperator(options: OperatorOptions, dependencies: Oper
   const reviewer = createClient(way);
   const leads = createElector(
     { namespace, name: options.leaseName, identity: options.identity },
-    { client: reviewer, clock, random: Math.random, logger, leading: leadingGauge(register) },
+    { client: reviewer, clock, random: Math.random, logger, leading: createLeadingGauge(register) },
   );
   elector = leads;
   const onFailure = (error: unknown): void => logger.warn({ error }, 'who asks for metrics cannot be told');
@@ -152,12 +152,3 @@ const refusals: Readonly<Record<Exclude<Access, 'allowed'>, Page>> = {
   forbidden: { status: 403, contentType, body: 'Forbidden' },
   unknown: { status: 503, contentType, body: 'the API server cannot be asked' },
 };
-
-function leadingGauge(register: Registry): Gauge<'name'> {
-  return new Gauge({
-    name: 'leader_election_master_status',
-    help: '1 while this process leads and may write',
-    labelNames: ['name'],
-    registers: [register],
-  });
-}

@@ -66,7 +66,7 @@ export function createWatchMetrics(register: Registry): WatchMetrics {
   gauge('ton_operator_cache_objects', 'Objects in the cache', ({ objects }) => objects());
   gauge(
     'ton_operator_cache_age_seconds',
-    'Since the last event or bookmark of the watch: a stuck one shows here',
+    'Time since the last event or bookmark of the watch; it grows if the watch is stuck',
     ({ ageSeconds }) => ageSeconds(),
   );
   gauge('ton_operator_watch_forbidden', '1 while the API server refuses the watch (401 or 403)', ({ forbidden }) =>
@@ -74,13 +74,13 @@ export function createWatchMetrics(register: Registry): WatchMetrics {
   );
   const restarts = new Counter({
     name: 'ton_operator_watch_restarts_total',
-    help: 'Watches begun again: closed by the server in good order, after an error, as the version was gone, or after silence',
+    help: 'Restarted watches, by reason: closed (by the server), error, expired (the version was gone), silent',
     labelNames: ['resource', 'reason'],
     registers,
   });
   const failures = new Counter({
     name: 'ton_operator_watch_handler_failures_total',
-    help: 'Events whose handler threw; the watch went on',
+    help: 'Events whose handler threw; the watch continued',
     labelNames: ['resource'],
     registers,
   });
@@ -152,42 +152,39 @@ export function createQueueMetrics(
   const errors = counter('controller_runtime_reconcile_errors_total', 'Reconciles that failed');
   const terminal = counter(
     'controller_runtime_terminal_reconcile_errors_total',
-    'Reconciles that failed in a way that only a change of the resource mends',
+    'Reconciles that failed until somebody changes the resource',
   );
   const panics = counter(
     'controller_runtime_reconcile_panics_total',
     'Reconciles that failed by a bug of the operator',
   );
-  const timeouts = counter('controller_runtime_reconcile_timeouts_total', 'Reconciles that were ended for their time');
+  const timeouts = counter('controller_runtime_reconcile_timeouts_total', 'Reconciles that reached their time limit');
   const times = histogram('controller_runtime_reconcile_time_seconds', 'Time of one reconcile', labels);
   const concurrencies = new Gauge({
     name: 'controller_runtime_max_concurrent_reconciles',
-    help: 'Reconciles that may run at once',
+    help: 'Most reconciles at once',
     labelNames: [...labels],
     registers,
   });
-  collected('controller_runtime_active_workers', 'Reconciles that run now', labels, (_name, readings, set) =>
+  collected('controller_runtime_active_workers', 'Reconciles in progress', labels, (_name, readings, set) =>
     set(readings.runningSinceMs().length),
   );
   collected('workqueue_depth', 'Keys that wait', [...both, 'priority'], (_name, readings, set) => {
     for (const [priority, value] of Object.entries(readings.depth())) set(value, { priority });
   });
-  collected(
-    'workqueue_unfinished_work_seconds',
-    'Time spent so far on keys that are being worked on, summed up',
-    both,
-    (_name, readings, set) => set(secondsOf(readings).reduce((sum, value) => sum + value, 0)),
+  collected('workqueue_unfinished_work_seconds', 'Sum of the times of keys in progress', both, (_name, readings, set) =>
+    set(secondsOf(readings).reduce((sum, value) => sum + value, 0)),
   );
   collected(
     'workqueue_longest_running_processor_seconds',
-    'Time spent so far on the key that is being worked on longest',
+    'Time of the key that is in progress longest',
     both,
     (_name, readings, set) => set(Math.max(0, ...secondsOf(readings))),
   );
-  const adds = counter('workqueue_adds_total', 'Keys added', both);
+  const adds = counter('workqueue_adds_total', 'Added keys', both);
   const retries = counter('workqueue_retries_total', 'Keys added again after a failure', both);
-  const waits = histogram('workqueue_queue_duration_seconds', 'Time a key waited', both);
-  const works = histogram('workqueue_work_duration_seconds', 'Time a key was worked on', both);
+  const waits = histogram('workqueue_queue_duration_seconds', 'Time that a key waited', both);
+  const works = histogram('workqueue_work_duration_seconds', 'Time to reconcile a key', both);
 
   return (controller, concurrency, readings) => {
     queues.set(controller, { concurrency, readings });
@@ -212,4 +209,14 @@ export function createQueueMetrics(
 
 function secondsOf({ runningSinceMs, nowMs }: QueueReadings): number[] {
   return runningSinceMs().map((sinceMs) => (nowMs() - sinceMs) / 1000);
+}
+
+/** Gauge of the elector, with the name of client-go. */
+export function createLeadingGauge(register: Registry): Gauge<'name'> {
+  return new Gauge({
+    name: 'leader_election_master_status',
+    help: '1 while this process leads and may write',
+    labelNames: ['name'],
+    registers: [register],
+  });
 }

@@ -50,7 +50,7 @@ export function createReconcileMetrics(
   });
   const drift = new Counter({
     name: 'ton_operator_drift_corrections_total',
-    help: 'Foreign edits of fields of ours that were undone, by the manager that made them',
+    help: 'Undone foreign edits of fields of the operator, by the manager that made them',
     labelNames: ['kind', 'manager'],
     registers,
   });
@@ -62,14 +62,14 @@ export function createReconcileMetrics(
   });
   const readySeconds = new Histogram({
     name: 'ton_operator_apply_to_ready_seconds',
-    help: 'From the change of a resource until it is Ready',
+    help: 'Time from the change of a resource until it is Ready',
     labelNames: ['kind'],
     buckets: readySecondsBuckets,
     registers,
   });
   const waiting = new Gauge({
     name: 'ton_operator_rollout_queue',
-    help: 'TonApis that wait for their turn to roll out',
+    help: 'TonApis that wait for a rollout slot',
     registers,
     collect() {
       this.set(readings.rolloutsWaiting());
@@ -78,25 +78,25 @@ export function createReconcileMetrics(
   waiting.set(0);
   const conditions = new Gauge({
     name: 'ton_api_condition',
-    help: '1 for the status that a condition of a TonApi has, 0 for the others',
+    help: '1 for the present status of a condition of a TonApi, 0 for the others',
     labelNames: ['namespace', 'name', 'type', 'status'],
     registers,
   });
   const reasons = new Gauge({
     name: 'ton_api_condition_reason',
-    help: 'Always 1; the reason that a condition of a TonApi has now',
+    help: 'Always 1; the label is the present reason of a condition of a TonApi',
     labelNames: ['namespace', 'name', 'type', 'reason'],
     registers,
   });
   const replicas = new Gauge({
     name: 'ton_api_replicas',
-    help: 'API pods of a TonApi: wanted, ready, and of the newest template',
+    help: 'API pods of a TonApi, by state: desired, ready, updated (to the newest template)',
     labelNames: ['namespace', 'name', 'state'],
     registers,
   });
   const expiry = new Gauge({
     name: 'ton_api_key_expiry_timestamp_seconds',
-    help: 'When a TonApiKey goes out of force for good, as Unix time',
+    help: 'Unix time at which a TonApiKey expires for good',
     labelNames: ['namespace', 'name'],
     registers,
   });

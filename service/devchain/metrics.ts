@@ -13,7 +13,7 @@ export type QueryServerMetrics = {
 export function createQueryServerMetrics(register: Registry): QueryServerMetrics {
   const seconds = new Histogram({
     name: 'ton_devchain_query_seconds',
-    help: 'Time from a query to its answer at the embedded lite servers, waits included.',
+    help: 'Time from a query to its answer at the embedded lite servers, with waits',
     labelNames: ['function'],
     // Answers take a fraction of a millisecond, waits for a block up to 10 s.
     buckets: [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 1, 10],
@@ -21,7 +21,7 @@ export function createQueryServerMetrics(register: Registry): QueryServerMetrics
   });
   const total = new Counter({
     name: 'ton_devchain_queries_total',
-    help: 'Queries to the embedded lite servers by how they ended.',
+    help: 'Queries to the embedded lite servers, by function and outcome',
     labelNames: ['function', 'outcome'],
     registers: [register],
   });

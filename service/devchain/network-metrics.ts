@@ -19,36 +19,36 @@ export function createNetworkMetrics(register: Registry, waiting: () => number):
   const registers = [register];
   const seconds = new Histogram({
     name: 'ton_devchain_step_seconds',
-    help: 'Time to make the blocks of all chains up to the next masterchain block.',
+    help: 'Time to make the blocks of all chains up to the next masterchain block',
     // An empty step takes some 10 ms, 1,000 transactions a few seconds. 0.4 s is the shortest time between blocks.
     buckets: [0.01, 0.03, 0.1, 0.2, 0.4, 1, 3, 10],
     registers,
   });
   const blocks = new Counter({
     name: 'ton_devchain_blocks_total',
-    help: 'Masterchain blocks that the private network made since the start.',
+    help: 'Masterchain blocks that the private network made since the start',
     registers,
   });
   const transactions = new Counter({
     name: 'ton_devchain_transactions_total',
-    help: 'Transactions in the blocks of the private network.',
+    help: 'Transactions in the blocks of the private network',
     registers,
   });
   const messages = new Counter<'outcome'>({
     name: 'ton_devchain_messages_total',
-    help: 'Messages from outside that a block took or refused.',
+    help: 'Messages from outside that a block accepted or refused',
     labelNames: ['outcome'],
     registers,
   });
   const loaded = new Gauge({
     name: loadedMetric,
-    help: 'Part of the kept private network that is loaded; 1 when it runs.',
+    help: 'Loaded part of the stored private network; 1 when the network runs',
     registers,
   });
   register.registerMetric(
     new Gauge({
       name: 'ton_devchain_waiting_messages',
-      help: 'Messages from outside that wait for a block.',
+      help: 'Messages from outside that wait for a block',
       registers: [],
       collect() {
         this.set(waiting());

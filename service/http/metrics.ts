@@ -35,7 +35,7 @@ const sizeBuckets = [256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576];
 export function createHttpMetrics(register: Registry): HttpMetrics {
   const requests = new Counter({
     name: 'ton_http_requests_total',
-    help: 'HTTP requests answered, by operation and status; 499 is a caller that hung up',
+    help: 'Answered HTTP requests, by operation and status; 499 is a caller that hung up',
     labelNames: ['operation', 'status'],
     registers: [register],
   });
@@ -48,7 +48,7 @@ export function createHttpMetrics(register: Registry): HttpMetrics {
   });
   const inFlight = new Gauge({
     name: 'ton_http_in_flight_requests',
-    help: 'HTTP requests being worked on',
+    help: 'HTTP requests in progress',
     registers: [register],
   });
   const bytes = new Histogram({
@@ -66,12 +66,12 @@ export function createHttpMetrics(register: Registry): HttpMetrics {
   });
   const malformed = new Counter({
     name: 'ton_http_malformed_requests_total',
-    help: 'Connections ended because their bytes were no HTTP request',
+    help: 'Connections closed because their bytes were no HTTP request',
     registers: [register],
   });
   const refusedConnections = new Counter({
     name: 'ton_http_refused_connections_total',
-    help: 'Connections refused because their address had as many open as one address may have',
+    help: 'Connections refused because their address had its most connections open',
     registers: [register],
   });
   /** Cached children, because a lookup of labels costs as much as a refusal. Their number is bounded by operations and statuses. */

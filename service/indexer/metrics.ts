@@ -40,26 +40,28 @@ export function createIndexerMetrics(register: Registry, readings: IndexerReadin
   };
   const { view } = readings;
   gauge('ton_indexer_head_seqno', 'Newest masterchain block that is indexed at the head', () => view().headSeqno);
-  gauge('ton_indexer_lag_blocks', 'Masterchain blocks from there to the head of the network', () => view().lagBlocks);
+  gauge(
+    'ton_indexer_lag_blocks',
+    'Masterchain blocks between the newest indexed block and the head of the network',
+    () => view().lagBlocks,
+  );
   gauge(
     'ton_indexer_lag_seconds',
-    'Age of the newest masterchain block that is indexed at the head',
+    'Age of the newest indexed block of the head; only in the process that follows the head',
     () => view().lagSeconds,
   );
-  gauge('ton_indexer_remaining_blocks', 'Masterchain blocks of the past not indexed yet', () => view().remainingBlocks);
   gauge(
-    'ton_indexer_remaining_seconds',
-    'Time until the past is indexed, at the pace of late',
-    () => view().etaSeconds,
+    'ton_indexer_remaining_blocks',
+    'Masterchain blocks of the past that no process indexed yet',
+    () => view().remainingBlocks,
   );
-  gauge('ton_indexer_head_writer', '1 while this process is the one that follows the head', () =>
-    readings.isHeadWriter() ? 1 : 0,
-  );
-  gauge('ton_indexer_held_bytes', 'Blocks that are read and not written yet', readings.bufferedBytes);
-  gauge('ton_indexer_troubles', 'Pieces of work that fail and are tried again at the moment', readings.troubles);
+  gauge('ton_indexer_remaining_seconds', 'Time until the past is indexed, at the recent rate', () => view().etaSeconds);
+  gauge('ton_indexer_head_writer', '1 while this process follows the head', () => (readings.isHeadWriter() ? 1 : 0));
+  gauge('ton_indexer_held_bytes', 'Size of blocks that are read and not written yet', readings.bufferedBytes);
+  gauge('ton_indexer_troubles', 'Pieces of work that fail at the moment and are tried again', readings.troubles);
   const blocks = new Counter({
     name: 'ton_indexer_blocks_total',
-    help: 'Masterchain blocks committed to Postgres with all that belongs to them',
+    help: 'Masterchain blocks committed to Postgres with all their rows, by stream: head, or backfill (the past)',
     labelNames: ['stream'],
     registers,
   });
@@ -71,13 +73,13 @@ export function createIndexerMetrics(register: Registry, readings: IndexerReadin
   });
   const retries = new Counter({
     name: 'ton_indexer_retries_total',
-    help: 'Failures after which the work is tried again, by what was done',
+    help: 'Failures after which work is tried again, by stage',
     labelNames: ['stage'],
     registers,
   });
   const reads = new Counter({
     name: 'ton_indexer_reads_total',
-    help: 'Masterchain blocks read with their shard blocks, by where they came from',
+    help: 'Masterchain blocks read with their shard blocks, by source',
     labelNames: ['source'],
     registers,
   });

@@ -19,25 +19,25 @@ export function createInterfacesMetrics(register: Registry): InterfacesMetrics {
   return {
     accounts: new Counter({
       name: 'ton_interfaces_accounts_total',
-      help: 'Accounts looked at, by result: impossible (by their code, which cost nothing), nothing, something, failed.',
+      help: 'Examined accounts, by result: impossible (excluded by the code, at no cost), nothing, something, failed',
       labelNames: ['result'],
       registers,
     }),
     detections: new Counter({
       name: 'ton_interfaces_detections_total',
-      help: 'Kinds of contracts that accounts may have been, by outcome: found, malformed (its methods say something else), unconfirmed.',
+      help: 'Possible kinds of accounts, by outcome: found, malformed (its methods return something else), unconfirmed',
       labelNames: ['kind', 'outcome'],
       registers,
     }),
     visits: new Counter({
       name: 'ton_interfaces_visits_total',
-      help: 'Visits of the emulator, by purpose: account (its own methods), consultation (of a master, collection, multisig or factory).',
+      help: 'Runs of the emulator, by purpose: account (its own methods), consultation (a master, collection, multisig or factory)',
       labelNames: ['purpose'],
       registers,
     }),
     consultations: new Counter({
       name: 'ton_interfaces_consultations_total',
-      help: 'What other contracts were asked about accounts, by source: memory, emulator.',
+      help: 'Questions to other contracts about accounts, by source: memory, emulator',
       labelNames: ['source'],
       registers,
     }),

@@ -22,7 +22,7 @@ export function createInterpreterMetrics(register: Registry, view: () => Interpr
   register.registerMetric(
     new Gauge({
       name: 'ton_interpreter_remaining_blocks',
-      help: 'Masterchain blocks whose meaning is to be told, or told again by a newer version, in all processes',
+      help: 'Masterchain blocks to interpret, first or again for a newer version, in all processes',
       registers: [],
       collect() {
         const { remainingBlocks } = view();
@@ -32,34 +32,37 @@ export function createInterpreterMetrics(register: Registry, view: () => Interpr
       },
     }),
   );
-  const blocks = counter('ton_interpreter_blocks_total', 'Masterchain blocks whose meaning was committed to Postgres');
-  const transactions = counter('ton_interpreter_transactions_total', 'Transactions of those blocks');
+  const blocks = counter(
+    'ton_interpreter_blocks_total',
+    'Masterchain blocks whose contracts, transfers and actions were committed to Postgres',
+  );
+  const transactions = counter('ton_interpreter_transactions_total', 'Transactions of interpreted blocks');
   const traces = counter('ton_interpreter_traces_total', 'Complete traces that were classified');
-  const actions = counter('ton_interpreter_actions_total', 'Actions of those traces');
+  const actions = counter('ton_interpreter_actions_total', 'Actions of classified traces');
   const fallbacks = counter(
     'ton_interpreter_fallbacks_total',
-    'Accounts looked at as they are now, because no lite server has the state of their block any more',
+    'Accounts examined in their newest state, because no lite server has the state of their block',
   );
   const givenUp = counter(
     'ton_interpreter_given_up_total',
-    'Accounts that could not be looked at, of which nothing is told',
+    'Accounts that could not be examined; the index has no interfaces of them',
   );
   const lost = counter(
     'ton_interpreter_lost_blocks_total',
-    'Masterchain blocks done in vain: they got further traces meanwhile, or another process had them too',
+    'Masterchain blocks interpreted in vain: they got further traces, or another process interpreted them too',
   );
   const aside = counter(
     'ton_interpreter_put_aside_total',
-    'Masterchain blocks that could not be told, to be tried later',
+    'Masterchain blocks that could not be interpreted; they are tried again later',
   );
-  const stored = counter('ton_interpreter_stored_traces_total', 'Complete traces that were stored as they are shown');
+  const stored = counter('ton_interpreter_stored_traces_total', 'Complete traces stored in rendered form');
   const failures = counter(
     'ton_interpreter_stored_traces_failures_total',
-    'Failures to store new traces as they are shown; they are written when they are asked for',
+    'Failures to store rendered traces; such a trace is rendered at each request',
   );
   const retries = new Counter({
     name: 'ton_interpreter_retries_total',
-    help: 'Failures after which the work is tried again, by what was done',
+    help: 'Failures after which work is tried again, by stage',
     labelNames: ['stage'],
     registers,
   });

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 
 import { LimitsError } from './errors.ts';
 import { openKeyTable, type KeyTable } from './key-table.ts';
@@ -8,6 +8,7 @@ import { bytesOf, readKeyring, stampOf, unreadable, type ReadKeyring } from './k
 import { createKeyringReader } from './keyring-reader.ts';
 import { readKeyringInThread } from './keyring-thread.ts';
 import { keyMatches, parseKey } from './keys.ts';
+import { createKeyringMetrics } from './metrics.ts';
 
 /** Row given in code, with the fields of a row of the keyring file. */
 export type KeyRow = KeyTerms & {
@@ -235,27 +236,4 @@ function withOtherPlans(tables: readonly KeyTable[], names: ReadonlySet<string>)
 
 function twice(id: string): LimitsError {
   return new LimitsError('keyring_invalid', [`key id ${id} is there twice`]);
-}
-
-function createKeyringMetrics(register: Registry) {
-  const reloads = new Counter({
-    name: 'ton_limits_keyring_reloads_total',
-    help: 'Changes of the keyring file by result: loaded, or refused and the keys before it kept',
-    labelNames: ['result'],
-    registers: [register],
-  });
-  const info = new Gauge({
-    name: 'ton_limits_keyring_info',
-    help: 'Always 1; the label is the SHA-256 of the keyring file in force',
-    labelNames: ['sha256'],
-    registers: [register],
-  });
-  return {
-    inForce(sha256: string | null): void {
-      info.reset();
-      if (sha256 !== null) info.labels(sha256).set(1);
-    },
-    loaded: () => reloads.labels('loaded').inc(),
-    refused: () => reloads.labels('refused').inc(),
-  };
 }

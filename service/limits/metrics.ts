@@ -20,7 +20,7 @@ export function createLimitsMetrics(
   const byPlan = new Map<string, PlanCounts>();
   const decisions = new Counter({
     name: 'ton_limits_decisions_total',
-    help: 'Decisions on requests by plan (none where no plan applies) and result',
+    help: 'Decisions on requests, by plan (none if no plan applies) and result',
     labelNames: ['plan', 'result'],
     registers: [],
     collect() {
@@ -33,7 +33,7 @@ export function createLimitsMetrics(
   register.registerMetric(decisions);
   register.registerMetric(sizeGauge('ton_limits_keys', 'Keys in the keyring', sizes.keys));
   register.registerMetric(
-    sizeGauge('ton_limits_addresses', 'Client addresses whose budget is remembered', sizes.addresses),
+    sizeGauge('ton_limits_addresses', 'Client addresses with a budget in memory', sizes.addresses),
   );
   const countsOf = (plan: string | null): PlanCounts => {
     const name = plan ?? 'none';
@@ -71,7 +71,7 @@ export function createRedisMetrics(register: Registry) {
   let leaseHits = 0;
   const leases = new Counter({
     name: 'ton_limits_lease_hits_total',
-    help: 'Decisions by tokens taken in advance, without a question to Redis',
+    help: 'Decisions by leased tokens, without a query to Redis',
     registers: [],
     collect() {
       this.reset();
@@ -81,29 +81,29 @@ export function createRedisMetrics(register: Registry) {
   register.registerMetric(leases);
   const roundTrips = new Counter({
     name: 'ton_limits_redis_round_trips_total',
-    help: 'Questions to Redis, each for one or more decisions, by result: answered (late ones too) or failed',
+    help: 'Queries to Redis, each for one or more decisions, by result: answered (late answers too) or failed',
     labelNames: ['result'],
     registers,
   });
   const seconds = new Histogram({
     name: 'ton_limits_redis_seconds',
-    help: 'Time of a question to Redis',
+    help: 'Time of a query to Redis',
     buckets: redisBuckets,
     registers,
   });
   const away = new Gauge({
     name: 'ton_limits_redis_away',
-    help: '1 while Redis is away and limits follow onRedisFailure',
+    help: '1 while Redis is unavailable and limits follow onRedisFailure',
     registers,
   });
   const revocations = new Counter({
     name: 'ton_limits_revocations_total',
-    help: 'Keys seen in the set of revoked ids for the first time',
+    help: 'Keys seen for the first time in the set of revoked ids',
     registers,
   });
   const malformed = new Counter({
     name: 'ton_limits_redis_malformed_total',
-    help: 'Values in Redis of a form that no pod writes, counted as absent, by what they should be: budget, places, usage, pods, revoked',
+    help: 'Values in Redis of a wrong form, counted as absent, by intended value: budget, places, usage, pods, revoked',
     labelNames: ['value'],
     registers,
   });
@@ -116,5 +116,29 @@ export function createRedisMetrics(register: Registry) {
     },
     away: (value: 0 | 1) => away.set(value),
     revoked: () => revocations.inc(),
+  };
+}
+
+/** Metrics of the keyring file. */
+export function createKeyringMetrics(register: Registry) {
+  const reloads = new Counter({
+    name: 'ton_limits_keyring_reloads_total',
+    help: 'Changes of the keyring file, by result: loaded, or refused (the earlier keys stay)',
+    labelNames: ['result'],
+    registers: [register],
+  });
+  const info = new Gauge({
+    name: 'ton_limits_keyring_info',
+    help: 'Always 1; the label is the SHA-256 of the keyring file in force',
+    labelNames: ['sha256'],
+    registers: [register],
+  });
+  return {
+    inForce(sha256: string | null): void {
+      info.reset();
+      if (sha256 !== null) info.labels(sha256).set(1);
+    },
+    loaded: () => reloads.labels('loaded').inc(),
+    refused: () => reloads.labels('refused').inc(),
   };
 }

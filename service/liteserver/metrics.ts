@@ -78,13 +78,13 @@ function defineSeries(register: Registry) {
   return {
     queries: new Counter({
       name: 'ton_liteserver_queries_total',
-      help: 'Queries to lite servers, by lite server, function and how they ended',
+      help: 'Queries to lite servers, by lite server, function and outcome',
       labelNames: ['lite_server', 'function', 'outcome'],
       registers,
     }),
     querySeconds: new Histogram({
       name: 'ton_liteserver_query_duration_seconds',
-      help: 'Time of a query from its start to its end, by function',
+      help: 'Time of a query, by function',
       labelNames: ['function'],
       buckets: querySecondsBuckets,
       registers,

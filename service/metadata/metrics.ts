@@ -27,18 +27,18 @@ export function createMetadataMetrics(register: Registry, { backlog, held }: Met
   const registers = [register];
   const attempts = new Counter({
     name: 'ton_metadata_attempts_total',
-    help: 'Attempts to learn what tokens keep outside of the chain, by how they ended',
+    help: 'Attempts to fetch off-chain data of tokens, by result: fetched; enough or nothing (by the data on the chain); lost (to another process); or the error',
     labelNames: ['result'],
     registers,
   });
   const givenUp = new Counter({
     name: 'ton_metadata_given_up_total',
-    help: 'Tokens that are not tried again for a day, after the last of their attempts has failed',
+    help: 'Tokens that wait a day after their last attempt failed',
     registers,
   });
   const seconds = new Histogram({
     name: 'ton_metadata_fetch_seconds',
-    help: 'Time of a fetch, redirects and waiting for a place included',
+    help: 'Time of a fetch, with redirects and the wait for a slot',
     buckets: fetchBuckets,
     registers,
   });
@@ -55,13 +55,13 @@ export function createMetadataMetrics(register: Registry, { backlog, held }: Met
     });
     register.registerMetric(made);
   };
-  gauge('ton_metadata_tasks', 'Tokens in the queue, of all processes; counted up to 100,000', () => backlog()?.tasks);
+  gauge('ton_metadata_tasks', 'Tokens in the queue of all processes, counted up to 100,000', () => backlog()?.tasks);
   gauge(
     'ton_metadata_oldest_task_seconds',
-    'How long the longest waiting token has been due',
+    'Time since the token that waits longest was due',
     () => backlog()?.oldestSeconds,
   );
-  gauge('ton_metadata_held_tasks', 'Tokens that this process has taken from the queue', held);
+  gauge('ton_metadata_held_tasks', 'Tokens that this process took from the queue', held);
   return {
     ended: (result: AttemptResult) => attempts.inc({ result }),
     givenUp: () => givenUp.inc(),

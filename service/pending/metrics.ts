@@ -15,24 +15,24 @@ export function createPendingMetrics(register: Registry, watched: () => number):
   const registers = [register];
   const emulations = new Counter({
     name: 'ton_pending_emulations_total',
-    help: 'Runs of sent messages ahead of the chain, by what came of them',
+    help: 'Simulations of sent messages, by outcome: foreseen (its trace is pending), rejected (by the contract), failed',
     labelNames: ['outcome'],
     registers,
   });
   const gone = new Counter({
     name: 'ton_pending_gone_total',
-    help: 'Sent messages no longer watched, by why',
+    help: 'Sent messages that are no longer watched, by reason: indexed, conflict (a block has another result), expired, displaced (by newer messages)',
     labelNames: ['reason'],
     registers,
   });
   const takenOver = new Counter({
     name: 'ton_pending_taken_over_total',
-    help: 'Sent messages taken over from a process that was not heard of any more',
+    help: 'Sent messages taken over from a process that went silent',
     registers,
   });
   const malformed = new Counter({
     name: 'ton_pending_redis_malformed_total',
-    help: 'Values of sent messages in Redis of a form that no pod writes, counted as absent',
+    help: 'Values of sent messages in Redis of a wrong form, counted as absent',
     registers,
   });
   register.registerMetric(

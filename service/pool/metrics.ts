@@ -70,13 +70,13 @@ export function createPoolMetrics(register: Registry, readings: PoolReadings): P
   const registers = [register];
   const attempts = new Counter({
     name: 'ton_pool_attempts_total',
-    help: 'Queries sent to lite servers for reads, by lite server and outcome',
+    help: 'Queries to lite servers for reads, by lite server and outcome',
     labelNames: ['lite_server', 'outcome'],
     registers,
   });
   const attemptSeconds = new Histogram({
     name: 'ton_pool_attempt_seconds',
-    help: 'Time of one attempt at one lite server, its check included',
+    help: 'Time of one attempt at one lite server, with its check',
     labelNames: ['lite_server'],
     buckets: attemptSecondsBuckets,
     registers,
@@ -89,52 +89,52 @@ export function createPoolMetrics(register: Registry, readings: PoolReadings): P
   });
   const ejections = new Counter({
     name: 'ton_pool_ejections_total',
-    help: 'Times that a lite server was put out, by cause: failures, misbehaviour, other_network (for good)',
+    help: 'Ejections of a lite server, by cause: failures, misbehaviour, other_network (for good)',
     labelNames: ['lite_server', 'cause'],
     registers,
   });
   const reads = new Counter({
     name: 'ton_pool_reads_total',
-    help: 'Reads by source: lite_server, joined (an identical read was under way), cache (memory), redis, negative (known to be missing)',
+    help: 'Reads, by source: lite_server, joined (an identical read in progress), cache (memory), redis, negative (known as missing)',
     labelNames: ['source'],
     registers,
   });
   const hedges = new Counter({
     name: 'ton_pool_hedges_total',
-    help: 'Early second attempts: fired, won (their answer was taken), denied (no budget)',
+    help: 'Early second attempts, by event: fired, won (its answer was used), denied (no budget)',
     labelNames: ['event'],
     registers,
   });
   const retries = new Counter({
     name: 'ton_pool_retries_total',
-    help: 'Attempts after a failure: made, or denied for want of budget',
+    help: 'Attempts after a failure, by event: made, denied (no budget)',
     labelNames: ['event'],
     registers,
   });
   const headsRefused = new Counter({
     name: 'ton_pool_heads_refused_total',
-    help: 'Reported masterchain blocks that could not be proved and so were not served',
+    help: 'Reported masterchain blocks that could not be proved and were not served',
     registers,
   });
   const badShared = new Counter({
     name: 'ton_pool_redis_refused_total',
-    help: 'Answers from the cache of all pods that failed their check and were dropped',
+    help: 'Answers of the shared cache that failed their check and were dropped',
     registers,
   });
   const malformed = new Counter({
     name: 'ton_pool_redis_malformed_total',
-    help: 'Floors and answers in Redis of a form that no pod writes, counted as absent',
+    help: 'Floors and answers in Redis of a wrong form, counted as absent',
     registers,
   });
   const waits = new Histogram({
     name: 'ton_pool_wait_seconds',
-    help: 'Time that reads and messages waited for a lite server with room, where they had to',
+    help: 'Time that reads and messages waited for a lite server with room, if they waited',
     buckets: waitSecondsBuckets,
     registers,
   });
   const sheds = new Counter({
     name: 'ton_pool_shed_total',
-    help: 'Reads and messages refused for want of room: full (too many waited), hopeless (not in time at the pace then), late (none came)',
+    help: 'Reads and messages refused for lack of room, by reason: full (too many waited), hopeless (not in time at the rate then), late (none came)',
     labelNames: ['reason'],
     registers,
   });
@@ -191,10 +191,14 @@ function registerGauges(registers: Registry[], readings: PoolReadings): void {
     'Unix time of the served masterchain head; 0 before the first',
     readings.headUtime,
   );
-  gauge('ton_pool_usable_lite_servers', 'Lite servers that reads are sent to', readings.usable);
+  gauge('ton_pool_usable_lite_servers', 'Lite servers that get reads', readings.usable);
   gauge('ton_pool_rejected_lite_servers', 'Lite servers that serve another network', readings.rejected);
-  gauge('ton_pool_redis_away', '1 while the Redis for floors and answers is named and away', readings.redisAway);
-  gauge('ton_pool_cache_bytes', 'Answers held in memory, in bytes as received', readings.cacheBytes);
+  gauge(
+    'ton_pool_redis_away',
+    '1 while the Redis for floors and answers is configured and unavailable',
+    readings.redisAway,
+  );
+  gauge('ton_pool_cache_bytes', 'Answers in memory, as received', readings.cacheBytes);
   gauge('ton_pool_waiters', 'Reads and messages that wait for a lite server with room', readings.waiters);
   const gaugeOfEach = <L extends string>(
     name: string,
@@ -215,12 +219,12 @@ function registerGauges(registers: Registry[], readings: PoolReadings): void {
           for (const { labels, value } of read(reading)) this.set({ lite_server: reading.name, ...labels }, value);
       },
     });
-  gaugeOfEach('ton_pool_in_flight', 'Reads and messages under way at a lite server', [], ({ inFlight }) =>
+  gaugeOfEach('ton_pool_in_flight', 'Reads and messages in progress at a lite server', [], ({ inFlight }) =>
     one(inFlight),
   );
   gaugeOfEach(
     'ton_pool_in_flight_limit',
-    'Reads that a lite server is given at a time, as it bears them now',
+    'Reads that a lite server may have in progress; the limit follows its latency',
     [],
     ({ inFlightLimit }) => one(inFlightLimit),
   );
@@ -232,19 +236,19 @@ function registerGauges(registers: Registry[], readings: PoolReadings): void {
   );
   gaugeOfEach(
     'ton_pool_lag_seconds',
-    'Time for which the oldest block that a lite server lacks has been served',
+    'Time since the oldest block that a lite server lacks was served',
     [],
     ({ lagSeconds }) => one(lagSeconds),
   );
   gaugeOfEach(
     'ton_pool_depth_seqno',
-    'Masterchain seqno from which on a lite server has blocks or states, of the masterchain or of shards',
+    'Oldest masterchain seqno whose blocks or states a lite server has, of the masterchain or of shards',
     ['kind'],
     ({ oldest }) => oldest.map(({ kind, seqno }) => ({ labels: { kind }, value: seqno })),
   );
   gaugeOfEach(
     'ton_pool_score_p70_seconds',
-    'Latency within which a lite server gives 70 % of its answers, by class of functions',
+    'Time within which a lite server gives 70 % of its answers, by class of functions',
     ['class'],
     ({ p70Seconds }) =>
       p70Seconds.map(({ methodClass, seconds }) => ({ labels: { class: methodClass }, value: seconds })),

@@ -17,13 +17,13 @@ const DURATION_BUCKETS_S = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01,
 export function createProofMetrics(register: Registry): ProofMetrics {
   const checks = new Counter({
     name: 'ton_proof_checks_total',
-    help: 'Answers checked against their proofs, by lite-server function and result: good, or why it was refused.',
+    help: 'Answers checked against their proofs, by lite-server function and result: good, or the reason of the refusal',
     labelNames: ['kind', 'result'],
     registers: [register],
   });
   const duration = new Histogram({
     name: 'ton_proof_duration_seconds',
-    help: 'Time of one check, by lite-server function; with what it waits for, such as signatures or a proof of its block.',
+    help: 'Time of one check, by lite-server function, with waits for signatures or for the proof of its block',
     labelNames: ['kind'],
     buckets: DURATION_BUCKETS_S,
     registers: [register],
@@ -56,16 +56,25 @@ export function createTrustMetrics(register: Registry): TrustMetrics {
   return {
     keyBlockSeqno: new Gauge({
       name: 'ton_proof_key_block_seqno',
-      help: 'Seqno of the newest masterchain key block that was proved from the configured anchor.',
+      help: 'Seqno of the newest masterchain key block that is proved from the configured anchor',
       registers: [register],
     }),
     storedChains: new Counter({
       name: 'ton_proof_stored_chains_total',
-      help: 'Stored key blocks read at start, by state: loaded, absent, corrupt or foreign.',
+      help: 'Stored key blocks read at the start, by state: loaded, absent, corrupt or foreign',
       labelNames: ['state'],
       registers: [register],
     }),
   };
+}
+
+export function createSignatureCounter(register: Registry): Counter<'result'> {
+  return new Counter({
+    name: 'ton_proof_signatures_total',
+    help: 'Checked signatures of validators, by result; a batch ends at its first bad signature',
+    labelNames: ['result'],
+    registers: [register],
+  });
 }
 
 function resultOf(error: unknown): string {

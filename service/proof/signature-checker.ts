@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import { Counter } from 'prom-client';
 import { createWorkerPool, WorkerError } from '../runtime/worker-pool.ts';
 import { ProofError, ProofUnavailableError } from './errors.ts';
+import { createSignatureCounter } from './metrics.ts';
 import type { SignatureBatch } from './signatures.ts';
 import { packJob, type SignatureJob } from './signature-job.ts';
 
@@ -36,12 +36,7 @@ export function createSignatureChecker(
   const threadsMax = options.workers ?? 1;
   const batchesMax = options.batchesMax ?? 256;
   const workerUrl = options.workerUrl ?? new URL('signature-worker.ts', import.meta.url);
-  const signatures = new Counter({
-    name: 'ton_proof_signatures_total',
-    help: 'Signatures of validators that were checked, by result; a batch ends at its first bad one.',
-    labelNames: ['result'],
-    registers: [register],
-  });
+  const signatures = createSignatureCounter(register);
   const { jobs, run, close } = createWorkerPool<SignatureJob, number>(
     { threadsMax, workerUrl },
     { onLost: (err, batches) => logger.error({ err, batches }, 'the signature thread ended') },

@@ -18,13 +18,13 @@ export function createStoreMetrics(register: Registry, { connections }: StoreRea
   const registers = [register];
   const reads = new Counter({
     name: 'ton_store_reads_total',
-    help: 'Queries to Postgres for readers, by outcome: ok or the code of the error',
+    help: 'Queries of readers to Postgres, by outcome: ok or the code of the error',
     labelNames: ['outcome'],
     registers,
   });
   const readSeconds = new Histogram({
     name: 'ton_store_read_seconds',
-    help: 'Time of a query to Postgres for readers, with the wait for a connection',
+    help: "Time of a reader's query to Postgres, with the wait for a connection",
     buckets: secondsBuckets,
     registers,
   });

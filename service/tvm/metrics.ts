@@ -18,45 +18,45 @@ export function createTvmMetrics(register: Registry, queueLength: () => number):
   const registers = [register];
   const queue: Gauge = new Gauge({
     name: 'ton_tvm_queue_length',
-    help: 'Calls that wait for a thread.',
+    help: 'Calls that wait for a thread',
     registers,
     collect: (): void => queue.set(queueLength()),
   });
   return {
     calls: new Counter({
       name: 'ton_tvm_calls_total',
-      help: 'Calls of the TVM by kind and result: success, exit (the contract threw), rejected (an external message), or the error code.',
+      help: 'Calls of the TVM, by kind and result: success, exit (the contract threw), rejected (an external message), or the error code',
       labelNames: ['kind', 'result'],
       registers,
     }),
     duration: new Histogram({
       name: 'ton_tvm_call_duration_seconds',
-      help: 'Time of one call, with its wait for a thread and for libraries.',
+      help: 'Time of one call, with its waits for a thread and for libraries',
       labelNames: ['kind'],
       buckets: DURATION_BUCKETS_S,
       registers,
     }),
     gas: new Counter({
       name: 'ton_tvm_gas_total',
-      help: 'Gas that get-methods used.',
+      help: 'Gas that get-methods used',
       labelNames: ['kind'],
       registers,
     }),
     configs: new Counter({
       name: 'ton_tvm_configs_total',
-      help: 'Get-method runs by what they needed: slim (a configuration without validator sets, no earlier blocks), or full, as the contract read it.',
+      help: 'Runs of get-methods, by configuration: slim (without validator sets and earlier blocks), or full (if the contract reads them)',
       labelNames: ['config'],
       registers,
     }),
     threadStarts: new Counter({
       name: 'ton_tvm_thread_starts_total',
-      help: 'Threads started, by what for: work, timeout (a call runs long), crashed, aborted (nobody waits for a call that runs), memory.',
+      help: 'Started threads, by reason: work, timeout (a call runs long), crashed, aborted (the caller of a running call left), memory',
       labelNames: ['reason'],
       registers,
     }),
     libraries: new Counter({
       name: 'ton_tvm_library_fetches_total',
-      help: 'Libraries that calls needed: cached, found, missing, bad (not what the hash says) or failed.',
+      help: 'Libraries that calls needed, by result: cached, found, missing, bad (not of that hash), failed',
       labelNames: ['result'],
       registers,
     }),

@@ -12,13 +12,13 @@ export function createV3Metrics(register: Registry, readings: V3Readings): void 
   const registers = [register];
   const rows: Gauge = new Gauge({
     name: 'ton_v3_rows_in_work',
-    help: 'Rows, most of them transactions, that answers are made of now, as far as callers asked for them',
+    help: 'Requested rows of answers in progress, most of them transactions',
     registers,
     collect: () => rows.set(readings.rows()),
   });
   const waiting: Gauge = new Gauge({
     name: 'ton_v3_requests_waiting',
-    help: 'Requests that wait until the rows in work are fewer',
+    help: 'Requests that wait until fewer rows are in progress',
     registers,
     collect: () => waiting.set(readings.waiting()),
   });
@@ -41,7 +41,7 @@ export function createCacheMetrics(register: Registry): CacheMetrics {
   const readings = new Map<CacheKind, () => number>();
   const held: Gauge = new Gauge({
     name: 'ton_v3_kept_bytes',
-    help: 'Transactions, messages and traces that stay written, and what is known of accounts and of tokens, in bytes',
+    help: 'Cached parts of answers. Limits of a pod: transactions 160 MiB, messages 48, traces 144, accounts 32, tokens 16',
     labelNames: ['kind'],
     registers,
     collect: () => {
@@ -50,7 +50,7 @@ export function createCacheMetrics(register: Registry): CacheMetrics {
   });
   const parts = new Counter({
     name: 'ton_v3_kept_reads_total',
-    help: 'Transactions, messages, complete traces, accounts and tokens of answers: kept from an answer before, stored (traces that the index has written), or made of what was read',
+    help: 'Requested parts of answers, by kind and outcome: kept (cached), stored (rendered in the index), made (of rows)',
     labelNames: ['kind', 'outcome'],
     registers,
   });
@@ -68,7 +68,7 @@ export function createWritingMetrics(register: Registry): {
 } {
   const transactions = new Counter({
     name: 'ton_v3_written_transactions_total',
-    help: 'Transactions of answers that were written, by where: on the event loop, or in threads that help with larger answers',
+    help: 'Rendered transactions, by place: event_loop, or thread (larger answers, on two cores or more)',
     labelNames: ['place'],
     registers: [register],
   });

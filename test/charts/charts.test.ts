@@ -14,7 +14,7 @@ const release = (JSON.parse(read('../package.json')) as { version: string }).ver
 const allRules = [...operatorRules(), ...tonApiRules()].flatMap((group) => group.rules);
 const alerts = allRules.filter(({ alert }) => alert !== undefined);
 
-/** Metrics of the service: the table in the README is held equal to what it registers. */
+/** Metrics of the service, from their generated table. */
 const serviceMetrics = new Set(
   [...readFileSync(join(chartsFolder, '../service/telemetry/README.md'), 'utf8').matchAll(/^\| `(ton_\w+)` \|/gm)].map(
     ([, name]) => name,

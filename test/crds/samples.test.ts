@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
-import { parseAllDocuments } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 
 import type { TonApi, TonApiKey } from '#operator/resource.ts';
 import { projectRoot } from '#test/style/sources.ts';
@@ -30,6 +30,17 @@ describe('a sample', () => {
     expect(wanted.length).toBeGreaterThan(0);
     for (const command of wanted) expect(textOf(name)).toContain(command);
   });
+});
+
+it('the reference of the custom resources begins with the typical TonApi and every field that it sets', () => {
+  const page = readFileSync(join(projectRoot, 'crds/README.md'), 'utf8');
+  const [, manifest = '', table = ''] =
+    /^## A typical TonApi\n\n```yaml\n([^]*?)```\n\n([^]*?)\n\n## /m.exec(page) ?? [];
+  const [tonApi] = documentsOf('typical') as [TonApi];
+  expect(parse(manifest)).toEqual(tonApi);
+  const fields = [...table.matchAll(/^\| \**`([\w.[\]]+)`/gm)].map(([, field]) => field);
+  expect(new Set(fields.map((field) => field?.split(/[.[]/)[0]))).toEqual(new Set(Object.keys(tonApi.spec)));
+  expect(page.indexOf('## A typical TonApi')).toBe(page.indexOf('## '));
 });
 
 describe('the first steps in a cluster', () => {

@@ -1,11 +1,12 @@
 import { statSync } from 'node:fs';
 
 import type { Logger } from 'pino';
-import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 
 import { canonicalHash, changedCold, hotConfig, isOtherNetwork, type ServiceConfig } from '#service/config.ts';
 import { TonplaneError } from '#service/error.ts';
 import { StartError } from '../errors.ts';
+import { createReloadMetrics } from './metrics.ts';
 
 /** Content of the command line's files. */
 export type Loaded = {
@@ -148,27 +149,4 @@ function factsOf(file: string): string {
   } catch {
     return 'missing';
   }
-}
-
-function createReloadMetrics(register: Registry) {
-  const reloads = new Counter({
-    name: 'ton_config_reloads_total',
-    help: 'Changes of the configuration files by result: applied, or refused and the configuration before kept',
-    labelNames: ['result'],
-    registers: [register],
-  });
-  const info = new Gauge({
-    name: 'ton_config_hash',
-    help: 'Always 1; the label is the hash of the hot configuration in force',
-    labelNames: ['hash'],
-    registers: [register],
-  });
-  return {
-    inForce(hash: string): void {
-      info.reset();
-      info.set({ hash }, 1);
-    },
-    applied: () => reloads.inc({ result: 'applied' }),
-    refused: () => reloads.inc({ result: 'refused' }),
-  };
 }

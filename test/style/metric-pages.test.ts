@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { Counter, Registry } from 'prom-client';
+import { describe, expect, it } from 'vitest';
+
+import { generateMetricPages, metricTable } from '#test/support/metric-pages.ts';
+
+import { projectRoot, readSources } from './sources.ts';
+
+const pages = ['service/telemetry/README.md', 'operator/README.md'] as const;
+
+describe('the tables of metrics', () => {
+  it('are the ones that `npm run generate` makes from the definitions in code', async () => {
+    expect(await generateMetricPages({ check: true })).toEqual(pages.map((path) => ({ path, clean: true })));
+  });
+
+  it.each([
+    ['service', pages[0]],
+    ['operator', pages[1]],
+  ])('have every metric that a source of the %s defines', (folder, page) => {
+    const name = /'((?:ton|controller_runtime|leader_election|rest_client|workqueue)_\w+)'/g;
+    const defined = readSources(folder)
+      .filter(({ text }) => /new (Counter|Gauge|Histogram)\b/.test(text))
+      .flatMap(({ text }) => [...text.matchAll(name)].map(([, found]) => found));
+    const text = readFileSync(join(projectRoot, page), 'utf8');
+    const listed = [...text.matchAll(/^\| `(\w+)` \| (?:counter|gauge|histogram) \|/gm)].map(([, found]) => found);
+    expect(listed.length).toBeGreaterThan(30);
+    expect(listed.toSorted()).toEqual(defined.toSorted());
+  });
+
+  it('show unit and labels, and escape what Markdown reads', () => {
+    const register = new Registry();
+    const registers = [register];
+    new Counter({ name: 'ton_b_bytes_total', help: 'Bytes of <a> | b', labelNames: ['a', 'b'], registers });
+    new Counter({ name: 'ton_a_total', help: 'Events', registers });
+    expect(metricTable(register).split('\n').slice(2)).toEqual([
+      '| `ton_a_total` | counter |  |  | Events |',
+      String.raw`| \`ton_b_bytes_total\` | counter | bytes | \`a\`, \`b\` | Bytes of &lt;a> \| b |`.replaceAll(
+        '\\`',
+        '`',
+      ),
+    ]);
+  });
+});
