@@ -5,6 +5,8 @@ import { cpus } from 'node:os';
 import { basename, join } from 'node:path';
 import { inspect } from 'node:util';
 
+import { formatNumber, writeFigures } from './report/page.ts';
+
 /** One figure, measured against a baseline in the same run. */
 export type BenchResult = {
   readonly name: string;
@@ -84,7 +86,8 @@ class UsageError extends Error {}
 /** Names that no file may have. */
 const files: Readonly<Record<string, string>> = { index: 'indexing' };
 
-function benchNames(): string[] {
+/** Returns the names of all benches, sorted. */
+export function benchNames(): string[] {
   const named = Object.values(files);
   const others = readdirSync(import.meta.dirname)
     .filter((file) => file.endsWith('.ts') && file !== basename(import.meta.filename))
@@ -99,10 +102,6 @@ function commitHash(): string {
   } catch {
     return 'unknown';
   }
-}
-
-function formatNumber(value: number): string {
-  return value >= 100 ? value.toFixed(0) : value.toPrecision(3);
 }
 
 function formatLine(result: BenchResult): string {
@@ -123,15 +122,18 @@ async function runAgain(nodeOptions: readonly string[], args: readonly string[])
 }
 
 async function main(args: readonly string[]): Promise<void> {
-  const [name, ...options] = args;
+  const [name, ...given] = args;
+  const options = given.filter((option) => option !== '--write');
+  const isWritten = options.length < given.length;
   const known = benchNames();
   if (name === undefined || !known.includes(name)) {
     process.stderr.write(
-      `usage: npm run bench -- NAME [--json] [options of the benchmark]\nNAME is one of: ${known.join(', ')}\n`,
+      `usage: npm run bench -- NAME [--json] [--write] [options of the benchmark]\nNAME is one of: ${known.join(', ')}\n`,
     );
     process.exitCode = 2;
     return;
   }
+  if (isWritten && options.includes('--only')) throw new UsageError('--write needs a whole run, without --only');
   const { bench } = (await import(join(import.meta.dirname, `${files[name] ?? name}.ts`))) as { bench: Bench };
   if (bench.nodeOptions?.some((option) => !process.execArgv.includes(option)) === true) {
     process.exitCode = await runAgain(bench.nodeOptions, args);
@@ -149,15 +151,14 @@ async function main(args: readonly string[]): Promise<void> {
     },
     results: await bench.run(options),
   };
-  if (options.includes('--json')) {
-    process.stdout.write(`${JSON.stringify(report)}\n`);
-    return;
-  }
-  const { cpu, cores, node, nodeOptions } = report.machine;
-  process.stdout.write(
-    `${name}: ${bench.about}\n${report.date}, ${report.commit}, ${cores} x ${cpu}, node ${node} ${nodeOptions.join(' ')}\n`,
-  );
-  for (const result of report.results) process.stdout.write(`${formatLine(result)}\n`);
+  process.stdout.write(options.includes('--json') ? `${JSON.stringify(report)}\n` : textOf(report, bench.about));
+  if (isWritten) await writeFigures(report, options);
+}
+
+function textOf({ bench, date, commit, machine, results }: BenchReport, about: string): string {
+  const { cpu, cores, node, nodeOptions } = machine;
+  const head = [`${bench}: ${about}`, `${date}, ${commit}, ${cores} x ${cpu}, node ${node} ${nodeOptions.join(' ')}`];
+  return `${[...head, ...results.map(formatLine)].join('\n')}\n`;
 }
 
 // Not awaited: benchmarks import from this file, which must be evaluated before they are.
