@@ -31,9 +31,9 @@ describe('the tables of metrics', () => {
 
   it('show unit and labels, and escape what Markdown reads', () => {
     const register = new Registry();
-    const registers = [register];
-    new Counter({ name: 'ton_b_bytes_total', help: 'Bytes of <a> | b', labelNames: ['a', 'b'], registers });
-    new Counter({ name: 'ton_a_total', help: 'Events', registers });
+    const bytes = { name: 'ton_b_bytes_total', help: 'Bytes of <a> | b', labelNames: ['a', 'b'], registers: [] };
+    register.registerMetric(new Counter(bytes));
+    register.registerMetric(new Counter({ name: 'ton_a_total', help: 'Events', registers: [] }));
     expect(metricTable(register).split('\n').slice(2)).toEqual([
       '| `ton_a_total` | counter |  |  | Events |',
       String.raw`| \`ton_b_bytes_total\` | counter | bytes | \`a\`, \`b\` | Bytes of &lt;a> \| b |`.replaceAll(
