@@ -13,7 +13,7 @@ export type ErrorDetails<Code extends string, Data> = {
 
 /**
  * Base of every error the service raises on purpose. Modules derive one class each, with a closed union of codes;
- * `http/status.ts` maps codes to HTTP in one table.
+ * `http/error-status.ts` maps codes to HTTP in one table.
  */
 export class TonplaneError<Code extends string = string, Data = unknown> extends Error {
   readonly code: Code;

@@ -241,7 +241,7 @@ export const actions = defineTable('actions', ['trace_id', 'action_id'], {
   ancestor_types: texts,
   tx_hashes: hashes,
   accounts: addresses,
-  /** `ActionColumns` of actions/columns.ts by their names, bigints as decimal text; null and absent are the same. */
+  /** `ActionColumns` of actions/engine/columns.ts by their names, bigints as decimal text; null and absent are the same. */
   columns: json,
 });
 

@@ -121,7 +121,7 @@ async function folderOf(url: string): Promise<string> {
 /** Starts a server in a process of its own. */
 async function startElsewhere(folder: string) {
   const code = `
-    import { startEmbeddedPostgres } from './service/main/embedded-postgres.ts';
+    import { startEmbeddedPostgres } from './service/main/postgres/embedded-postgres.ts';
     const { url } = await startEmbeddedPostgres({ bin: ${JSON.stringify(bin)}, folder: ${folder} });
     process.stdout.write(url);
     setInterval(() => undefined, 1000);`;
