@@ -107,7 +107,7 @@ function joinTwo([upper, lower]: readonly [TraceRow, TraceRow]): TraceRow {
     ...upper,
     mc_seqno_end: Math.max(upper.mc_seqno_end, lower.mc_seqno_end),
     end_lt: upper.end_lt > lower.end_lt ? upper.end_lt : lower.end_lt,
-    end_utime: Math.max(upper.end_utime, lower.end_utime),
+    end_utime: Math.max(upper.end_utime >>> 0, lower.end_utime >>> 0) | 0,
     state: upper.state === TRACE_STATE.broken ? upper.state : pending > 0 ? TRACE_STATE.pending : TRACE_STATE.complete,
     pending_edges: pending,
     edges: upper.edges + lower.edges + 1,

@@ -23,6 +23,8 @@ export type V3Dependencies = {
   readonly store: Pick<Store, 'read'>;
   /** Milliseconds of the same clock as deadlines of requests. */
   readonly nowMs: () => number;
+  /** `gen_utime` of the served head, unix seconds; undefined before the first. */
+  readonly headUtime?: () => number | undefined;
   readonly register: Registry;
 };
 
@@ -33,25 +35,29 @@ const ROWS_AT_ONCE = 4000;
 const TIMEOUT_STEP_MS = 250;
 
 /** Builds the table. */
-export function createV3(families: readonly V3Operation[], { store, nowMs, register }: V3Dependencies): V3 {
+export function createV3(families: readonly V3Operation[], dependencies: V3Dependencies): V3 {
+  const { register } = dependencies;
   const places = createSemaphore(ROWS_AT_ONCE);
   createV3Metrics(register, { rows: () => places.taken, waiting: () => places.waiting });
   const operations = families.map((operation): Operation<V3Request> => ({
     ...operation,
-    run: (source, request) => operation.run(source, { ...request, places, store: readerOf(store, request, nowMs) }),
+    run: (source, request) => operation.run(source, { ...request, places, store: readerOf(request, dependencies) }),
   }));
   return { version: contractVersion, operations };
 }
 
+/** Columns have this second, of January 2038, and later seconds as negative numbers. */
+const FIRST_SIGNED_UTIME = 2 ** 31;
+
 /** Reader with a time limit for all queries together; work between queries counts for the request's deadline alone. */
 function readerOf(
-  store: Pick<Store, 'read'>,
   { settings, deadlineMs, signal }: V3Request,
-  nowMs: () => number,
+  { store, nowMs, headUtime }: Omit<V3Dependencies, 'register'>,
 ): StoreReader {
   let takenMs = 0;
   return {
     signal,
+    passes2038: (headUtime?.() ?? 0) >= FIRST_SIGNED_UTIME,
     read: async (sql, values, mode) => {
       signal.throwIfAborted();
       const beganMs = nowMs();

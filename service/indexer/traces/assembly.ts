@@ -97,7 +97,7 @@ function extend(fragment: Fragment, row: OpenTransactionRow, { sent, logs }: Tra
   fragment.pendingEdges += sent.length;
   if (row.mc_seqno > fragment.mcSeqnoEnd) fragment.mcSeqnoEnd = row.mc_seqno;
   if (row.lt > fragment.endLt) fragment.endLt = row.lt;
-  if (row.utime > fragment.endUtime) fragment.endUtime = row.utime;
+  if (row.utime >>> 0 > fragment.endUtime >>> 0) fragment.endUtime = row.utime;
   fragment.accounts.set(hashKey(row.account), row.account);
 }
 

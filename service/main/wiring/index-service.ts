@@ -74,6 +74,7 @@ export function openIndexService(
   if (options.writesIndex !== true) setApiGcFlags();
   const store = openStore(config, options, dependencies);
   const {
+    pool,
     register,
     live: { worlds },
   } = dependencies;
@@ -99,7 +100,12 @@ export function openIndexService(
     random: Math.random,
   });
   return {
-    v3: createV3(families, { store: onceChecked(store, watch), nowMs: clock, register }),
+    v3: createV3(families, {
+      store: onceChecked(store, watch),
+      nowMs: clock,
+      headUtime: () => pool.head()?.utime,
+      register,
+    }),
     unreadable: () => watch.reason(),
     status: () => writer?.status() ?? { text: watch.text() },
     setUrls: (next, before) => takeUrls(store, next, before),

@@ -1,8 +1,9 @@
 import { actions, type ActionRow } from '../classification-tables.ts';
 import { hashKey } from '../hash-key.ts';
 import { columnsOf, createConditions, firstOfEach, pageOf, type Conditions } from './conditions.ts';
-import { addAfter, orderBy, type After, type Order } from './order.ts';
+import { addAfter, orderBy, orderFor, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
+import { addTimes, type TimeReader } from './times.ts';
 import {
   distinctIds,
   readTransactionNames,
@@ -42,7 +43,7 @@ export function actionOrder(
   const key = (name: 'trace_end' | 'end') =>
     byLt
       ? ({ column: `${name}_lt`, type: 'bigint', sort } as const)
-      : ({ column: `${name}_utime`, type: 'integer', sort } as const);
+      : ({ column: `${name}_utime`, type: 'utime', sort } as const);
   return [
     key('trace_end'),
     { column: 'trace_id', type: 'bytea', sort },
@@ -70,13 +71,14 @@ export async function findActions(
   if (account !== undefined && !isFew) return findOfAccount(store, { ...filter, account }, page);
   const conditions = createConditions();
   addTypes(conditions, filter);
-  addPlace(conditions, filter, page, 'a');
+  const keys = orderFor(actionOrder(filter, page), store);
+  addPlace(conditions, filter, { alias: 'a', order: keys, after: page.after }, store);
   conditions.when(named?.traceIds, (at) => `a.trace_id = ANY(${at}::bytea[])`);
   for (const hashes of named?.transactions ?? []) conditions.when(hashes, (at) => `a.tx_hashes && ${at}::bytea[]`);
   if (actionIds.length > 0) conditions.when(actionIds, (at) => `a.action_id = ANY(${at}::bytea[])`);
   conditions.when(mcSeqno, (at) => `a.trace_mc_seqno_end = ${at}`);
   conditions.when(account, (at) => `${at}::bytea = ANY(a.accounts)`);
-  const order = orderBy(actionOrder(filter, page), 'a');
+  const order = orderBy(keys, 'a');
   return store.read(`SELECT ${shown} FROM actions a ${conditions.where()} ${order} ${pageOf(page)}`, conditions.values);
 }
 
@@ -100,7 +102,8 @@ function findOfAccount(
 ): Promise<readonly ActionRow[]> {
   const { account, types } = filter;
   const conditions = createConditions();
-  addPlace(conditions, filter, page, 'e');
+  const order = orderFor(actionOrder(filter, page), store);
+  addPlace(conditions, filter, { alias: 'e', order, after: page.after }, store);
   conditions.when(account, (at) => `e.account = ${at}`);
   const typesOf = typeConditions(conditions, filter);
   const [said, ofAction] = [typesOf('e').join(' AND '), typesOf('a').join(' AND ')];
@@ -108,7 +111,6 @@ function findOfAccount(
     const lookedUp = `coalesce((SELECT ${ofAction} FROM actions a WHERE ${ofEntry} LIMIT 1), false)`;
     conditions.and(`CASE WHEN e.ancestor_types IS NULL THEN ${lookedUp} ELSE ${said} END`);
   }
-  const order = actionOrder(filter, page);
   const columns = ['trace_id', 'action_id', ...order.map(({ column }) => column)];
   const entry = [...new Set(columns)].map((column) => `e.${column}`).join(', ');
   const isByType = types.length > 0 && types.length <= LISTS_MAX;
@@ -208,12 +210,13 @@ function typeConditions(
   ];
 }
 
-/** Adds the position of the page in the list. @param place alias of the table that the page is cut from */
-function addPlace(conditions: Conditions, filter: ActionFilter, page: SortedPage & After, place: string): void {
-  // A bound in time may be beyond 32 bits.
-  conditions.when(filter.startUtime, (at) => `${place}.trace_end_utime >= ${at}::bigint`);
-  conditions.when(filter.endUtime, (at) => `${place}.trace_end_utime <= ${at}::bigint`);
-  conditions.when(filter.startLt, (at) => `${place}.trace_end_lt >= ${at}`);
-  conditions.when(filter.endLt, (at) => `${place}.trace_end_lt <= ${at}`);
-  addAfter(conditions, actionOrder(filter, page), place, page.after);
+/** Position of a page in a list, and the alias of the table that the page is cut from. */
+type ListPlace = After & { readonly alias: string; readonly order: Order };
+
+function addPlace(conditions: Conditions, filter: ActionFilter, place: ListPlace, reader: TimeReader): void {
+  const { alias, order, after } = place;
+  addTimes(conditions, `${alias}.trace_end_utime`, filter, reader);
+  conditions.when(filter.startLt, (at) => `${alias}.trace_end_lt >= ${at}`);
+  conditions.when(filter.endLt, (at) => `${alias}.trace_end_lt <= ${at}`);
+  addAfter(conditions, order, alias, after);
 }

@@ -1,7 +1,8 @@
 import { blocks, type BlockRow } from '../tables.ts';
 import { columnsOf, createConditions, pageOf, type Direction, type Page } from './conditions.ts';
-import { addAfter, orderBy, type After, type Order } from './order.ts';
+import { addAfter, orderBy, orderFor, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
+import { addTimes } from './times.ts';
 
 /** Filter of blocks; all conditions apply. Windows are inclusive at both ends. */
 export type BlockFilter = {
@@ -40,12 +41,10 @@ export function findBlocks(
   conditions.when(filter.rootHash, (at) => `b.root_hash = ${at}`);
   conditions.when(filter.fileHash, (at) => `b.file_hash = ${at}`);
   conditions.when(filter.mcSeqno, (at) => `b.mc_seqno = ${at}`);
-  // A bound in time may be beyond 32 bits.
-  conditions.when(filter.startUtime, (at) => `b.gen_utime >= ${at}::bigint`);
-  conditions.when(filter.endUtime, (at) => `b.gen_utime <= ${at}::bigint`);
+  addTimes(conditions, 'b.gen_utime', filter, store);
   conditions.when(filter.startLt, (at) => `b.start_lt >= ${at}`);
   conditions.when(filter.endLt, (at) => `b.start_lt <= ${at}`);
-  const order = blockOrder(page);
+  const order = orderFor(blockOrder(page), store);
   addAfter(conditions, order, 'b', page.after);
   return store.read(`${shown} ${conditions.where()} ${orderBy(order, 'b')} ${pageOf(page)}`, conditions.values);
 }
@@ -53,7 +52,7 @@ export function findBlocks(
 /** Order of blocks (service/v3/README.md#order). */
 export function blockOrder({ sort }: { readonly sort: Direction }): Order {
   return [
-    { column: 'gen_utime', type: 'integer', sort },
+    { column: 'gen_utime', type: 'utime', sort },
     { column: 'workchain', type: 'integer', sort: 'asc' },
     { column: 'shard', type: 'bigint', sort: 'asc' },
     { column: 'seqno', type: 'integer', sort: 'asc' },

@@ -1,6 +1,7 @@
 import type { StoredAccount } from '../account-key.ts';
 import { signedOf } from './blocks.ts';
 import type { StoreReader } from './reader.ts';
+import { timeOf, type TimeWindow } from './times.ts';
 
 /** Logical times, both ends included; empty when `from` is greater. */
 export type LtWindow = { readonly from: bigint; readonly to: bigint };
@@ -28,18 +29,16 @@ export function intersect(one: LtWindow, other: LtWindow): LtWindow {
  * Lts of transactions of a time, from the masterchain blocks around it. Shard blocks that a masterchain block includes come before it in
  * lt.
  */
-export async function ltsOfTimes(
-  store: StoreReader,
-  { startUtime, endUtime }: { readonly startUtime?: number | undefined; readonly endUtime?: number | undefined },
-): Promise<LtWindow> {
-  const masterchain = 'SELECT start_lt AS lt FROM blocks WHERE workchain = -1 AND gen_utime';
+export async function ltsOfTimes(store: StoreReader, { startUtime, endUtime }: TimeWindow): Promise<LtWindow> {
+  const time = timeOf('gen_utime', store);
+  const masterchain = `SELECT start_lt AS lt FROM blocks WHERE workchain = -1 AND ${time}`;
   const [before, after] = await Promise.all([
     startUtime === undefined
       ? []
-      : store.read<Edge>(`${masterchain} < $1::bigint ORDER BY gen_utime DESC LIMIT 1`, [startUtime - SECONDS_APART]),
+      : store.read<Edge>(`${masterchain} < $1::bigint ORDER BY ${time} DESC LIMIT 1`, [startUtime - SECONDS_APART]),
     endUtime === undefined
       ? []
-      : store.read<Edge>(`${masterchain} > $1::bigint ORDER BY gen_utime LIMIT 1`, [endUtime + SECONDS_APART]),
+      : store.read<Edge>(`${masterchain} > $1::bigint ORDER BY ${time} LIMIT 1`, [endUtime + SECONDS_APART]),
   ]);
   return { from: before[0]?.lt ?? everyLt.from, to: after[0]?.lt ?? everyLt.to };
 }
@@ -54,13 +53,14 @@ type Edge = { readonly lt: bigint };
 export async function ltsOfAccountTimes(
   store: StoreReader,
   { workchain, id }: StoredAccount,
-  { startUtime, endUtime }: { readonly startUtime?: number | undefined; readonly endUtime?: number | undefined },
+  { startUtime, endUtime }: TimeWindow,
 ): Promise<LtWindow> {
   const shards = shardsOf(id);
+  const time = timeOf('gen_utime', store);
   const near = (lt: string, from: number, to: number, sort: string): Promise<readonly Edge[]> =>
     store.read<Edge>(
-      `SELECT ${lt} AS lt FROM blocks WHERE gen_utime >= $1::bigint AND gen_utime <= $2::bigint AND workchain = $3::bigint AND shard = ANY($4::bigint[])
-       ORDER BY gen_utime ${sort} LIMIT 1`,
+      `SELECT ${lt} AS lt FROM blocks WHERE ${time} >= $1::bigint AND ${time} <= $2::bigint AND workchain = $3::bigint AND shard = ANY($4::bigint[])
+       ORDER BY ${time} ${sort} LIMIT 1`,
       [from, to, workchain, shards],
     );
   const [before, after] = await Promise.all([
@@ -109,7 +109,7 @@ export async function ltsOfBlocks(store: StoreReader, { workchain, shard, seqno 
     );
     return windowOf(found);
   }
-  const order = workchain === undefined ? 'gen_utime' : 'seqno';
+  const order = workchain === undefined ? timeOf('gen_utime', store) : 'seqno';
   const end = (column: string, sort: string): string =>
     `(SELECT ${column} FROM blocks WHERE ${where} ORDER BY ${order} ${sort} LIMIT 1)`;
   const [found] = await store.read<Ends>(

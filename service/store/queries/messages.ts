@@ -4,8 +4,9 @@ import { messages, type MessageRow } from '../tables.ts';
 import { anyKeyAt, columnsOf, createConditions, keyAt, keysAt, pageAt, pageOf, type Conditions } from './conditions.ts';
 import { versionOfRules } from './blocks.ts';
 import { everyLt, ltsOfTimes } from './lt-windows.ts';
-import { addAfter, orderBy, type After, type Order } from './order.ts';
+import { addAfter, orderBy, orderFor, sortedBy, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
+import { addTimes } from './times.ts';
 import { MESSAGES_OF_TRANSACTION_MAX, type SortedPage } from './transactions.ts';
 
 /** An account, or the side of a message that is outside the blockchain. */
@@ -96,13 +97,14 @@ export async function findMessages(
   const window = isByTime(filter) ? await ltsOfTimes(store, filter) : everyLt;
   const conditions = createConditions();
   addListFilter(conditions, filter);
+  addTimes(conditions, 'm.created_at', filter, store);
   if (window.from > everyLt.from) conditions.when(window.from, (at) => `m.lt >= ${at}`);
   if (window.to < everyLt.to) conditions.when(window.to, (at) => `m.lt <= ${at}`);
-  const columnsOfOrder = messageOrder(filter, page);
+  const columnsOfOrder = orderFor(messageOrder(filter, page), store);
   addAfter(conditions, columnsOfOrder, 'm', page.after);
   const sole = addFilter(conditions, { ...filter, hashes });
   // A message from outside may be accepted more than once, each time with a row: the first row is returned.
-  const once = `DISTINCT ON (${columnsOfOrder.map(({ column }) => `m.${column}`).join(', ')})`;
+  const once = `DISTINCT ON (${columnsOfOrder.map((key) => sortedBy(key, 'm')).join(', ')})`;
   const order = `${orderBy(columnsOfOrder, 'm')}, m.lt`;
   const columns = columnsOf(messages, 'm');
   // Ordered inside. For DISTINCT itself Postgres 15 sorts all messages of an account, though sorting within the same time is enough.
@@ -137,7 +139,7 @@ type HeldRow = Holders & { readonly needs_producer: boolean | null };
 /** Order of messages (service/v3/README.md#order). */
 export function messageOrder(filter: MessageListFilter, { sort }: Pick<SortedPage, 'sort'>): Order {
   const created = isByTime(filter)
-    ? ({ column: 'created_at', type: 'integer' } as const)
+    ? ({ column: 'created_at', type: 'utime' } as const)
     : ({ column: 'created_lt', type: 'bigint' } as const);
   return [
     { ...created, sort, nullable: true },
@@ -200,8 +202,6 @@ function addListFilter(conditions: Conditions, filter: MessageListFilter): void 
   const column = isByTime(filter) ? 'm.created_at' : 'm.created_lt';
   if (filter.excludeExternals === true) conditions.and(`${column} IS NOT NULL`);
   if (filter.onlyExternals === true) conditions.and(`${column} IS NULL`);
-  conditions.when(filter.startUtime, (at) => `m.created_at >= ${at}::bigint`);
-  conditions.when(filter.endUtime, (at) => `m.created_at <= ${at}::bigint`);
   conditions.when(filter.startLt, (at) => `m.created_lt >= ${at}`);
   conditions.when(filter.endLt, (at) => `m.created_lt <= ${at}`);
   // With an offset the condition is checked row by row, in the order of the list. A join might read and sort both tables whole.

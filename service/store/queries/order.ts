@@ -1,12 +1,15 @@
 import type { Conditions, Direction } from './conditions.ts';
+import { unsignedTime, type TimeReader } from './times.ts';
 
 /** A column of a list's order. Null is greater than every value, as in Postgres. */
 export type OrderKey = {
   readonly column: string;
-  /** Postgres type. */
-  readonly type: 'bigint' | 'integer' | 'bytea' | 'numeric' | 'text';
+  /** Postgres type; `utime`: an integer, the signed view of Unix seconds. */
+  readonly type: 'bigint' | 'integer' | 'utime' | 'bytea' | 'numeric' | 'text';
   readonly sort: Direction;
   readonly nullable?: boolean;
+  /** Compared as unsigned; of a `utime`. */
+  readonly isUnsigned?: boolean;
 };
 
 /** Order of a list: no two rows have the same values, so that a row's values are its position. */
@@ -19,9 +22,20 @@ export type PositionValue = bigint | number | string | Uint8Array | null;
 /** A list begins behind the row at this place; undefined begins with the first. */
 export type After = { readonly after?: Position | undefined };
 
+/** The order for the queries of a reader (`StoreReader.passes2038`). */
+export function orderFor(order: Order, { passes2038 = false }: TimeReader): Order {
+  if (!passes2038) return order;
+  return order.map((key) => (key.type === 'utime' ? { ...key, isUnsigned: true } : key));
+}
+
 /** `ORDER BY` of an order. @param alias of the table that has the columns */
 export function orderBy(order: Order, alias: string): string {
-  return `ORDER BY ${order.map(({ column, sort }) => `${alias}.${column} ${sort}`).join(', ')}`;
+  return `ORDER BY ${order.map((key) => `${sortedBy(key, alias)} ${key.sort}`).join(', ')}`;
+}
+
+/** SQL of the values that an order compares. @param alias of the table that has the columns */
+export function sortedBy({ column, isUnsigned }: OrderKey, alias: string): string {
+  return isUnsigned === true ? unsignedTime(`${alias}.${column}`) : `${alias}.${column}`;
 }
 
 /** Position of a row with all columns of an order. */
@@ -43,10 +57,10 @@ export function addAfter(
   elsewhere: Readonly<Record<string, string>> = {},
 ): void {
   if (after === undefined) return;
-  const keys = order.map(({ column, type, ...key }, index) => {
+  const keys = order.map((key, index) => {
     const value = after[index] ?? null;
-    const at = value === null ? 'NULL' : `${conditions.place(value)}::${type}`;
-    return { ...key, name: elsewhere[column] ?? `${alias}.${column}`, at, isNull: value === null };
+    const name = elsewhere[key.column] ?? sortedBy(key, alias);
+    return { ...key, name, at: value === null ? 'NULL' : placed(key, conditions.place(value)), isNull: value === null };
   });
   if (keys.every(({ nullable, sort }) => nullable !== true && sort === keys[0]?.sort)) {
     const names = keys.map(({ name }) => name).join(', ');
@@ -62,6 +76,12 @@ export function addAfter(
   const [first] = keys;
   if (first?.nullable !== true) conditions.and(`${first!.name} ${beyond[first!.sort]}= ${first!.at}`);
   else if (first.sort === 'desc' && !first.isNull) conditions.and(`${first.name} <= ${first.at}`);
+}
+
+/** SQL of a value of a key. @param at its placeholder */
+function placed({ type, isUnsigned }: OrderKey, at: string): string {
+  const value = `${at}::${type === 'utime' ? 'integer' : type}`;
+  return isUnsigned === true ? unsignedTime(value) : value;
 }
 
 const beyond = { asc: '>', desc: '<' } as const;

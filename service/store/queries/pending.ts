@@ -2,6 +2,7 @@ import { keyAt, keysAt } from './conditions.ts';
 import { ltsOfTimes } from './lt-windows.ts';
 import { taken } from './messages.ts';
 import type { StoreReader } from './reader.ts';
+import { unsignedTime } from './times.ts';
 
 /** Indexed part of a trace that a message began. */
 export type TakenMessage = {
@@ -47,7 +48,7 @@ export async function findTakenMessages(
             CASE WHEN r.state = 1 THEN ARRAY(SELECT x.account FROM transactions x WHERE x.trace_id = t.trace_id ORDER BY x.lt LIMIT ${ACCOUNTS_MAX}) END AS accounts
        FROM unnest(${keysAt('$1')}, ${keysAt('$2', 'bigint')}) AS s (key, since)
        CROSS JOIN LATERAL (${foundBy('hash')} UNION ${foundBy('hash_norm')}) m
-       JOIN transactions t ON ${taken} AND t.utime >= s.since
+       JOIN transactions t ON ${taken} AND ${unsignedTime('t.utime')} >= s.since
        LEFT JOIN traces r ON r.trace_id = t.trace_id
        LEFT JOIN trace_classifications c ON c.trace_id = t.trace_id
       ORDER BY s.key, t.lt DESC`,

@@ -12,6 +12,8 @@ export type ReadMode = {
 export type StoreReader = {
   /** Aborted when the caller left or its time is over; absent for a reader without limit. */
   readonly signal?: AbortSignal;
+  /** True if the network's clock passed 2^31 s: queries compare times as unsigned, without their indexes (times.ts). */
+  readonly passes2038?: boolean;
   /** Rows with their columns as `columns.ts` types them. Throws StoreError. */
   read<R extends object>(sql: string, values: readonly unknown[], mode?: ReadMode): Promise<readonly R[]>;
 };

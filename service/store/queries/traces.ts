@@ -1,8 +1,9 @@
 import { traces, type TraceRow } from '../tables.ts';
 import { anyKeyAt, columnsOf, createConditions, distinctKeys, keyAt, keysAt, pageOf } from './conditions.ts';
 import type { WrittenTraceRow } from '../written-traces.ts';
-import { addAfter, orderBy, type After, type Order } from './order.ts';
+import { addAfter, orderBy, orderFor, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
+import { addTimes, type TimeReader } from './times.ts';
 import {
   MESSAGES_OF_TRANSACTION_MAX,
   transactionColumns,
@@ -53,7 +54,8 @@ export async function findTraces(
   const ids = await idsOf(store, filter);
   if (ids?.length === 0) return [];
   if (account !== undefined && mcSeqno === undefined) return findOfAccount(store, { ...filter, account }, page);
-  const conditions = conditionsOf(filter, page);
+  const order = orderFor(traceOrder(filter, page), store);
+  const conditions = conditionsOf(filter, { ...page, order }, store);
   conditions.when(ids, (at) => `e.trace_id = ANY(${at}::bytea[])`);
   conditions.when(mcSeqno, (at) => `e.mc_seqno_end = ${at} AND e.state = 0`);
   conditions.when(
@@ -61,7 +63,7 @@ export async function findTraces(
     (at) => `EXISTS (SELECT FROM trace_accounts a WHERE a.account = ${at} AND a.trace_id = e.trace_id)`,
   );
   return store.read(
-    `SELECT ${foundColumns('e')} FROM traces e ${conditions.where()} ${orderBy(traceOrder(filter, page), 'e')} ${pageOf(page)}`,
+    `SELECT ${foundColumns('e')} FROM traces e ${conditions.where()} ${orderBy(order, 'e')} ${pageOf(page)}`,
     conditions.values,
   );
 }
@@ -72,9 +74,10 @@ function findOfAccount(
   filter: TraceFilter & { readonly account: Uint8Array },
   page: SortedPage & After,
 ): Promise<readonly FoundTrace[]> {
-  const conditions = conditionsOf(filter, page);
+  const keys = orderFor(traceOrder(filter, page), store);
+  const conditions = conditionsOf(filter, { ...page, order: keys }, store);
   conditions.when(filter.account, (at) => `e.account = ${at}`);
-  const order = orderBy(traceOrder(filter, page), 'e');
+  const order = orderBy(keys, 'e');
   const cut = `SELECT e.trace_id, e.end_lt, e.end_utime FROM trace_accounts e ${conditions.where()} ${order} ${pageOf(page)}`;
   return store.read(
     `SELECT ${foundColumns('t')} FROM (${cut}) e JOIN traces t ON t.trace_id = e.trace_id ${order}`,
@@ -116,14 +119,16 @@ export function readWrittenTraces(
 }
 
 /** Conditions on the end, and on the start of the page. `e` is the alias of the table that has the end. */
-function conditionsOf(filter: TraceFilter, page: SortedPage & After): ReturnType<typeof createConditions> {
+function conditionsOf(
+  filter: TraceFilter,
+  { order, after }: After & { readonly order: Order },
+  reader: TimeReader,
+): ReturnType<typeof createConditions> {
   const conditions = createConditions();
-  // A bound in time may be beyond 32 bits.
-  conditions.when(filter.startUtime, (at) => `e.end_utime >= ${at}::bigint`);
-  conditions.when(filter.endUtime, (at) => `e.end_utime <= ${at}::bigint`);
+  addTimes(conditions, 'e.end_utime', filter, reader);
   conditions.when(filter.startLt, (at) => `e.end_lt >= ${at}`);
   conditions.when(filter.endLt, (at) => `e.end_lt <= ${at}`);
-  addAfter(conditions, traceOrder(filter, page), 'e', page.after);
+  addAfter(conditions, order, 'e', after);
   return conditions;
 }
 
@@ -135,7 +140,7 @@ export function traceOrder(
   const end =
     startUtime === undefined && endUtime === undefined
       ? ({ column: 'end_lt', type: 'bigint', sort } as const)
-      : ({ column: 'end_utime', type: 'integer', sort } as const);
+      : ({ column: 'end_utime', type: 'utime', sort } as const);
   return [end, { column: 'trace_id', type: 'bytea', sort }];
 }
 

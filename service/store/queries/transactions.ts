@@ -13,8 +13,9 @@ import {
   type Page,
 } from './conditions.ts';
 import { everyLt, intersect, ltsOfAccountTimes, ltsOfBlocks, ltsOfTimes, type LtWindow } from './lt-windows.ts';
-import { addAfter, orderBy, type After, type Order } from './order.ts';
+import { addAfter, orderBy, orderFor, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
+import { addTimes } from './times.ts';
 
 /** A transaction and the data of its block. */
 export type FoundTransaction = Omit<TransactionRow, 'boc' | 'trace_id' | 'in_opcode' | 'in_body_hash'> & {
@@ -70,9 +71,10 @@ export async function findTransactions(
   const window = await ltsOf(store, filter);
   if (window.from > window.to) return [];
   const { accounts = [], hashes = [] } = filter;
-  const columnsOfOrder = transactionOrder(filter, page);
+  const columnsOfOrder = orderFor(transactionOrder(filter, page), store);
   const order = orderBy(columnsOfOrder, 't');
   const conditions = conditionsOf(filter, window);
+  addTimes(conditions, 't.utime', filter, store);
   addAfter(conditions, columnsOfOrder, 't', page.after);
 
   const keys = [...new Set(accounts.map((account) => accountKey(account).toString('hex')))];
@@ -124,10 +126,10 @@ export function transactionOrder(filter: TransactionFilter, { sort }: Pick<Sorte
   if (hashes.length > 0) return [{ column: 'hash', type: 'bytea', sort }];
   const byLt = [{ column: 'lt', type: 'bigint', sort } as const, account];
   const byTime = (startUtime ?? endUtime) !== undefined && accounts.length !== 1;
-  return byTime ? [{ column: 'utime', type: 'integer', sort }, ...byLt] : byLt;
+  return byTime ? [{ column: 'utime', type: 'utime', sort }, ...byLt] : byLt;
 }
 
-/** All conditions except those on hash and accounts. */
+/** All conditions except those on hash, accounts and time. */
 function conditionsOf(filter: TransactionFilter, { from, to }: LtWindow): Conditions {
   const { excludedAccounts = [] } = filter;
   const conditions = createConditions();
@@ -138,8 +140,6 @@ function conditionsOf(filter: TransactionFilter, { from, to }: LtWindow): Condit
   conditions.when(signedOf(filter.shard), (at) => `t.shard = ${at}`);
   conditions.when(filter.seqno, (at) => `t.seqno = ${at}`);
   conditions.when(filter.mcSeqno, (at) => `t.mc_seqno = ${at}`);
-  conditions.when(filter.startUtime, (at) => `t.utime >= ${at}::bigint`);
-  conditions.when(filter.endUtime, (at) => `t.utime <= ${at}::bigint`);
   if (from > everyLt.from) conditions.when(from, (at) => `t.lt >= ${at}`);
   if (to < everyLt.to) conditions.when(to, (at) => `t.lt <= ${at}`);
   return conditions;

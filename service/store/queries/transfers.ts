@@ -9,8 +9,9 @@ import {
   type Conditions,
 } from './conditions.ts';
 import { everyLt, intersect, ltsOfTimes } from './lt-windows.ts';
-import { addAfter, orderBy, type After, type Order } from './order.ts';
+import { addAfter, orderBy, orderFor, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
+import { addTimes } from './times.ts';
 import type { SortedPage } from './transactions.ts';
 
 /** Bounds on a transfer's transaction, inclusive at both ends. */
@@ -63,7 +64,7 @@ export async function findTransfers<C extends Columns>(
   window: TransferWindow,
   page: SortedPage & After,
 ): Promise<readonly FoundTransfer<C>[]> {
-  const columnsOfOrder = transferOrder(window, page);
+  const columnsOfOrder = orderFor(transferOrder(window, page), store);
   const byLt = orderBy(transferOrder({}, page), 't');
   const order = orderBy(columnsOfOrder, 't');
   // Identity and order of rows, and no other columns: an index in that order is the only read.
@@ -107,7 +108,7 @@ export function transferOrder({ startUtime, endUtime }: TransferWindow, { sort }
     { column: 'tx_hash', type: 'bytea', sort },
   ] as const;
   const byTime = (startUtime ?? endUtime) !== undefined;
-  return byTime ? [{ column: 'tx_utime', type: 'integer', sort }, ...byLt] : byLt;
+  return byTime ? [{ column: 'tx_utime', type: 'utime', sort }, ...byLt] : byLt;
 }
 
 /** False if the window is empty. */
@@ -121,9 +122,7 @@ async function addWindow(
   // If the index is on lt, conditions on time become conditions on lt too.
   const { from, to } = isOfContracts ? intersect(given, await ltsOfTimes(store, window)) : given;
   if (from > to) return false;
-  // A bound in time may be beyond 32 bits.
-  conditions.when(window.startUtime, (at) => `t.tx_utime >= ${at}::bigint`);
-  conditions.when(window.endUtime, (at) => `t.tx_utime <= ${at}::bigint`);
+  addTimes(conditions, 't.tx_utime', window, store);
   if (from > everyLt.from) conditions.when(from, (at) => `t.tx_lt >= ${at}`);
   if (to < everyLt.to) conditions.when(to, (at) => `t.tx_lt <= ${at}`);
   return true;

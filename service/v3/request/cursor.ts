@@ -68,7 +68,6 @@ function writeValue(value: PositionValue): string | number | null {
 }
 
 const int64Bound = 2n ** 63n;
-const int32Max = 2 ** 31 - 1;
 /** Bytes of an order's column: no column has more. */
 const BYTES_MAX = 64;
 /** Indexes of items are the longest numbers: integers of a contract's stack, 257 bits with the sign. */
@@ -78,8 +77,8 @@ const TEXT_CHARS_MAX = 200;
 
 function readValue({ type, nullable }: OrderKey, value: unknown): PositionValue {
   if (value === null && nullable === true) return null;
-  if (type === 'integer') {
-    if (typeof value === 'number' && Number.isSafeInteger(value) && Math.abs(value) <= int32Max) return value;
+  if (type === 'integer' || type === 'utime') {
+    if (typeof value === 'number' && value === (value | 0)) return value;
   } else if (type === 'text') {
     if (typeof value === 'string' && value.length <= TEXT_CHARS_MAX && !value.includes('\0')) return value;
   } else if (type === 'bytea') {

@@ -107,7 +107,8 @@ const lists: readonly (readonly [string, () => List])[] = [
 /** The least and the greatest that cursors may say. */
 const extremes: Readonly<Record<OrderKey['type'], readonly [PositionValue, PositionValue]>> = {
   bigint: [-(2n ** 63n), 2n ** 63n - 1n],
-  integer: [1 - 2 ** 31, 2 ** 31 - 1],
+  integer: [-(2 ** 31), 2 ** 31 - 1],
+  utime: [-(2 ** 31), 2 ** 31 - 1],
   bytea: [Buffer.alloc(0), Buffer.alloc(64, 0xff)],
   numeric: [1n - 10n ** 78n, 10n ** 78n - 1n],
   text: ['', '\u{10ffff}'],
