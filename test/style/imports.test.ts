@@ -1,8 +1,9 @@
-import { dirname } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 
-import { readSources, type Source } from './sources.ts';
+import { projectRoot, readSources, type Source } from './sources.ts';
 
 /** Stage -> the stages it may import: the flow of design and nothing else. `main.ts` wires all of its side. */
 const allowed: Record<string, readonly string[]> = {
@@ -69,6 +70,15 @@ describe('imports', () => {
   it('go one way between the stages of the service', () => {
     const wrong = crossings(service).filter(({ from, to }) => from !== 'main' && !(allowed[from] ?? []).includes(to));
     expect(wrong.map((entry) => entry.line)).toEqual([]);
+  });
+
+  it('of the stages are those of the table in the README of the service', () => {
+    const page = readFileSync(join(projectRoot, 'service/README.md'), 'utf8');
+    const table = /^## Stages$([\s\S]*?)^## /m.exec(page)?.[1] ?? '';
+    const rows = [...table.matchAll(/^\| [[`](\w+)[\]`][^|]*\|[^|]*\| ?([^|]*)\|$/gm)].map(
+      ([, stage = '', list = '']) => [stage, list.trim() === '' ? [] : list.trim().split(', ')] as const,
+    );
+    expect(Object.fromEntries(rows)).toEqual(allowed);
   });
 
   it('name every stage that exists', () => {
