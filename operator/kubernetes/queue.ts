@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 
+import { createAlarms } from './alarms.ts';
 import { backoffMs, type Clock } from './clock.ts';
 import { isApiError } from './errors.ts';
 import type { QueueMetrics, QueueReadings, ReconcileResult } from './metrics.ts';
@@ -79,14 +80,12 @@ export function createQueue(options: QueueOptions, dependencies: QueueDependenci
   /** Added while they were worked on. */
   const again = new Set<ObjectKey>();
   const failures = new Map<ObjectKey, number>();
-  /** Alarm of each key: its time and its cancellation. */
-  const alarms = new Map<ObjectKey, { readonly atMs: number; readonly cancel: () => void }>();
+  const alarms = createAlarms<ObjectKey>(clock, (key) => add(key, 'live'));
+  const throttleMs = createRetryThrottle(clock);
   const abort = new AbortController();
   const drained = Promise.withResolvers<void>();
   let open = false;
   let closed = false;
-  let tokens = RETRIES_BURST;
-  let tokensAtMs = clock.now();
   const metrics = dependencies.metrics(options.name, options.concurrency, {
     depth: () => ({ live: waiting.live.size, initial: waiting.initial.size }),
     runningSinceMs: () => [...running.values()],
@@ -108,28 +107,14 @@ export function createQueue(options: QueueOptions, dependencies: QueueDependenci
     takeUp();
   }
 
-  /** The earlier of two alarms rings. */
+  /** The earlier of two delays counts. */
   function addAfter(key: ObjectKey, delayMs: number): void {
-    if (closed) return;
-    const atMs = clock.now() + delayMs;
-    const set = alarms.get(key);
-    if (set !== undefined && set.atMs <= atMs) return;
-    set?.cancel();
-    const cancel = clock.after(delayMs, () => {
-      alarms.delete(key);
-      add(key, 'live');
-    });
-    alarms.set(key, { atMs, cancel });
+    if (!closed) alarms.set(key, delayMs);
   }
 
   /** A delay that is no number counts as the shortest. */
   function lookAgain(key: ObjectKey, delayMs: number): void {
     addAfter(key, delayMs >= LOOK_AGAIN_MIN_MS ? delayMs : LOOK_AGAIN_MIN_MS);
-  }
-
-  function silence(key: ObjectKey): void {
-    alarms.get(key)?.cancel();
-    alarms.delete(key);
   }
 
   function takeUp(): void {
@@ -140,7 +125,7 @@ export function createQueue(options: QueueOptions, dependencies: QueueDependenci
       const [key, sinceMs] = next;
       waiting.live.delete(key);
       waiting.initial.delete(key);
-      silence(key);
+      alarms.cancel(key);
       running.set(key, clock.now());
       metrics.started((clock.now() - sinceMs) / 1000);
       void work(key);
@@ -179,10 +164,10 @@ export function createQueue(options: QueueOptions, dependencies: QueueDependenci
     failures.delete(key);
     if (outcome.type === 'terminal') {
       metrics.failed('terminal');
-      lookAgain(key, outcome.requeueAfterMs ?? jittered(TERMINAL_LOOK_MS));
+      lookAgain(key, outcome.requeueAfterMs ?? jittered(TERMINAL_LOOK_MS, random));
       return 'error';
     }
-    lookAgain(key, Math.min(outcome.requeueAfterMs ?? Infinity, jittered(options.lookMs)));
+    lookAgain(key, Math.min(outcome.requeueAfterMs ?? Infinity, jittered(options.lookMs, random)));
     return outcome.requeueAfterMs === undefined ? 'success' : 'requeue_after';
   }
 
@@ -205,25 +190,12 @@ export function createQueue(options: QueueOptions, dependencies: QueueDependenci
     addAfter(key, (askedMs ?? backoffMs(retryBackoff, count, random)) + throttleMs());
   }
 
-  /** How long the next retry must wait for its token. */
-  function throttleMs(): number {
-    const nowMs = clock.now();
-    tokens = Math.min(RETRIES_BURST, tokens + ((nowMs - tokensAtMs) * RETRIES_PER_SECOND) / 1000);
-    tokensAtMs = nowMs;
-    tokens -= 1;
-    return tokens >= 0 ? 0 : (-tokens * 1000) / RETRIES_PER_SECOND;
-  }
-
-  function jittered(ms: number): number {
-    return ms * (1 + LOOK_JITTER * (2 * random() - 1));
-  }
-
   return {
     add,
     addAfter,
     forget(key) {
       failures.delete(key);
-      silence(key);
+      alarms.cancel(key);
     },
     start() {
       open = true;
@@ -231,13 +203,31 @@ export function createQueue(options: QueueOptions, dependencies: QueueDependenci
     },
     async close(graceMs) {
       closed = true;
-      for (const key of alarms.keys()) silence(key);
+      alarms.cancelAll();
       if (running.size === 0) return;
       const cancel = clock.after(graceMs, () => abort.abort());
       await drained.promise;
       cancel();
     },
   };
+}
+
+/** Bucket of retries. The returned function takes a token and returns the milliseconds until the token is there. */
+function createRetryThrottle(clock: Pick<Clock, 'now'>): () => number {
+  let tokens = RETRIES_BURST;
+  let tokensAtMs = clock.now();
+  return () => {
+    const nowMs = clock.now();
+    tokens = Math.min(RETRIES_BURST, tokens + ((nowMs - tokensAtMs) * RETRIES_PER_SECOND) / 1000);
+    tokensAtMs = nowMs;
+    tokens -= 1;
+    return tokens >= 0 ? 0 : (-tokens * 1000) / RETRIES_PER_SECOND;
+  };
+}
+
+/** Returns `ms` plus or minus up to a fifth. */
+function jittered(ms: number, random: () => number): number {
+  return ms * (1 + LOOK_JITTER * (2 * random() - 1));
 }
 
 function first<K, V>(map: ReadonlyMap<K, V>): [K, V] | undefined {
