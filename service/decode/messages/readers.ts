@@ -141,7 +141,9 @@ export function createReaders(constructors: readonly Constructor[]): Readers {
 
   function fieldsReader(fields: readonly Field[]) {
     const wanted = new Set(fields.flatMap(namesWanted));
-    const steps = fields.map((field) => (field.kind === 'check' ? checkReader(field) : valueReader(field, wanted)));
+    const steps = fields.map((field) =>
+      field.kind === 'check' ? checkReader(field) : valueReader(field, termReader(field.term), isTold(field, wanted)),
+    );
     const tells = fields.some((field) => isTold(field, wanted));
     return (slice: ContractSlice, scope: Scope, budget: BodyBudget, target: ReadObject): void => {
       // Most constructors add no name to the scope.
@@ -150,23 +152,8 @@ export function createReaders(constructors: readonly Constructor[]): Readers {
     };
   }
 
-  /** @param wanted names that other fields refer to */
-  function valueReader(field: Field & { kind: 'value' }, wanted: ReadonlySet<string>) {
-    const { name } = field;
-    const read = termReader(field.term);
-    const tells = isTold(field, wanted);
-    return (slice: ContractSlice, scope: OpenScope, budget: BodyBudget, target: ReadObject): void => {
-      budget.step();
-      const noted = budget.cells.length;
-      const value = read(slice, scope, budget);
-      if (name === undefined) merge(target, value, budget, noted);
-      else setValue(target, name, value, budget);
-      if (tells) scope[name!] = Number(value);
-    };
-  }
-
   function termReader(term: Term): Read {
-    if (term.kind === 'ref') return refReader(term.of);
+    if (term.kind === 'ref') return isAnyCell(term.of) ? takeRef : refReader(termReader(term.of));
     if (term.kind === 'group') {
       const read = fieldsReader(term.fields);
       return (slice, scope, budget) => {
@@ -187,18 +174,6 @@ export function createReaders(constructors: readonly Constructor[]): Readers {
     return applyReader(term.name, term.args);
   }
 
-  function refReader(of: Term): Read {
-    if (of.kind === 'apply' && (of.name === 'Cell' || of.name === 'Any')) return takeRef;
-    const read = termReader(of);
-    return (slice, scope, budget) =>
-      budget.inside(() => {
-        const inside = slice.refSlice();
-        const value = read(inside, scope, budget);
-        if (!isEmpty(inside)) throw failed(inside, 'value of its type alone');
-        return value;
-      });
-  }
-
   function applyReader(name: string, args: readonly Term[]): Read {
     const plain = PLAIN[name] ?? fixedWidth(name);
     if (plain !== undefined) return plain;
@@ -215,8 +190,13 @@ export function createReaders(constructors: readonly Constructor[]): Readers {
 
   function specialReader(name: string, args: readonly Term[]): Read | undefined {
     if (name === 'Maybe') return maybeReader(termReader(args[0]!));
-    if (name === 'Either') return eitherReader(args[0]!, args[1]!);
-    if (name === 'Hashmap' || name === 'HashmapE') return hashmapReader(name, constant(args[0]!), args[1]!);
+    if (name === 'Either') {
+      const [first, second] = [args[0]!, args[1]!];
+      return eitherReader(termReader(first), termReader(second), isReferenceTo(second, first));
+    }
+    if (name === 'Hashmap' || name === 'HashmapE') {
+      return hashmapReader(name, constant(args[0]!), termReader(args[1]!));
+    }
     if (name === 'VarUInteger' || name === 'VarInteger') {
       const length = constant(args[0]!);
       if (name === 'VarUInteger') return (slice) => slice.varUint(length).toString();
@@ -229,38 +209,6 @@ export function createReaders(constructors: readonly Constructor[]): Readers {
     if (name !== 'bits') return undefined;
     const count = numberOf(args[0]!);
     return (slice, scope) => bitsText(slice, count(scope));
-  }
-
-  function eitherReader(first: Term, second: Term): Read {
-    const readFirst = termReader(first);
-    const readSecond = termReader(second);
-    const sameContent = second.kind === 'ref' && JSON.stringify(second.of) === JSON.stringify(first);
-    return (slice, scope, budget) => {
-      const isSecond = slice.bit();
-      const value = (isSecond ? readSecond : readFirst)(slice, scope, budget);
-      if (sameContent) return value;
-      const chosen: ReadObject = { '@type': isSecond ? 'second_from_either' : 'first_from_either' };
-      setValue(chosen, 'value', value, budget);
-      return chosen;
-    };
-  }
-
-  function hashmapReader(kind: 'Hashmap' | 'HashmapE', bits: number, of: Term): Read {
-    const read = termReader(of);
-    return (slice, scope, budget) => {
-      const entries: ReadObject = {};
-      if (kind === 'HashmapE' && !slice.bit()) return entries;
-      const visit = (key: Buffer, value: ContractSlice): void => {
-        setValue(entries, keyText(key, bits), read(value, scope, budget), budget);
-        if (!isEmpty(value)) throw failed(value, 'value of its type alone');
-      };
-      return budget.inside(() => {
-        walkDictionary(kind === 'HashmapE' ? slice.refSlice() : slice, bits, visit);
-        // A dictionary that is a value of its own is all that is left of its cell.
-        if (kind === 'Hashmap') takeRest(slice);
-        return entries;
-      });
-    };
   }
 
   function argument(term: Term): (scope: Scope) => number | Read {
@@ -300,6 +248,68 @@ function namesIn(term: Term): readonly string[] {
   if (term.kind === 'ref') return namesIn(term.of);
   if (term.kind === 'group') return term.fields.flatMap(namesWanted);
   return term.kind === 'when' ? [term.name, ...namesIn(term.of)] : [];
+}
+
+/** Reports whether a reference is to a cell of any content. */
+function isAnyCell(of: Term): boolean {
+  return of.kind === 'apply' && (of.name === 'Cell' || of.name === 'Any');
+}
+
+function isReferenceTo(term: Term, content: Term): boolean {
+  return term.kind === 'ref' && JSON.stringify(term.of) === JSON.stringify(content);
+}
+
+/** @param isNamed true if other fields refer to the value by its name */
+function valueReader({ name }: Field & { kind: 'value' }, read: Read, isNamed: boolean) {
+  return (slice: ContractSlice, scope: OpenScope, budget: BodyBudget, target: ReadObject): void => {
+    budget.step();
+    const noted = budget.cells.length;
+    const value = read(slice, scope, budget);
+    if (name === undefined) merge(target, value, budget, noted);
+    else setValue(target, name, value, budget);
+    if (isNamed) scope[name!] = Number(value);
+  };
+}
+
+/** Reads a value that fills a referenced cell. */
+function refReader(read: Read): Read {
+  return (slice, scope, budget) =>
+    budget.inside(() => {
+      const inside = slice.refSlice();
+      const value = read(inside, scope, budget);
+      if (!isEmpty(inside)) throw failed(inside, 'value of its type alone');
+      return value;
+    });
+}
+
+/** @param hasSameContent true if both sides are the same type, in place or in a reference: the value then stands alone */
+function eitherReader(readFirst: Read, readSecond: Read, hasSameContent: boolean): Read {
+  return (slice, scope, budget) => {
+    const isSecond = slice.bit();
+    const value = (isSecond ? readSecond : readFirst)(slice, scope, budget);
+    if (hasSameContent) return value;
+    const chosen: ReadObject = { '@type': isSecond ? 'second_from_either' : 'first_from_either' };
+    setValue(chosen, 'value', value, budget);
+    return chosen;
+  };
+}
+
+/** @param bits width of a key */
+function hashmapReader(kind: 'Hashmap' | 'HashmapE', bits: number, read: Read): Read {
+  return (slice, scope, budget) => {
+    const entries: ReadObject = {};
+    if (kind === 'HashmapE' && !slice.bit()) return entries;
+    const visit = (key: Buffer, value: ContractSlice): void => {
+      setValue(entries, keyText(key, bits), read(value, scope, budget), budget);
+      if (!isEmpty(value)) throw failed(value, 'value of its type alone');
+    };
+    return budget.inside(() => {
+      walkDictionary(kind === 'HashmapE' ? slice.refSlice() : slice, bits, visit);
+      // A dictionary that is a value of its own is all that is left of its cell.
+      if (kind === 'Hashmap') takeRest(slice);
+      return entries;
+    });
+  };
 }
 
 function maybeReader(read: Read): Read {

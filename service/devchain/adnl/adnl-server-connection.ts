@@ -125,24 +125,9 @@ export function createServerConnection(
   }
 
   function onPayload(payload: Buffer): void {
-    if (payload.length === 0) return;
-    const kind = payload.length < 4 ? 0 : payload.readUInt32LE(0);
-    try {
-      if (kind === adnl.query.id) {
-        const { queryId, query } = decodeTl(adnl.query.boxed, payload);
-        void answer(queryId, query);
-      } else if (kind === adnl.ping.id) {
-        send(encodeTl(adnl.pong.boxed, decodeTl(adnl.ping.boxed, payload)));
-      } else if (kind === adnl.authenticate.id) {
-        const { nonce } = decodeTl(adnl.authenticate.boxed, payload);
-        if (nonce.length > CLIENT_NONCE_BYTES_MAX) throw new AdnlError('payload', 'the nonce is too long');
-        send(encodeTl(adnl.authenticationNonce.boxed, { nonce: randomBytes(SERVER_NONCE_BYTES) }));
-      } else if (kind !== adnl.authenticationComplete.id) {
-        throw new AdnlError('payload', 'a payload of no known kind came');
-      }
-    } catch (error) {
-      throw error instanceof AdnlError ? error : new AdnlError('payload', 'a payload could not be read', error);
-    }
+    const received = readPayload(payload);
+    if (received?.kind === 'query') void answer(received.queryId, received.query);
+    if (received?.kind === 'request') send(received.reply);
   }
 
   async function answer(queryId: Buffer, query: Buffer): Promise<void> {
@@ -197,5 +182,32 @@ export function createServerConnection(
       },
       (bytes / slowRead.bytes) * slowRead.everyMs,
     );
+  }
+}
+
+/** Payload of a client: a query for the handler, or a request with its reply. */
+type Received =
+  | { readonly kind: 'query'; readonly queryId: Buffer; readonly query: Buffer }
+  | { readonly kind: 'request'; readonly reply: Buffer };
+
+/** Returns undefined for a payload without an answer. Throws AdnlError `payload` for any other content. */
+function readPayload(payload: Buffer): Received | undefined {
+  if (payload.length === 0) return undefined;
+  const kind = payload.length < 4 ? 0 : payload.readUInt32LE(0);
+  try {
+    if (kind === adnl.query.id) return { kind: 'query', ...decodeTl(adnl.query.boxed, payload) };
+    if (kind === adnl.ping.id) {
+      return { kind: 'request', reply: encodeTl(adnl.pong.boxed, decodeTl(adnl.ping.boxed, payload)) };
+    }
+    if (kind === adnl.authenticate.id) {
+      const { nonce } = decodeTl(adnl.authenticate.boxed, payload);
+      if (nonce.length > CLIENT_NONCE_BYTES_MAX) throw new AdnlError('payload', 'the nonce is too long');
+      const reply = encodeTl(adnl.authenticationNonce.boxed, { nonce: randomBytes(SERVER_NONCE_BYTES) });
+      return { kind: 'request', reply };
+    }
+    if (kind === adnl.authenticationComplete.id) return undefined;
+    throw new AdnlError('payload', 'a payload of no known kind came');
+  } catch (error) {
+    throw error instanceof AdnlError ? error : new AdnlError('payload', 'a payload could not be read', error);
   }
 }
