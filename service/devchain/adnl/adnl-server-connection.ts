@@ -195,7 +195,10 @@ function readPayload(payload: Buffer): Received | undefined {
   if (payload.length === 0) return undefined;
   const kind = payload.length < 4 ? 0 : payload.readUInt32LE(0);
   try {
-    if (kind === adnl.query.id) return { kind: 'query', ...decodeTl(adnl.query.boxed, payload) };
+    if (kind === adnl.query.id) {
+      const { queryId, query } = decodeTl(adnl.query.boxed, payload);
+      return { kind: 'query', queryId, query };
+    }
     if (kind === adnl.ping.id) {
       return { kind: 'request', reply: encodeTl(adnl.pong.boxed, decodeTl(adnl.ping.boxed, payload)) };
     }

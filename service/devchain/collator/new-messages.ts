@@ -34,7 +34,7 @@ export function createNewMessages(): NewMessages {
   return {
     add(message) {
       let at = heap.push(message) - 1;
-      for (let above = (at - 1) >> 1; at > 0 && isBefore(heap[at]!, heap[above]!); above = (at - 1) >> 1) {
+      for (let above = (at - 1) >> 1; at > 0 && isSentBefore(heap[at]!, heap[above]!); above = (at - 1) >> 1) {
         swap(at, above);
         at = above;
       }
@@ -46,8 +46,8 @@ export function createNewMessages(): NewMessages {
       for (let at = 0; ;) {
         const [left, right] = [2 * at + 1, 2 * at + 2];
         let least = at;
-        if (left < heap.length && isBefore(heap[left]!, heap[least]!)) least = left;
-        if (right < heap.length && isBefore(heap[right]!, heap[least]!)) least = right;
+        if (left < heap.length && isSentBefore(heap[left]!, heap[least]!)) least = left;
+        if (right < heap.length && isSentBefore(heap[right]!, heap[least]!)) least = right;
         if (least === at) return first;
         swap(at, least);
         at = least;
@@ -56,6 +56,9 @@ export function createNewMessages(): NewMessages {
   };
 }
 
-function isBefore(one: NewMessage, other: NewMessage): boolean {
+type Sent = Pick<NewMessage, 'lt' | 'hash'>;
+
+/** Reports whether a message was sent before another: by lt, then by hash. */
+export function isSentBefore(one: Sent, other: Sent): boolean {
   return one.lt === other.lt ? Buffer.compare(one.hash, other.hash) < 0 : one.lt < other.lt;
 }
