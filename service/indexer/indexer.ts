@@ -32,6 +32,7 @@ import type { Trouble } from '../runtime/retry.ts';
 import { createRetry, pause } from '../runtime/retry.ts';
 import type { Stage } from './stage.ts';
 import type { BlockSource, HeadSource, SourceBlocks } from './source.ts';
+import { createStoredProgress } from './stored-progress.ts';
 import { addZeroStates, createZeroStateReader } from './zero-states.ts';
 
 /** Writes the network's blocks into Postgres: new blocks as they come, and the past. */
@@ -78,9 +79,6 @@ export function createIndexer(options: IndexerOptions, dependencies: IndexerDepe
   const { signal } = closing;
   let head: HeadFlow | undefined;
   let backfill: Backfill | undefined;
-  /** Progress of all processes, from Postgres. */
-  let stored: IndexProgress | undefined;
-  let [asked, answered] = [0, 0];
   let movedMs = now();
 
   const progress = createProgress({ network: () => files.head(), position, now, unixMs });
@@ -91,6 +89,13 @@ export function createIndexer(options: IndexerOptions, dependencies: IndexerDepe
     troubles: () => retry.troubles().length,
   });
   const retry = createRetry<Stage>({ logger, random, unixMs, onFailure: metrics.retried, isFinal: isTurnOver });
+  const stored = createStoredProgress({
+    read: () => retry.run('progress', 0, () => readProgress(store), signal),
+    onMoved: () => {
+      movedMs = now();
+    },
+    onRemaining: progress.remaining,
+  });
   const headWriter = createWriter({ carriage: 'unnest', assemble: dependencies.assemble }, store);
   const writer = createBatchWriter({
     writers: {
@@ -109,7 +114,8 @@ export function createIndexer(options: IndexerOptions, dependencies: IndexerDepe
   function position(): { readonly seqno: number; readonly utime?: number } | undefined {
     const own = head?.position();
     if (own !== undefined) return own;
-    return stored === undefined || stored.headSeqno === null ? undefined : { seqno: stored.headSeqno };
+    const seqno = stored.latest()?.headSeqno ?? undefined;
+    return seqno === undefined ? undefined : { seqno };
   }
 
   function ofLiteServers(stream: Stream): HeadSource {
@@ -132,21 +138,9 @@ export function createIndexer(options: IndexerOptions, dependencies: IndexerDepe
     return createFallbackSource({ archive: countReads(archive, () => metrics.read('archive')), liteServers });
   }
 
-  /** Queries the progress of all processes; the answer of an overtaken query is ignored. */
-  async function lookAtProgress(): Promise<void> {
-    const question = ++asked;
-    const found = await retry.run('progress', 0, () => readProgress(store), signal);
-    if (question < answered) return;
-    answered = question;
-    const hasMoved = found?.headSeqno !== stored?.headSeqno || found?.missingBlocks !== stored?.missingBlocks;
-    if (hasMoved) movedMs = now();
-    stored = found;
-    if (found !== undefined) progress.remaining(found.missingBlocks);
-  }
-
   async function watchProgress(): Promise<void> {
     for (;;) {
-      await lookAtProgress();
+      await stored.update();
       await pause(PROGRESS_MS, signal);
     }
   }
@@ -159,7 +153,7 @@ export function createIndexer(options: IndexerOptions, dependencies: IndexerDepe
         // The remaining past is known before the first block of the head. Otherwise the index is live for a moment in between.
         moveTo: async (seqno) => {
           const next = await lease.moveTo(seqno);
-          await lookAtProgress();
+          await stored.update();
           return next;
         },
       }

@@ -21,6 +21,7 @@ import { interpret } from './interpretation.ts';
 import { createInterpreterMetrics } from './metrics.ts';
 import { INTERPRETATION_VERSION, tuningDefaults, type InterpreterTuning } from './options.ts';
 import { createInterpreterProgress, type InterpreterProgressView } from './progress.ts';
+import { createRecentTraceStoring, type StoreTraces } from './recent-traces.ts';
 import { isClaimLost, isFinal, retryUntilPermanent, type Stage } from './retrying.ts';
 
 /** Interprets indexed blocks: contracts, transfers, actions. Several processes may work in parallel. */
@@ -51,7 +52,7 @@ export type InterpreterDependencies = {
   /** Accounts with code that were there before the first block, and that it has not changed. Rejects as lite servers do. */
   readonly readBeginning: (signal: AbortSignal) => Promise<readonly ChangedAccount[]>;
   /** Stores complete traces as answers show them. Resolves with their number, rejects with the signal's reason. */
-  readonly storeTraces: (traces: readonly TraceRow[], signal: AbortSignal) => Promise<number>;
+  readonly storeTraces: StoreTraces;
   readonly logger: Logger;
   readonly register: Registry;
   /** Milliseconds of `performance.now()`. */
@@ -82,6 +83,7 @@ export function createInterpreter(options: InterpreterOptions, dependencies: Int
       logger.warn({ err: error, account: formatRawAddress(account, 'upper') }, 'nothing is told of an account');
     },
   });
+  const storeRecent = createRecentTraceStoring({ ageS: tuning.storedAgeS }, { storeTraces, metrics, unixMs, logger });
   const claims = new Set<ClaimedBlocks>();
   /** Remaining claims that take a single block each, because a block in an earlier claim failed its whole batch. */
   let alone = 0;
@@ -92,7 +94,7 @@ export function createInterpreter(options: InterpreterOptions, dependencies: Int
       const claim = { version, blocksMax, claimMs: tuning.claimMs };
       const claimed = await retry.run('claim', worker, () => claimInterpretations(store, claim), signal);
       alone = Math.max(0, alone - 1);
-      if (claimed !== undefined) await storeNew(await classifyClaimed(claimed));
+      if (claimed !== undefined) await storeRecent(await classifyClaimed(claimed), signal);
       else if (!(await findOlder(worker))) await pause(tuning.idleMs, signal);
     }
   }
@@ -150,20 +152,6 @@ export function createInterpreter(options: InterpreterOptions, dependencies: Int
     metrics.written(seqnos.length, counts);
     progress.written(seqnos.length, counts.traces);
     return traces;
-  }
-
-  /** Answers do not depend on it, so failures are not retried. */
-  async function storeNew(traces: readonly TraceRow[]): Promise<void> {
-    const sinceS = unixMs() / 1000 - tuning.storedAgeS;
-    const wanted = traces.filter(({ end_utime: utime }) => utime >>> 0 >= sinceS);
-    if (wanted.length === 0) return;
-    try {
-      metrics.stored(await storeTraces(wanted, signal));
-    } catch (error) {
-      if (signal.aborted) throw error;
-      metrics.notStored();
-      logger.warn({ err: error, traces: wanted.length }, 'traces were not stored as they are shown');
-    }
   }
 
   /** A block that cannot be classified must not block the queue. It is retried later, possibly by a newer release. */

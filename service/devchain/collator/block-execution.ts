@@ -54,7 +54,7 @@ export function createBlockExecution(options: BlockExecutionOptions, parts: Bloc
   const { shard, startLt, utime } = options;
   const { cells, states, accounts, descriptors, queue, dispatch, deferral } = parts;
   const newMessages = createNewMessages();
-  const done = createBlockTransactions(options, { cells, accounts, descriptors, deferral, newMessages });
+  const executions = createBlockTransactions(options, { cells, accounts, descriptors, deferral, newMessages });
   const outgoing = createOutMessages(options, { cells, states, descriptors, queue, dispatch });
   let isFull = false;
   let lastDelivered: BlockExecution['lastDelivered'];
@@ -68,13 +68,13 @@ export function createBlockExecution(options: BlockExecutionOptions, parts: Bloc
 
   return {
     tickTock(kind, ids) {
-      const lt = later(done.endLt, startLt + 1n);
-      for (const id of ids) done.note(done.run(id, kind, later(lt, deferral.emittedLt(id) + 1n)), 'initiator');
+      const lt = later(executions.endLt, startLt + 1n);
+      for (const id of ids) executions.note(executions.run(id, kind, later(lt, deferral.emittedLt(id) + 1n)), 'initiator');
     },
     special(amount, destination) {
       const cell = storeSpecialMessage(cells, amount, destination, startLt, utime);
       const { info } = readMessage(cells, cell);
-      const transaction = done.note(done.receive(info as InternalInfo, cell, startLt), 'initiator');
+      const transaction = executions.note(executions.receive(info as InternalInfo, cell, startLt), 'initiator');
       const envelope = storeArrivedEnvelope(cells, { cell, info: info as InternalInfo, metadata: undefined });
       const inMsg: InMsg = { kind: 'immediate', envelope, transaction: transaction.cell, forwardFee: 0n };
       descriptors.addIn(inMsg);
@@ -90,7 +90,7 @@ export function createBlockExecution(options: BlockExecutionOptions, parts: Bloc
       }
       const cell = cells.import(states, message.envelope.message);
       const { metadata, forwardFeeRemaining: forwardFee } = message.envelope;
-      const transaction = done.note(done.receive(message.info, cell, 0n), nextDepth(metadata));
+      const transaction = executions.note(executions.receive(message.info, cell, 0n), nextDepth(metadata));
       const inMsg: InMsg = { kind: 'final', envelope, transaction: transaction.cell, forwardFee };
       descriptors.addIn(inMsg);
       if (!own) return;
@@ -99,9 +99,9 @@ export function createBlockExecution(options: BlockExecutionOptions, parts: Bloc
     },
     external(message) {
       const { id } = message.destination;
-      const outcome = accounts.run(id, { boc: message.text }, done.firstLt(id, lastDelivered?.lt ?? 0n));
+      const outcome = accounts.run(id, { boc: message.text }, executions.firstLt(id, lastDelivered?.lt ?? 0n));
       if (outcome.kind === 'rejected') return outcome;
-      const transaction = done.note(outcome, 'initiator');
+      const transaction = executions.note(outcome, 'initiator');
       const cell = importBoc(cells, Buffer.from(message.text, 'base64'));
       descriptors.addIn({ kind: 'external', message: cell, transaction: transaction.cell });
       return { kind: 'included', transaction: cells.hash(transaction.cell), lt: transaction.lt };
@@ -110,7 +110,7 @@ export function createBlockExecution(options: BlockExecutionOptions, parts: Bloc
       const { source, envelope } = deferred;
       dispatch.remove(deferred);
       const lt = deferral.emit(source);
-      done.reach(lt + 1n);
+      executions.reach(lt + 1n);
       const cell = cells.import(states, envelope.message);
       const { info } = readMessage(cells, cell);
       const { metadata, forwardFeeRemaining: forwardFee } = envelope;
@@ -133,7 +133,7 @@ export function createBlockExecution(options: BlockExecutionOptions, parts: Bloc
         return true;
       }
       deliver(message);
-      const { cell: transaction } = done.note(done.receive(info, cell, message.lt), nextDepth(metadata));
+      const { cell: transaction } = executions.note(executions.receive(info, cell, message.lt), nextDepth(metadata));
       if ('waited' in origin) {
         descriptors.addIn({ kind: 'deferredFinal', envelope: origin.waited, transaction, forwardFee });
         return true;
@@ -149,19 +149,19 @@ export function createBlockExecution(options: BlockExecutionOptions, parts: Bloc
     },
     dequeue: outgoing.dequeue,
     get transactions() {
-      return done.transactions;
+      return executions.transactions;
     },
     get gas() {
-      return done.gas;
+      return executions.gas;
     },
     get endLt() {
-      return done.endLt;
+      return executions.endLt;
     },
     get lastDelivered() {
       return lastDelivered;
     },
     get burned() {
-      return done.burned;
+      return executions.burned;
     },
   };
 }
