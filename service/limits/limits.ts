@@ -2,24 +2,16 @@ import { randomInt } from 'node:crypto';
 
 import type { Registry } from 'prom-client';
 
-import { createAnonymousCallers } from './anonymous.ts';
-import type { Shortage } from './budget.ts';
 import { ownBudgets, type Budgets } from './budgets.ts';
-import { createCallers, type Subject } from './callers.ts';
-import { inSources } from './key-terms.ts';
+import type { Subject } from './callers.ts';
+import { createDecisions } from './decisions.ts';
 import type { Keyring } from './keyring.ts';
-import { countResult, createLimitsMetrics } from './metrics.ts';
-import {
-  DEFAULT_ADDRESSES_MAX,
-  type Grants,
-  type LimitsOptions,
-  type MethodTerms,
-  type OnRedisFailure,
-  type PlanOptions,
-} from './options.ts';
-import { createOwnerBudgets } from './owner-budgets.ts';
-import { createPlans, refuseUnknownPlans } from './plans.ts';
+import { createLimitsMetrics } from './metrics.ts';
+import type { Grants, LimitsOptions, MethodTerms, OnRedisFailure, PlanOptions } from './options.ts';
+import { forbiddenTo, mayCall } from './permission.ts';
+import { refuseUnknownPlans } from './plans.ts';
 import { createSubjectBudgets } from './subject-budgets.ts';
+import { createSubjects } from './subjects.ts';
 import { createOwnUsage, type Usage, type UsageCounter } from './usage.ts';
 
 /** Caller of a request, as far as limits need it. */
@@ -160,215 +152,77 @@ export function createLimits(options: LimitsOptions, dependencies: LimitsDepende
   const budgets = createSubjectBudgets(shared?.budgets ?? ownBudgets);
   const usage = shared?.usage ?? createOwnUsage();
   refuseUnknownPlans(options, keyring);
-  const metrics = createLimitsMetrics(register, { keys: () => keyring.size, addresses: () => anonymous?.size ?? 0 });
+  const metrics = createLimitsMetrics(register, { keys: () => keyring.size, addresses: () => subjects.addresses });
   const seed = dependencies.seed ?? randomInt(2 ** 32);
-  const callers = createCallers();
-  const owners = createOwnerBudgets(() => keyring.size, callers.clear);
-  let plans = createPlans(options, metrics.countsOf);
-  let anonymous = anonymousOf();
-  let keyringVersion = keyring.version;
-  const noPlan = metrics.countsOf(null);
-
-  function anonymousOf() {
-    return (
-      plans.anonymous && createAnonymousCallers(plans.anonymous, options.addressesMax ?? DEFAULT_ADDRESSES_MAX, seed)
-    );
-  }
-
-  const quotaOfSubject = (subject: Subject, nowMs: number): Quota | null =>
-    budgets.quota(subject, Math.floor(nowMs * 1000));
-
-  /** Returns the subject of a caller without a key; undefined if a key is required. */
-  const addressOf = (address: string, nowMs: number): Subject | undefined =>
-    anonymous?.subject(address, Math.floor(nowMs * 1000));
-
-  /** Returns the subject of a key in force. */
-  const keyOf = (sent: string, nowMs: number): Subject | undefined => {
-    if (keyringVersion !== keyring.version) {
-      keyringVersion = keyring.version;
-      callers.clear();
-    }
-    let subject = callers.get(sent);
-    if (subject === undefined) {
-      const key = keyring.find(sent, nowMs);
-      const priced = key && plans.of(key.terms);
-      if (key === undefined || priced === undefined) return undefined;
-      const { owner } = key.terms;
-      const name = owner === undefined ? `key ${key.id}` : `owner ${owner}`;
-      subject = { name, budget: owners.budget(name, priced.plan, Math.floor(nowMs * 1000)), priced, key };
-      callers.set(sent, subject);
-    }
-    const { key } = subject;
-    const isOver = key?.terms.notAfterMs !== undefined && nowMs >= key.terms.notAfterMs;
-    return isOver || (key !== undefined && shared?.isRevoked(key.id) === true) ? undefined : subject;
-  };
-
-  const refuseUnknown = (code: 'unknown_key' | 'key_required', caller: LimitCaller, nowMs: number): Refused => {
-    countResult(noPlan, code);
-    const address = addressOf(caller.clientAddress, nowMs);
-    const quota = address === undefined ? null : quotaOfSubject(address, nowMs);
-    return { allowed: false, code, plan: null, quota, retryAfterSeconds: null };
-  };
-
-  const forbid = (code: Forbidden, subject: Subject, nowMs: number): Refused => {
-    const { priced } = subject;
-    countResult(priced.counts, code);
-    return { allowed: false, code, plan: priced.name, quota: quotaOfSubject(subject, nowMs), retryAfterSeconds: null };
-  };
-
-  const forbiddenTo = ({ terms }: NonNullable<Subject['key']>, clientAddress: string): Forbidden | undefined => {
-    const { networks, allowedSources } = terms;
-    if (networks !== undefined && !networks.includes(options.network)) return 'network_not_allowed';
-    if (allowedSources !== undefined && !inSources(allowedSources, clientAddress)) return 'source_not_allowed';
-    return undefined;
-  };
+  const subjects = createSubjects(
+    { ...options, seed },
+    { keyring, countsOf: metrics.countsOf, isRevoked: (keyId) => shared?.isRevoked(keyId) === true },
+  );
+  const decisions = createDecisions(options, { budgets, usage, noPlan: metrics.countsOf(null), now });
 
   /** Returns the subject whose budget counts, or a refusal. */
-  const identify = (caller: LimitCaller, nowMs: number): Subject | Refused => {
-    const { key: sent, clientAddress } = caller;
-    if (sent === undefined) return addressOf(clientAddress, nowMs) ?? refuseUnknown('key_required', caller, nowMs);
-    const subject = keyOf(sent, nowMs);
-    if (subject?.key === undefined) return refuseUnknown('unknown_key', caller, nowMs);
-    const forbidden = forbiddenTo(subject.key, clientAddress);
-    return forbidden === undefined ? subject : forbid(forbidden, subject, nowMs);
-  };
-
-  const refuse = (subject: Subject, { reason, retryAfterSeconds }: Shortage): Refused => {
-    const { priced, key } = subject;
-    const nowMs = now();
-    countResult(priced.counts, reason);
-    if (key !== undefined) usage.count(key.id, null, nowMs);
-    const code = reason === 'unavailable' ? 'limits_unavailable' : 'rate_limited';
-    const keyHint = key === undefined ? options.keyHint : undefined;
-    const quota = quotaOfSubject(subject, nowMs);
-    return { allowed: false, code, plan: priced.name, quota, retryAfterSeconds, keyHint };
-  };
-
-  /** Turns a shortage into a decision. `operation` null: admitted before it is known. `release` frees a slot already counted. */
-  const answer = (subject: Subject, shortage: Shortage | undefined, operation: string | null): Decision => {
-    if (shortage !== undefined) return refuse(subject, shortage);
-    const { priced, key } = subject;
-    const nowMs = now();
-    if (operation !== null) {
-      countResult(priced.counts, 'allowed');
-      if (key !== undefined) usage.count(key.id, operation, nowMs);
+  const identify = ({ key: sent, clientAddress }: LimitCaller, nowMs: number): Subject | Refused => {
+    if (sent === undefined) {
+      return subjects.ofAddress(clientAddress, nowMs) ?? decisions.refuseUnknown('key_required', undefined, nowMs);
     }
-    const quota = quotaOfSubject(subject, nowMs);
-    const getMethods = methodTermsOf(subject);
-    return { allowed: true, plan: priced.name, grants: priced.grants, getMethods, quota, release: nothing };
-  };
-
-  const take = (subject: Subject, nowMs: number, tokens: number) =>
-    budgets.take(subject, Math.floor(nowMs * 1000), tokens);
-
-  const settle = (subject: Subject, shortage: Shortage | undefined, operation: string | null): Decision => {
-    const decision = answer(subject, shortage, operation);
-    if (!decision.allowed) {
-      budgets.freePlace(subject);
-      return decision;
+    const subject = subjects.ofKey(sent, nowMs);
+    if (subject?.key === undefined) {
+      return decisions.refuseUnknown('unknown_key', subjects.ofAddress(clientAddress, nowMs), nowMs);
     }
-    let held = true;
-    const release = (): void => {
-      if (held) budgets.freePlace(subject);
-      held = false;
-    };
-    return { ...decision, release };
-  };
-
-  /** Takes tokens for a request that has its slot. `operation` null: one token in advance. */
-  const takeTokens = (subject: Subject, nowMs: number, operation: string | null): Decision | Promise<Decision> => {
-    const taken = take(subject, nowMs, operation === null ? 1 : subject.priced.costOf(operation));
-    if (!(taken instanceof Promise)) return settle(subject, taken, operation);
-    return taken.then(
-      (shortage) => settle(subject, shortage, operation),
-      (error: unknown) => {
-        budgets.freePlace(subject);
-        throw error;
-      },
-    );
-  };
-
-  /** Takes a slot, then tokens. */
-  const admit = (subject: Subject, nowMs: number, operation: string | null): Decision | Promise<Decision> => {
-    const full = budgets.takePlace(subject, Math.floor(nowMs * 1000));
-    if (full === undefined) return takeTokens(subject, nowMs, operation);
-    if (!(full instanceof Promise)) return answer(subject, full, operation);
-    return full.then((shortage) =>
-      shortage === undefined ? takeTokens(subject, now(), operation) : answer(subject, shortage, operation),
-    );
-  };
-
-  const charging = (subject: Subject, entry: Allowed): Entered => {
-    let inAdvance = 1;
-    const giveBack = (): void => {
-      if (inAdvance > 0) budgets.giveBack(subject, inAdvance);
-      inAdvance = 0;
-    };
-    return {
-      ...entry,
-      async charge(operation) {
-        giveBack();
-        const nowMs = now();
-        if (!mayCall(subject, operation)) return forbid('operation_not_allowed', subject, nowMs);
-        return answer(subject, await take(subject, nowMs, subject.priced.costOf(operation)), operation);
-      },
-      release() {
-        giveBack();
-        entry.release();
-      },
-    };
+    const forbidden = forbiddenTo(subject.key, options.network, clientAddress);
+    return forbidden === undefined ? subject : decisions.forbid(forbidden, subject, nowMs);
   };
 
   const decide = (request: LimitRequest): Decision | Promise<Decision> => {
     const nowMs = now();
     const subject = identify(request, nowMs);
     if ('allowed' in subject) return subject;
-    if (!mayCall(subject, request.operation)) return forbid('operation_not_allowed', subject, nowMs);
-    return admit(subject, nowMs, request.operation);
+    if (!mayCall(subject, request.operation)) return decisions.forbid('operation_not_allowed', subject, nowMs);
+    return decisions.admit(subject, nowMs, request.operation);
   };
 
   return {
     decide: async (request) => decide(request),
-    refusal(request) {
+    refusal({ key, clientAddress, operation }) {
       const nowMs = now();
-      const subject = request.key === undefined ? addressOf(request.clientAddress, nowMs) : keyOf(request.key, nowMs);
-      if (subject === undefined || !mayCall(subject, request.operation)) return undefined;
-      if (subject.key !== undefined && forbiddenTo(subject.key, request.clientAddress) !== undefined) return undefined;
-      const tokens = subject.priced.costOf(request.operation);
-      const shortage = budgets.shortage(subject, Math.floor(nowMs * 1000), tokens);
-      return shortage && refuse(subject, shortage);
+      const subject = key === undefined ? subjects.ofAddress(clientAddress, nowMs) : subjects.ofKey(key, nowMs);
+      if (subject === undefined || !mayCall(subject, operation)) return undefined;
+      if (subject.key !== undefined && forbiddenTo(subject.key, options.network, clientAddress) !== undefined) {
+        return undefined;
+      }
+      const shortage = budgets.shortage(subject, Math.floor(nowMs * 1000), subject.priced.costOf(operation));
+      return shortage && decisions.refuse(subject, shortage);
     },
     async enter(caller) {
       const nowMs = now();
       const subject = identify(caller, nowMs);
       if ('allowed' in subject) return subject;
-      const entry = await admit(subject, nowMs, null);
-      return entry.allowed ? charging(subject, entry) : entry;
+      const entry = await decisions.admit(subject, nowMs, null);
+      return entry.allowed ? decisions.charging(subject, entry) : entry;
     },
     async usage(caller) {
       const nowMs = now();
-      if (caller.key === undefined) return refuseUnknown('key_required', caller, nowMs);
+      if (caller.key === undefined) {
+        return decisions.refuseUnknown('key_required', subjects.ofAddress(caller.clientAddress, nowMs), nowMs);
+      }
       const subject = identify(caller, nowMs);
       if ('allowed' in subject) return subject;
-      if (!mayCall(subject, usageOperation)) return forbid('operation_not_allowed', subject, nowMs);
-      const decision = await admit(subject, nowMs, usageOperation);
+      if (!mayCall(subject, usageOperation)) return decisions.forbid('operation_not_allowed', subject, nowMs);
+      const decision = await decisions.admit(subject, nowMs, usageOperation);
       if (!decision.allowed) return decision;
       const keyId = subject.key?.id ?? '';
       return { ...decision, keyId, usage: await usage.read(keyId, now()) };
     },
-    standing(caller) {
+    standing({ key, clientAddress }) {
       const nowMs = now();
-      const known = caller.key === undefined ? undefined : keyOf(caller.key, nowMs);
-      const subject = known ?? addressOf(caller.clientAddress, nowMs);
-      return subject === undefined ? null : quotaOfSubject(subject, nowMs);
+      const known = key === undefined ? undefined : subjects.ofKey(key, nowMs);
+      const subject = known ?? subjects.ofAddress(clientAddress, nowMs);
+      return subject === undefined ? null : budgets.quota(subject, Math.floor(nowMs * 1000));
     },
     setPlans(changed) {
       refuseUnknownPlans(changed, keyring);
-      plans = createPlans(changed, metrics.countsOf);
-      callers.clear();
+      subjects.setPlans(changed);
       keyring.setPlans(new Set(changed.plans.map(({ name }) => name)));
-      if (plans.anonymous === undefined || anonymous === undefined) anonymous = anonymousOf();
-      else anonymous.setPlan(plans.anonymous);
     },
     setOnRedisFailure: (rule) => shared?.setOnRedisFailure(rule),
     async close() {
@@ -378,16 +232,3 @@ export function createLimits(options: LimitsOptions, dependencies: LimitsDepende
     },
   };
 }
-
-type Forbidden = 'network_not_allowed' | 'source_not_allowed' | 'operation_not_allowed';
-
-function mayCall({ key }: Subject, operation: string): boolean {
-  return key?.terms.allowedMethods?.has(operation) ?? true;
-}
-
-/** Returns the terms of get-methods. All callers without a key share one payer, because their number has no bound. */
-function methodTermsOf({ name, key, priced }: Subject): MethodTerms {
-  return { payer: key === undefined ? 'anonymous' : name, ...priced.plan.getMethods };
-}
-
-const nothing = (): void => undefined;

@@ -2,14 +2,8 @@ import type { Logger } from 'pino';
 
 import type { RedisMetrics } from '../metrics.ts';
 import { connectRedis, untrustedRedis, type Connection, type RedisServer } from './connection.ts';
-import {
-  createScriptBatcher,
-  evaluate,
-  isReply,
-  scriptOf,
-  type ScriptBatcher,
-  type SharedScript,
-} from './script-batcher.ts';
+import { createPendingAnswers, SLOW_MS } from './pending-answers.ts';
+import { createScriptBatcher, evaluate, isReply, scriptOf, type ScriptBatcher, type SharedScript } from './script-batcher.ts';
 import { createRevocationReader, type RevocationReaderDependencies } from './revocation-reader.ts';
 import { revocationKeys } from './revocation-set.ts';
 import { presenceScript } from './script.ts';
@@ -49,11 +43,6 @@ export type RedisSessionDependencies = Pick<RevocationReaderDependencies, 'inKey
   readonly random: () => number;
 };
 
-/**
- * Milliseconds after which an answer is slow. Redis in the same cluster answers within a millisecond; a slower one costs requests more than it gives.
- */
-const SLOW_MS = 100;
-
 /** Milliseconds between checks for late answers. */
 const watchMs = SLOW_MS / 4;
 
@@ -72,15 +61,13 @@ const COUNTS_KEPT = 5;
 /** Quick probes in a row that make the store available again. */
 const QUICK_PROBES_MIN = 2;
 
-type Pending = Mark & { readonly fail: (error: Error) => void };
-
 export function createRedisSession(options: RedisSessionOptions, dependencies: RedisSessionDependencies): RedisSession {
   const { logger, metrics, random } = dependencies;
   const presence = scriptOf(presenceScript);
   const podsKey = revocationKeys(options.api).pods;
   const revocations = createRevocationReader(options.api, dependencies);
   const stalls = createEventLoopStalls(watchMs);
-  const pending = new Set<Pending>();
+  const pending = createPendingAnswers({ stalls, metrics, onFailed: (why) => leave(why) });
   let here = false;
   let pods = 1;
   let counts: number[] = [];
@@ -91,8 +78,7 @@ export function createRedisSession(options: RedisSessionOptions, dependencies: R
 
   const leave = (why: string): void => {
     quick = 0;
-    for (const { fail } of pending) fail(new Error(why));
-    pending.clear();
+    pending.failAll(why);
     if (!here) return;
     here = false;
     metrics.away(1);
@@ -106,45 +92,14 @@ export function createRedisSession(options: RedisSessionOptions, dependencies: R
     logger.info({ pods }, 'redis is here: limits are shared');
   };
 
-  /** Applies the timeout to an answer. A failed answer fails the store. */
-  const timely = <T>(answer: Promise<T>): Promise<T> => {
-    const { promise, resolve, reject } = Promise.withResolvers<T>();
-    const entry: Pending = { ...stalls.mark(), fail: reject };
-    pending.add(entry);
-    void follow(answer, entry).then(resolve, reject);
-    return promise;
-  };
-
-  const follow = async <T>(answer: Promise<T>, entry: Pending): Promise<T> => {
-    const seconds = (): number => (performance.now() - entry.sentMs) / 1000;
-    try {
-      const value = await answer;
-      metrics.roundTrip('answered', seconds());
-      return value;
-    } catch (error) {
-      metrics.roundTrip('failed', seconds());
-      // These errors come from a server that is present and well.
-      if (isReply(error, 'CROSSSLOT') || isReply(error, 'WRONGTYPE')) throw error;
-      if (pending.has(entry)) leave(error instanceof Error ? error.name : 'failed');
-      throw error;
-    } finally {
-      pending.delete(entry);
-    }
-  };
-
-  const isLate = (): boolean => {
-    const [oldest] = pending;
-    return oldest !== undefined && stalls.since(oldest) > SLOW_MS;
-  };
-
   const watch = setInterval(() => {
     stalls.tick();
-    if (isLate()) afterReading(() => isLate() && leave('slow'));
+    if (pending.isLate()) afterReading(() => pending.isLate() && leave('slow'));
   }, watchMs);
 
   const fields = async (key: string): Promise<Readonly<Record<string, string>>> => {
     try {
-      return await timely(client.hgetall(key));
+      return await pending.add(client.hgetall(key));
     } catch (error) {
       if (!isReply(error, 'WRONGTYPE')) throw error;
       metrics.malformed('usage');
@@ -223,7 +178,7 @@ export function createRedisSession(options: RedisSessionOptions, dependencies: R
     },
     isRevoked: revocations.has,
     questions(script) {
-      const { ask } = createScriptBatcher(script, () => client, timely);
+      const { ask } = createScriptBatcher(script, () => client, pending.add);
       return { ask: (key, argument) => (here ? ask(key, argument) : away()) };
     },
     fields: (key) => (here ? fields(key) : away()),

@@ -90,42 +90,14 @@ export function createSharedBudgets(
     return shortage;
   };
 
-  /** Returns a shortage that is certain without a query, because other pods only take more. */
-  const knownShortage = (budget: Budget, state: Held, plan: LimitPlan, nowUs: number, tokens: number) => {
-    if (nowUs < state.dayOverUs)
-      return { reason: 'day', retryAfterSeconds: wholeSeconds(state.dayOverUs - nowUs) } as const;
-    if (plan.requestsPerSecond === 0) return undefined;
-    const { admitted, waitUs } = takeFrom(
-      putBack(refill(budget.bucket, plan, nowUs), state.stock),
-      plan,
-      nowUs,
-      tokens,
-    );
-    return admitted ? undefined : ({ reason: 'rate', retryAfterSeconds: wholeSeconds(waitUs) } as const);
-  };
-
-  const leaseTokens = (state: Held, plan: LimitPlan, nowUs: number): number => {
-    if (nowUs - state.windowUs > 2 * LEASE_US) return 0;
-    const tokens = Math.min(Math.floor(plan.requestsPerSecond / LEASES_PER_SECOND), state.demand);
-    return tokens >= LEASE_TOKENS_MIN ? tokens : 0;
-  };
-
   /** Asks once for all waiting requests. The mirror has the time of the query, so it never shows less than Redis has. */
   const askOnce = async (subject: string, budget: Budget, state: Held, plan: LimitPlan): Promise<void> => {
     const sentUs = clock();
     const batch = state.waiters.splice(0);
     const least = batch[0]?.tokens ?? 0;
     const want = batch.reduce((sum, { tokens }) => sum + tokens, 0) + leaseTokens(state, plan, sentUs);
-    const { away } = state;
-    const owed = away === undefined ? 0 : Math.ceil(refill(budget.bucket, shareOf(plan, away.pods), sentUs).deficit);
-    const back = state.stock;
+    const argument = takeArgument({ least, want }, budget, state, plan, sentUs);
     state.stock = 0;
-    const { requestsPerSecond, burst, requestsPerDay } = plan;
-    const counted = `${owed},${away?.usedToday ?? 0},${owed * (away?.pods ?? 0)}`;
-    const remembered = away === undefined ? rememberedOf(budget, state, plan, sentUs) : '0,0,0,0';
-    const rule = `${requestsPerSecond},${burst},${requestsPerDay ?? -1},${least},${want},${back}`;
-    // The tenth number is the time for simulated clocks.
-    const argument = `${rule},${counted},0,${remembered}`;
     const answer = await askStore(`limits:${api}:{${subject}}`, argument).catch((error: unknown) => {
       state.waiters.unshift(...batch);
       throw error;
@@ -248,6 +220,52 @@ function newHeld(): Held {
     away: undefined,
     isEarlierRead: false,
   };
+}
+
+/** Returns a shortage that is certain without a query, because other pods only take more. */
+function knownShortage(
+  budget: Budget,
+  state: Held,
+  plan: LimitPlan,
+  nowUs: number,
+  tokens: number,
+): Shortage | undefined {
+  if (nowUs < state.dayOverUs) {
+    return { reason: 'day', retryAfterSeconds: wholeSeconds(state.dayOverUs - nowUs) };
+  }
+  if (plan.requestsPerSecond === 0) return undefined;
+  const bucket = putBack(refill(budget.bucket, plan, nowUs), state.stock);
+  const { admitted, waitUs } = takeFrom(bucket, plan, nowUs, tokens);
+  return admitted ? undefined : { reason: 'rate', retryAfterSeconds: wholeSeconds(waitUs) };
+}
+
+/** Returns the tokens to take in advance; 0 for an idle subject or a slow plan. */
+function leaseTokens(state: Held, plan: LimitPlan, nowUs: number): number {
+  if (nowUs - state.windowUs > 2 * LEASE_US) return 0;
+  const tokens = Math.min(Math.floor(plan.requestsPerSecond / LEASES_PER_SECOND), state.demand);
+  return tokens >= LEASE_TOKENS_MIN ? tokens : 0;
+}
+
+/**
+ * Returns the argument of `takeScript`: the plan, the wanted tokens, the unused stock, the debts of the time without Redis, and the pod's copy of the
+ * hash.
+ * @param least tokens of the first request; `want` of all requests and the lease
+ */
+function takeArgument(
+  { least, want }: { readonly least: number; readonly want: number },
+  budget: Budget,
+  state: Held,
+  plan: LimitPlan,
+  nowUs: number,
+): string {
+  const { away, stock } = state;
+  const owed = away === undefined ? 0 : Math.ceil(refill(budget.bucket, shareOf(plan, away.pods), nowUs).deficit);
+  const { requestsPerSecond, burst, requestsPerDay } = plan;
+  const counted = `${owed},${away?.usedToday ?? 0},${owed * (away?.pods ?? 0)}`;
+  const remembered = away === undefined ? rememberedOf(budget, state, plan, nowUs) : '0,0,0,0';
+  const rule = `${requestsPerSecond},${burst},${requestsPerDay ?? -1},${least},${want},${stock}`;
+  // The tenth number is the time for simulated clocks.
+  return `${rule},${counted},0,${remembered}`;
 }
 
 /** Returns the pod's copy of the hash: when it was made, its deficit by now, its day, the day's tokens. A deficit refilled by now counts as none. */
