@@ -1,4 +1,5 @@
-import type { LiteServerStatus, Pool } from '../pool/pool.ts';
+import type { LiteServerStatus } from '../pool/member-status.ts';
+import type { Pool } from '../pool/pool.ts';
 import { LiveError } from './errors.ts';
 
 /** A lite server with the masterchain from this block on is archival (service/v2/README.md#archival-reads). */

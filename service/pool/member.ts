@@ -9,19 +9,10 @@ import type { Permission } from './read-access.ts';
 import { reachesDepth } from './depth.ts';
 import type { Depth, DepthEdge, DepthKind, DepthNeed } from './depth.ts';
 import type { Tip, TrackedTip, ZeroStateId } from './head.ts';
-import {
-  afterFailure,
-  afterMisbehaviour,
-  afterOtherNetwork,
-  readmit,
-  afterReport,
-  afterSilence,
-  afterSuccess,
-  isOutForReads,
-  unknownHealth,
-} from './health.ts';
+import { isOutForReads } from './health.ts';
 import type { Health, Question } from './health.ts';
 import { createInFlightLimit } from './in-flight-limit.ts';
+import { createMemberHealth } from './member-health.ts';
 import { methodClassOf } from './method-class.ts';
 import type { MethodClass } from './method-class.ts';
 import type { PoolMetrics } from './metrics.ts';
@@ -32,7 +23,6 @@ import type { RecentError } from './recent-errors.ts';
 import { costMs, createScores } from './score.ts';
 import type { Score } from './score.ts';
 import type { Candidate } from './selection.ts';
-import { judge } from './verdict.ts';
 import type { Verdict } from './verdict.ts';
 
 /** Configured use of a lite server. */
@@ -122,7 +112,6 @@ export function createMember(
 ): Member {
   const { index, name, tuning } = options;
   const { server, metrics, logger, now } = dependencies;
-  let health = unknownHealth;
   let tip: TrackedTip | undefined;
   let inFlight = 0;
   let stalled = 0;
@@ -130,53 +119,16 @@ export function createMember(
   let use: LiteServerUse = useDefaults;
   let heardMs = Number.NEGATIVE_INFINITY;
   let lastRead: Buffer | undefined;
-  let unanswered: Buffer | undefined;
-  let isConfirming = false;
   let lastMisbehaviour: string | undefined;
   const recent = createRecentErrors({ now });
   const scores = createScores({ now });
   const limit = createInFlightLimit({ ceiling: use.maxInFlight }, { now });
+  const health = createMemberHealth({ name, tuning }, dependencies);
 
   function hasRoom(isUrgent: boolean): boolean {
     const reserve = Math.min(RESERVE, Math.floor(use.maxInFlight * RESERVE_PART));
     const most = isUrgent ? limit.current() + reserve : limit.current();
     return inFlight < Math.min(most, use.maxInFlight - (isUrgent ? 0 : reserve));
-  }
-
-  function become(next: Health): void {
-    const isBack = next.phase === 'in' && health.phase !== 'in';
-    if (next.phase !== health.phase) {
-      const level = next.phase === 'in' ? 'info' : 'warn';
-      logger[level](
-        { liteServer: name, from: health.phase, to: next.phase, cause: next.cause },
-        'lite server changed phase',
-      );
-      if (next.cause !== undefined) metrics.ejected(name, next.cause);
-    }
-    health = next;
-    if (isBack) dependencies.onRoom();
-  }
-
-  const jitter = (): number => 0.8 + 0.4 * dependencies.random();
-
-  function failed(question: Question): void {
-    become(afterFailure(health, question, now(), jitter(), tuning.health));
-  }
-
-  async function confirm(request: Buffer): Promise<void> {
-    if (isConfirming) return;
-    isConfirming = true;
-    unanswered = request;
-    while (health.phase === 'in' && health.failures.read > 0) {
-      try {
-        await server.queryBytes(request, { timeoutMs: tuning.overdueMs });
-        become(afterSuccess(health, 'read', now(), tuning.health));
-      } catch (error) {
-        if (judge(error).health === 'works') become(afterSuccess(health, 'read', now(), tuning.health));
-        else failed('read');
-      }
-    }
-    isConfirming = false;
   }
 
   function heard(): void {
@@ -187,25 +139,22 @@ export function createMember(
     index,
     name,
     server,
-    health: () => health,
+    health: health.current,
     tip: () => tip,
     inFlight: () => inFlight,
     inFlightLimit: () => limit.current(),
     takePlace() {
       inFlight += 1;
-      let isTaken = true;
-      return () => {
-        if (!isTaken) return;
-        isTaken = false;
+      return once(() => {
         inFlight -= 1;
         dependencies.onRoom();
-      };
+      });
     },
     candidate(methodClass = 'light', need, isUrgent = false, permission = 'yes') {
       const { weight, cordoned } = use;
       return {
         index,
-        health,
+        health: health.current(),
         cordoned,
         tipSeqno: tip?.block.seqno,
         hasRoom: hasRoom(isUrgent),
@@ -231,7 +180,7 @@ export function createMember(
       heard();
       const moved = tip === undefined || !sameBlock(tip.block, reported.block);
       tip = { ...reported, changedMs: moved ? now() : (tip?.changedMs ?? now()) };
-      become(afterReport(health, now(), tuning.health));
+      health.reported();
     },
     otherNetwork(init) {
       const rootHash = init.rootHash.toString('hex');
@@ -239,13 +188,13 @@ export function createMember(
         { liteServer: name, rootHash },
         'lite server serves another network and is not used: its zerostate is not the configured one',
       );
-      become(afterOtherNetwork(health, now()));
+      health.otherNetwork();
     },
     judged(question, verdict, error) {
       // An error that every lite server would return is not recorded for this one.
       if (!verdict.final) recent.add(verdict.outcome, error instanceof Error ? error.message : String(error));
-      if (verdict.health === 'works') become(afterSuccess(health, question, now(), tuning.health));
-      if (verdict.health === 'failed') failed(question);
+      if (verdict.health === 'works') health.succeeded(question);
+      if (verdict.health === 'failed') health.failed(question);
       if (verdict.outcome === 'overloaded') limit.overloaded();
       if (verdict.health !== 'misbehaved') return;
       const rule = error instanceof ProofError ? error.code : 'other';
@@ -255,23 +204,21 @@ export function createMember(
         { liteServer: name, rule, err: error, tip: tip && blockText(tip.block) },
         'lite server gave an answer whose proof failed',
       );
-      become(afterMisbehaviour(health, now(), tuning.health));
+      health.misbehaved();
     },
-    succeeded: (question) => become(afterSuccess(health, question, now(), tuning.health)),
+    succeeded: health.succeeded,
     stalled() {
       stalled += 1;
-      let ended = false;
-      return () => {
-        if (!ended) stalled -= 1;
-        ended = true;
-      };
+      return once(() => {
+        stalled -= 1;
+      });
     },
     overdue(functionName, request) {
       scores.observe(methodClassOf(functionName), tuning.overdueMs, true);
       recent.add('timeout', `${functionName}: no answer within ${tuning.overdueMs} ms`);
       limit.overloaded();
-      failed('read');
-      if (request !== undefined) void confirm(request);
+      health.failed('read');
+      if (request !== undefined) health.repeat(request);
     },
     observed(functionName, ms, isFailure) {
       scores.observe(methodClassOf(functionName), ms, isFailure);
@@ -280,14 +227,14 @@ export function createMember(
     silent(sinceMs, error) {
       // A server that answers other queries during the wait is not silent. It may only not support the wait.
       recent.add('timeout', error instanceof Error ? error.message : 'no report of its newest block');
-      if (heardMs > sinceMs) return failed('report');
-      if (health.phase === 'in') logger.warn({ liteServer: name, err: error }, 'lite server is silent');
-      become(afterSilence(health, now(), jitter(), tuning.health));
+      if (heardMs > sinceMs) return health.failed('report');
+      if (health.current().phase === 'in') logger.warn({ liteServer: name, err: error }, 'lite server is silent');
+      health.silent();
     },
     lastMisbehaviour: () => lastMisbehaviour,
     recentErrors: recent.list,
-    readmitted: () => become(readmit(health, now())),
-    probeRead: () => (isOutForReads(health, tuning.health) ? (unanswered ?? lastRead) : undefined),
+    readmitted: health.readmitted,
+    probeRead: () => (isOutForReads(health.current(), tuning.health) ? (health.unanswered() ?? lastRead) : undefined),
     async read(request, queryOptions) {
       // A message is never sent again as a probe.
       if (functionOf(request)?.name !== sendMessage.name) lastRead = request;
@@ -300,5 +247,15 @@ export function createMember(
         throw error;
       }
     },
+  };
+}
+
+/** Returns a function that acts at its first call only. */
+function once(act: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (isDone) return;
+    isDone = true;
+    act();
   };
 }

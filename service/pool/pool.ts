@@ -2,54 +2,39 @@ import type { Tracer } from '@opentelemetry/api';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
-import type { BlockId } from '../decode/block-id.ts';
-import { getBlockHeader, getBlockProof } from '../liteserver/functions.ts';
 import type { LiteServer, QueryOptions } from '../liteserver/liteserver.ts';
 import type { LiteServerOptions } from '../liteserver/options.ts';
-import type { PartialBlockProof } from '../proof/answers.ts';
-import type { BlockProofRequest, TrustChain, TrustChainDependencies } from '../proof/trust-chain.ts';
 import type { ProofMetrics } from '../proof/metrics.ts';
 import { createConsensusKeeper } from './consensus.ts';
 import type { Consensus } from './consensus.ts';
-import type { Depth } from './depth.ts';
-import { depthKinds } from './depth.ts';
-import type { Role, Tier } from './read-access.ts';
 import { createPicker } from './lite-server-picker.ts';
 import { createBroadcast } from './broadcast.ts';
 import type { Broadcast } from './broadcast.ts';
 import { createHeadCatchUp } from './head-catch-up.ts';
-import { abandonment, PoolError } from './errors.ts';
 import { createMonotonicHeads, scopeFloors } from './monotonic-heads.ts';
 import type { MonotonicHeads } from './monotonic-heads.ts';
 import { createHeadWaiters } from './head-waiters.ts';
 import type { HeadWaiters } from './head-waiters.ts';
 import type { Head, Tip } from './head.ts';
 import { createHeadKeeper } from './head-keeper.ts';
-import { checkHeadHeader } from './head-proof.ts';
+import { createHeadProver } from './head-prover.ts';
+import type { HeadProver, HeadProverDependencies } from './head-prover.ts';
 import { createHeadTimes } from './head-times.ts';
-import type { Health } from './health.ts';
 import type { Member } from './member.ts';
-import { methodClasses } from './method-class.ts';
+import { readingOf, statusOf } from './member-status.ts';
+import type { LiteServerStatus } from './member-status.ts';
 import { createPoolMetrics } from './metrics.ts';
 import type { MemberReading } from './metrics.ts';
 import { tuningDefaults } from './options.ts';
 import type { PoolLiteServer, PoolOptions } from './options.ts';
 import { createReads } from './reads.ts';
 import type { PoolContext, Reads } from './reads.ts';
-import type { RecentError } from './recent-errors.ts';
 import { connectShared } from './redis/pool-redis.ts';
 import type { PoolRedis } from './redis/pool-redis.ts';
 import { createRoster } from './roster.ts';
-import { isUsable, lagBlocks } from './selection.ts';
+import { isUsable } from './selection.ts';
 import { hasNewest } from './slices.ts';
 import { createAdmissionQueue } from './admission-queue.ts';
-
-/** Bits of getBlockProof's mode (service/liteserver/README.md#mode-bits): the target is given; the chain is based on the newer of both blocks. */
-const GIVEN_TARGET = 0x1;
-const FROM_NEWER = 0x1000;
-
-/** Bit of getBlockHeader's mode: include the state update, whose new hash is the state after the block. */
-const WITH_STATE_UPDATE = 0x1;
 
 /** Several lite servers as one: a served head, and reads that one bad lite server cannot spoil. */
 export type Pool = {
@@ -60,7 +45,7 @@ export type Pool = {
    * pod. Rejects with PoolError `no_lite_server` before the first head, `behind` when no block that new comes in time.
    */
   readonly headFor: MonotonicHeads['headFor'];
-  /** Records a block that a caller has seen, like `Floors.saw`. Does nothing under trust `none`, where a block is not proved. */
+  /** Records a block that a caller has seen, like `MonotonicHeads.saw`. Does nothing under trust `none`, where a block is not proved. */
   readonly saw: MonotonicHeads['saw'];
   /** Resolves when the head has the seqno, when `waitMs` are over or when the signal is aborted. The caller checks which. */
   readonly whenServed: HeadWaiters['wait'];
@@ -76,11 +61,7 @@ export type Pool = {
   readonly query: Reads['query'];
   /** Sends an external message to several lite servers at once; the first that accepts it decides. */
   readonly broadcast: Broadcast;
-  /**
-   * Resolves when the masterchain block is accepted by the trust chain; at once under trust `none`. Rejects with ProofError when it is no block of
-   * the network, else like `query`.
-   */
-  accept(block: BlockId, context: PoolContext): Promise<void>;
+  readonly accept: HeadProver['accept'];
   /**
    * Sends the bytes of a TL function to a lite server and returns the bytes of its answer, unchecked. For tools with their own checks, such as
    * ton-lite-client's LiteClient over `createLiteEngine`. HTTP must never reach it.
@@ -100,41 +81,10 @@ export type Pool = {
   close(): Promise<void>;
 };
 
-/** Lite server on the status page. */
-export type LiteServerStatus = {
-  readonly index: number;
-  readonly name: string;
-  readonly phase: Health['phase'];
-  readonly cause: Health['cause'];
-  readonly connected: boolean;
-  /** Newest masterchain seqno it reported. */
-  readonly tipSeqno: number | undefined;
-  /** Masterchain blocks behind the served head. */
-  readonly lagBlocks: number;
-  /** Seconds for which the oldest block that it lacks has been served. */
-  readonly lagSeconds: number;
-  /** Milliseconds in which 70 % of its recent answers of each method class came; absent without answers. */
-  readonly p70Ms: Readonly<Record<string, number | undefined>>;
-  /** Oldest positions at which it has blocks and states; absent until measured. */
-  readonly depth: Depth;
-  readonly inFlight: number;
-  /** Current limit of reads in flight. */
-  readonly inFlightLimit: number;
-  /** Check that its last misbehaviour failed; absent without misbehaviour. */
-  readonly lastMisbehaviour: string | undefined;
-  readonly tier: Tier;
-  readonly role: Role;
-  readonly weight: number;
-  readonly misbehaviours: number;
-  /** Last errors, newest first. A refusal that every other server would repeat is not listed. */
-  readonly recentErrors: readonly RecentError[];
-  readonly cordoned: boolean;
-};
-
 export type PoolDependencies = {
   readonly createLiteServer: (liteServer: LiteServerOptions) => LiteServer;
   /** Creates the trust chain over the pool's own lite servers; not called under trust `none`. The pool closes it. */
-  readonly createTrustChain: (fetchProof: TrustChainDependencies['fetchProof']) => TrustChain;
+  readonly createTrustChain: HeadProverDependencies['createTrustChain'];
   readonly logger: Logger;
   readonly register: Registry;
   readonly proofs: ProofMetrics;
@@ -160,7 +110,7 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
     rejected: () => members.filter((member) => member.health().phase === 'rejected').length,
     cacheBytes: () => reads.cacheBytes(),
     waiters: () => line.length(),
-    members: () => members.map(readingOf),
+    members: () => members.map(reading),
   });
   const headTimes = createHeadTimes({ now });
   const headSeqno = (): number => keeper.head()?.block.seqno ?? 0;
@@ -223,10 +173,13 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
   });
   const isClosed = (): boolean => closed;
   const broadcast = createBroadcast(tuning, { members, metrics, tracer, isClosed, choice, line, now });
-  const trustChain = options.trust === 'none' ? undefined : dependencies.createTrustChain(fetchProof);
+  const prover = createHeadProver(
+    { trust: options.trust, zeroState: options.zeroState },
+    { reads, createTrustChain: dependencies.createTrustChain, now },
+  );
   const keeper = createHeadKeeper(
     { unproved: options.trust === 'none', tuning },
-    { members, prove, announce: shared && ((seqno) => shared.floors.announce(seqno)), onHead, metrics, logger, now },
+    { members, prove: prover.prove, announce: shared && ((seqno) => shared.floors.announce(seqno)), onHead, metrics, logger, now },
   );
   const agreement = createConsensusKeeper({ members, head: keeper.head, now });
   roster.start(() => {
@@ -239,46 +192,9 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
     agreeing.moved(agreed()?.seqno ?? 0);
   }
 
-  function fetchProof<T>(
-    { known, target }: BlockProofRequest,
-    check: (answer: PartialBlockProof) => Promise<T>,
-    context: PoolContext,
-  ): Promise<T> {
-    const args = { mode: GIVEN_TARGET | FROM_NEWER, knownBlock: known, targetBlock: target };
-    return reads
-      .query(getBlockProof, args, context, { check, masterchainSeqno: Math.max(known.seqno, target.seqno) })
-      .then(({ value }) => value);
-  }
-
-  async function accept(block: BlockId, context: PoolContext): Promise<void> {
-    if (closed) throw new PoolError('closed');
-    if (trustChain === undefined || trustChain.isAccepted(block)) return;
-    const signal = AbortSignal.any([
-      context.signal,
-      AbortSignal.timeout(Math.max(0, Math.ceil(context.deadlineMs - now()))),
-    ]);
-    try {
-      await trustChain.accept(block, { ...context, signal });
-    } catch (error) {
-      throw signal.aborted ? abandonment(signal) : error;
-    }
-  }
-
-  /** Proves a block. The header is checked under every trust setting: it is cheap and gives the time and the state hash. */
-  async function prove({ block }: Tip, context: PoolContext): Promise<Head> {
-    const [header] = await Promise.all([
-      reads.query(getBlockHeader, { id: block, mode: WITH_STATE_UPDATE }, context, {
-        check: (answer) => checkHeadHeader(block, answer),
-        masterchainSeqno: block.seqno,
-      }),
-      accept(block, context),
-    ]);
-    return { ...header.value, init: options.zeroState };
-  }
-
   /** Proves a block above the served head and announces it, for callers who get answers at it. Other pods must know the block first. */
   async function proveAndAnnounce(tip: Tip, context: PoolContext): Promise<Head> {
-    const head = await prove(tip, context);
+    const head = await prover.prove(tip, context);
     await shared?.floors.announce(head.block.seqno);
     return head;
   }
@@ -289,28 +205,8 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
     agree();
   }
 
-  function readingOf(member: Member): MemberReading {
-    const p70Seconds = methodClasses.flatMap((methodClass) => {
-      const { p70Ms } = member.score(methodClass);
-      return p70Ms === undefined ? [] : [{ methodClass, seconds: p70Ms / 1000 }];
-    });
-    return {
-      name: member.name,
-      lagBlocks: lagOf(member),
-      lagSeconds: lagSecondsOf(member),
-      p70Seconds,
-      oldest: oldestOf(member),
-      inFlight: member.inFlight(),
-      inFlightLimit: member.inFlightLimit(),
-    };
-  }
-
-  function lagSecondsOf(member: Member): number {
-    return headTimes.lagMs(member.tip()?.block.seqno ?? 0) / 1000;
-  }
-
-  function lagOf(member: Member): number {
-    return lagBlocks(member.candidate(), keeper.head()?.block.seqno);
+  function reading(member: Member): MemberReading {
+    return readingOf(member, keeper.head()?.block.seqno, headTimes);
   }
 
   return {
@@ -322,16 +218,16 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
     query: reads.query,
     broadcast,
     queryBytes: reads.queryBytes,
-    accept,
+    accept: prover.accept,
     reconfigure: roster.replace,
     setSharedConnect: (connect) => shared?.setConnect(connect),
-    status: () => members.map((member) => statusOf(member, readingOf(member))),
+    status: () => members.map((member) => statusOf(member, reading(member))),
     ready: () => !closed && keeper.head() !== undefined && members.some(canServeHead),
     async close() {
       closed = true;
       reads.close();
       line.close();
-      await Promise.all([roster.close(), keeper.close(), trustChain?.close()]);
+      await Promise.all([roster.close(), keeper.close(), prover.close()]);
       shared?.close();
       logger.info({ liteServers: members.length }, 'pool closed');
     },
@@ -341,37 +237,4 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
 /** Reports whether a server gets reads and has the newest blocks. Some part of the past alone is no service. */
 function canServeHead(member: Member): boolean {
   return isUsable(member.candidate()) && hasNewest(member.use().slices);
-}
-
-function oldestOf(member: Member): MemberReading['oldest'] {
-  return depthKinds.flatMap((kind) => {
-    const edge = member.depth()[kind];
-    return edge === undefined ? [] : [{ kind, seqno: edge.masterchain }];
-  });
-}
-
-function statusOf(member: Member, { lagBlocks: lag, lagSeconds }: MemberReading): LiteServerStatus {
-  const { phase, cause, misbehaviours } = member.health();
-  const { tier, role, weight } = member.use();
-  return {
-    index: member.index,
-    name: member.name,
-    phase,
-    cause,
-    connected: member.server.status().connected,
-    tipSeqno: member.tip()?.block.seqno,
-    lagBlocks: lag,
-    lagSeconds,
-    p70Ms: Object.fromEntries(methodClasses.map((methodClass) => [methodClass, member.score(methodClass).p70Ms])),
-    depth: member.depth(),
-    inFlight: member.inFlight(),
-    inFlightLimit: member.inFlightLimit(),
-    lastMisbehaviour: member.lastMisbehaviour(),
-    recentErrors: member.recentErrors(),
-    tier,
-    role,
-    weight,
-    misbehaviours,
-    cordoned: member.candidate().cordoned,
-  };
 }

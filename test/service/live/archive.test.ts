@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 
 import { requireArchive } from '#service/live/archive.ts';
 import type { Depth } from '#service/pool/depth.ts';
-import type { LiteServerStatus, Pool } from '#service/pool/pool.ts';
+import type { LiteServerStatus } from '#service/pool/member-status.ts';
+import type { Pool } from '#service/pool/pool.ts';
 
 /** A pool of lite servers of which no more is known than this. */
 function poolOf(
