@@ -4,7 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseBoc } from '#service/decode/boc.ts';
 import { readTransaction } from '#service/decode/tlb/transaction.ts';
 import { readExternalMessage, type ExternalMessage } from '#service/live/send/external-message.ts';
-import { KEPT_MS, type PendingTrace } from '#service/pending/pending.ts';
+import type { PendingTrace } from '#service/pending/pending.ts';
+import { KEPT_MS } from '#service/pending/watch-list.ts';
 import { testWallet, transfer } from '#test/support/wallet.ts';
 import { classified, pathOf, startPendingNetwork, whole, type PendingNetwork } from './pending-under-test.ts';
 

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 
 import { readExternalMessage } from '#service/live/send/external-message.ts';
 import type { ExternalMessage } from '#service/live/send/external-message.ts';
-import { KEPT_MS } from '#service/pending/pending.ts';
+import { KEPT_MS } from '#service/pending/watch-list.ts';
 import { LEASE_MS } from '#service/pending/watch-leases.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 import { testWallet, transfer } from '#test/support/wallet.ts';

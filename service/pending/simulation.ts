@@ -1,0 +1,117 @@
+import type { Logger } from 'pino';
+
+import type { Detector } from '../interfaces/detector.ts';
+import type { ReadContext } from '../live/answer.ts';
+import type { ChainSnapshot, ChainSnapshots } from '../live/contracts/chain-snapshot.ts';
+import { emulateTrace } from './emulation.ts';
+import type { SimulatedTrace } from './emulation.ts';
+import { classifySimulated } from './simulated-actions.ts';
+import type { PendingMetrics } from './metrics.ts';
+import type { LocalTraces } from './local-traces.ts';
+import { pendingTraceOf } from './pending-trace.ts';
+import type { Sharing } from './sharing.ts';
+import type { Watched, WatchList } from './watch-list.ts';
+
+/** A run that takes longer is given up until the next block. */
+const RUN_MS = 5_000;
+
+/** Name under which the pool and the TVM give turns. */
+const CALLER = 'pending traces';
+
+/** Simulates watched messages and publishes their traces. */
+export type Simulation = {
+  /** Runs a message if the head is newer than its last run and one of its accounts has changed. Never rejects. */
+  readonly run: (key: string, watched: Watched) => Promise<void>;
+  /** Lets one more hash stand for the trace of a key. */
+  readonly alias: (hash: string, key: string) => Promise<void>;
+};
+
+export type SimulationDependencies = {
+  readonly worlds: Pick<ChainSnapshots, 'open'>;
+  readonly detector: Detector;
+  readonly watchList: WatchList;
+  readonly own: LocalTraces;
+  readonly sharing: Sharing;
+  /** Ends all runs. */
+  readonly signal: AbortSignal;
+  /** Milliseconds of `performance.now()`. */
+  readonly now: () => number;
+  readonly metrics: PendingMetrics;
+  readonly logger: Logger;
+};
+
+export function createSimulation(dependencies: SimulationDependencies): Simulation {
+  const { worlds, detector, watchList, own, sharing, signal, now, metrics, logger } = dependencies;
+
+  async function run(key: string, one: Watched): Promise<void> {
+    const context: ReadContext = {
+      deadlineMs: now() + RUN_MS,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(RUN_MS)]),
+      caller: CALLER,
+      ...one.sender,
+    };
+    try {
+      const world = await worlds.open(undefined, context);
+      const { seqno } = world.block.block;
+      if (seqno === one.seqno || (one.read !== undefined && (await isSame(world, one.read)))) {
+        one.seqno = seqno;
+        return;
+      }
+      const trace = await emulateTrace(world, one.message.boc);
+      one.seqno = seqno;
+      one.read = trace.read;
+      metrics.emulated(trace.kind);
+      if (trace.kind === 'rejected') refuse(key, one, seqno);
+      else await publish(key, one, trace, world);
+    } catch (error) {
+      metrics.emulated('failed');
+      logger.debug({ err: error, key }, 'a sent message was not run ahead');
+    }
+  }
+
+  function refuse(key: string, one: Watched, seqno: number): void {
+    if (one.isDoubtful || own.get(key) !== undefined) {
+      one.refusedAt ??= seqno;
+      return;
+    }
+    one.isDoubtful = true;
+    // Not only accounts make a contract refuse, the time does too.
+    one.read = undefined;
+  }
+
+  async function publish(key: string, one: Watched, foreseen: SimulatedTrace, world: ChainSnapshot): Promise<void> {
+    const classified = await classifySimulated(one.message, foreseen, { world, detector }).catch((error: unknown) => {
+      one.read = undefined;
+      logger.debug({ err: error, key }, 'a foreseen trace was not classified');
+      return undefined;
+    });
+    const isGone = (): boolean => watchList.get(key) !== one;
+    if (isGone()) return;
+    one.isDoubtful = false;
+    one.refusedAt = undefined;
+    const before = own.get(key);
+    const trace = pendingTraceOf(one, foreseen, classified);
+    own.put(trace);
+    await sharing.put(trace, before);
+    for (const spelling of one.spellings) await alias(spelling, key);
+    // The message was dropped during the write.
+    if (isGone() && own.get(key) === undefined) await sharing.drop(trace);
+  }
+
+  async function alias(hash: string, key: string): Promise<void> {
+    own.alias(hash, key);
+    await sharing.alias(hash, key);
+  }
+
+  return { run, alias };
+}
+
+/** Reports whether accounts are the same as at the last run. @param read accounts as they were then, by `workchain:hex` */
+async function isSame(world: ChainSnapshot, read: ReadonlyMap<string, Buffer>): Promise<boolean> {
+  const accounts = [...read].map(async ([text, before]) => {
+    const [workchain = '', id = ''] = text.split(':');
+    const account = { workchain: Number(workchain), id: Buffer.from(id, 'hex') };
+    return before.equals(await world.readShardAccount(account));
+  });
+  return (await Promise.all(accounts)).every(Boolean);
+}
