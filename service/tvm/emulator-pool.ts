@@ -31,7 +31,7 @@ export type RunTerms = {
   readonly signal: AbortSignal | undefined;
 };
 
-/** Threads that run one job at a time each. A thread can be ended under a job that does not end. */
+/** EmulatorPool that run one job at a time each. A thread can be ended under a job that does not end. */
 export type EmulatorPool = {
   readonly queueLength: number;
   /** Rejects with TvmError `tvm_queue_full`, `tvm_timeout`, `tvm_crashed`, `tvm_aborted`, `tvm_closed`. */
@@ -208,28 +208,16 @@ export function createEmulatorPool(
     get queueLength() {
       return queue.length;
     },
-    run(job, { bill, wallTimeMs, signal }) {
+    run(job, terms) {
+      const { bill, signal } = terms;
       if (closed) return Promise.reject(closedError());
       if (signal?.aborted === true) return Promise.reject(abortedError());
-      return new Promise((resolve, reject) => {
-        const abort = (): void => {
-          if (!queue.remove(bill, task)) cut(task);
-          task.reject(abortedError());
-        };
-        const settle = (act: () => void): void => {
-          signal?.removeEventListener('abort', abort);
-          act();
-        };
-        const task: Task = {
-          job,
-          wallTimeMs,
-          resolve: (output) => settle(() => resolve(output)),
-          reject: (error) => settle(() => reject(error)),
-        };
-        signal?.addEventListener('abort', abort, { once: true });
-        queue.push(bill, task)?.reject(queueFull(queueMax));
-        dispatch();
+      const { task, output } = taskOf(job, terms, (abandoned) => {
+        if (!queue.remove(bill, abandoned)) cut(abandoned);
       });
+      queue.push(bill, task)?.reject(queueFull(queueMax));
+      dispatch();
+      return output;
     },
     async close() {
       closed = true;
@@ -240,6 +228,31 @@ export function createEmulatorPool(
       await Promise.all(ending.map(({ worker }) => worker.terminate()));
     },
   };
+}
+
+/** Returns a task and its result. @param onAbort called when the signal aborts the unsettled task, which then rejects with `tvm_aborted` */
+function taskOf(
+  job: Job,
+  { wallTimeMs, signal }: RunTerms,
+  onAbort: (task: Task) => void,
+): { readonly task: Task; readonly output: Promise<JobOutput> } {
+  const { promise, resolve, reject } = Promise.withResolvers<JobOutput>();
+  const abort = (): void => {
+    onAbort(task);
+    task.reject(abortedError());
+  };
+  const settle = (act: () => void): void => {
+    signal?.removeEventListener('abort', abort);
+    act();
+  };
+  const task: Task = {
+    job,
+    wallTimeMs,
+    resolve: (output) => settle(() => resolve(output)),
+    reject: (error) => settle(() => reject(error)),
+  };
+  signal?.addEventListener('abort', abort, { once: true });
+  return { task, output: promise };
 }
 
 function crashed(detail: string, cause?: unknown): TvmError {

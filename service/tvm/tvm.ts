@@ -5,15 +5,17 @@ import { DEPTH_MAX } from '../decode/cell-table.ts';
 import { DecodeError } from '../decode/errors.ts';
 import { TvmError, badRequest } from './errors.ts';
 import type { GasTrace } from './gas-trace.ts';
-import type { Job, JobConfig, JobOutput, MethodOutput, RefusedOutput } from './job.ts';
+import type { JobOutput, MethodOutput, RefusedOutput } from './job.ts';
 import type { FetchLibrary } from './libraries.ts';
-import { LIBRARIES_MAX, createLibraries, listLibraryHashes, writeLibraries } from './libraries.ts';
+import { createLibraries, listLibraryHashes } from './libraries.ts';
+import { createLibraryRuns } from './library-runs.ts';
 import { getMethodParams, seedParams, writeStack } from './method-params.ts';
 import { createTvmMetrics } from './metrics.ts';
 import type { TvmOptions } from './options.ts';
 import { TVM_DEFAULTS } from './options.ts';
 import type { PreviousBlocks } from './previous-blocks.ts';
 import { previousBlocksTuple } from './previous-blocks.ts';
+import { createSharedConfigs } from './shared-configs.ts';
 import { decodeStack } from './stack-reader.ts';
 import { encodeStackEntry } from './stack-writer.ts';
 import type { StackEntry } from './stack.ts';
@@ -141,14 +143,8 @@ const RESULT_ENTRIES_MAX = 3500;
 /** Exit code of a call of an account without code (service/liteserver/README.md#functions and `vm::run_vm_code` with null code). */
 const NO_CODE = -13;
 
-/** Most configurations shared with the threads: one for each key block that current calls are pinned to. */
-const CONFIGS_MAX = 8;
-
 /** Gas of the calls of one visit, except the last. With a last call of a million gas they take at most half of the wall limit. */
 const VISIT_GAS = 500_000;
-
-/** Seqno that means the newest block, for calls without a block. */
-const SEQNO_MAX = 0xffff_ffff;
 
 /** Creates a TVM; its first thread starts at once. */
 export function createTvm(options: TvmOptions, { register, logger, now }: TvmDependencies): Tvm {
@@ -156,19 +152,9 @@ export function createTvm(options: TvmOptions, { register, logger, now }: TvmDep
   const metrics = createTvmMetrics(register, () => threads.queueLength);
   const threads = createEmulatorPool(settings, { metrics, logger, now });
   const libraries = createLibraries(settings.libraryBytesMax, metrics);
-  const configs = new Map<string, JobConfig>();
+  const runWithLibraries = createLibraryRuns({ wallTimeMs: settings.wallTimeMs }, { threads, libraries });
+  const shareConfig = createSharedConfigs();
   const writtenBlocks = new WeakMap<PreviousBlocks, string>();
-
-  function shareConfig({ hash, boc }: TvmConfig): JobConfig {
-    const key = hash.toString('hex');
-    const known = configs.get(key);
-    configs.delete(key);
-    const shared = known ?? { key, boc: new SharedArrayBuffer(boc.length) };
-    if (known === undefined) Buffer.from(shared.boc).set(boc);
-    configs.set(key, shared);
-    if (configs.size > CONFIGS_MAX) configs.delete([...configs.keys()][0]!);
-    return shared;
-  }
 
   function writePreviousBlocks(blocks: PreviousBlocks): string {
     const known = writtenBlocks.get(blocks);
@@ -184,39 +170,6 @@ export function createTvm(options: TvmOptions, { register, logger, now }: TvmDep
     const tickTock = typeof message === 'string' ? { is_tick_tock: true, is_tock: message === 'tock' } : {};
     const call = { utime, lt: lt.toString(), ignore_chksig: ignoreSignature === true, ...tickTock };
     return { ...call, ...seedParams(world), ...blocks };
-  }
-
-  /** Runs with the libraries that are known to be needed, and again with each further library that the run needs. */
-  async function runWithLibraries(
-    world: TvmWorld,
-    mentioned: readonly string[],
-    makeJob: (libraries: string) => Job,
-    wanted: (output: JobOutput, found: ReadonlyMap<string, Buffer>) => readonly string[],
-  ): Promise<{ output: JobOutput; missing: string[] }> {
-    const { caller = '', payer = caller, wallMs: wallTimeMs = settings.wallTimeMs } = world;
-    const bill = { payer, caller };
-    const seqno = world.previousBlocks?.last[0]?.seqno ?? SEQNO_MAX;
-    const found = libraries.known(mentioned, seqno);
-    const missing: string[] = [];
-    for (;;) {
-      const job = makeJob(found.size === 0 ? '' : writeLibraries(found).toString('base64'));
-      const output = await threads.run(job, { bill, wallTimeMs, signal: world.signal });
-      const added = new Map<string, Buffer>();
-      for (const hash of wanted(output, found)) {
-        if (found.has(hash) || missing.includes(hash)) continue;
-        const library = world.fetchLibrary && (await libraries.find(hash, seqno, world.fetchLibrary));
-        if (library === undefined) missing.push(hash);
-        else added.set(hash, library);
-      }
-      if (added.size === 0) return { output, missing };
-      for (const [hash, library] of added) found.set(hash, library);
-      if (found.size > LIBRARIES_MAX) {
-        throw new TvmError('tvm_library_unavailable', {
-          detail: 'the call needs too many libraries',
-          limit: LIBRARIES_MAX,
-        });
-      }
-    }
   }
 
   async function runGetMethods(request: GetMethodsRequest): Promise<(GetMethodResult | TvmError)[]> {
@@ -291,22 +244,7 @@ export function createTvm(options: TvmOptions, { register, logger, now }: TvmDep
           : [],
     );
     if (output.kind === 'getMethods' || output.kind === 'refused') throw refused(output);
-    const log = output.log === undefined ? {} : { log: output.log };
-    if (output.kind === 'rejected') {
-      const exitCode = output.exitCode === undefined ? {} : { exitCode: output.exitCode };
-      return { kind: 'rejected', error: output.error, ...exitCode, ...log };
-    }
-    const { transaction, actions, gasTrace } = output;
-    const outList = actions === undefined ? {} : { actions: toBuffer(actions) };
-    const trace = gasTrace === undefined ? {} : { gasTrace };
-    return {
-      kind: 'transaction',
-      transaction: toBuffer(transaction),
-      shardAccount: toBuffer(output.shardAccount),
-      ...outList,
-      ...trace,
-      ...log,
-    };
+    return readEmulation(output);
   }
 
   async function measure<T>(kind: string, run: () => Promise<T>, resultOf: (value: T) => string): Promise<T> {
@@ -390,6 +328,26 @@ function refusedRun(run: RefusedOutput): TvmError {
 function resultTooDeep(): TvmError {
   const detail = `the result has more than ${RESULT_ENTRIES_MAX} entries or is deeper than ${DEPTH_MAX} cells`;
   return new TvmError('stack_too_deep', { detail, limit: DEPTH_MAX });
+}
+
+/** Converts the output of an emulated transaction. */
+function readEmulation(output: Extract<JobOutput, { kind: 'transaction' | 'rejected' }>): EmulationResult {
+  const log = output.log === undefined ? {} : { log: output.log };
+  if (output.kind === 'rejected') {
+    const exitCode = output.exitCode === undefined ? {} : { exitCode: output.exitCode };
+    return { kind: 'rejected', error: output.error, ...exitCode, ...log };
+  }
+  const { transaction, actions, gasTrace } = output;
+  const outList = actions === undefined ? {} : { actions: toBuffer(actions) };
+  const trace = gasTrace === undefined ? {} : { gasTrace };
+  return {
+    kind: 'transaction',
+    transaction: toBuffer(transaction),
+    shardAccount: toBuffer(output.shardAccount),
+    ...outList,
+    ...trace,
+    ...log,
+  };
 }
 
 /** Converts bytes, which come from a thread as a plain array. */
