@@ -20,6 +20,7 @@ import { stonfiV2Matchers } from './protocols/stonfi-v2.ts';
 import { stonfiMatchers } from './protocols/stonfi.ts';
 import { subscriptionMatchers } from './protocols/subscriptions.ts';
 import { tgbtcMatchers } from './protocols/tgbtc.ts';
+import { toncoLiquidityMatchers } from './protocols/tonco-liquidity.ts';
 import { toncoMatchers } from './protocols/tonco.ts';
 import { vestingMatchers } from './protocols/vesting.ts';
 import type { Matcher } from './engine/matcher.ts';
@@ -47,6 +48,7 @@ const families: readonly Readonly<Record<number, Matcher>>[] = [
   stonfiMatchers,
   subscriptionMatchers,
   tgbtcMatchers,
+  toncoLiquidityMatchers,
   toncoMatchers,
   vestingMatchers,
 ];
