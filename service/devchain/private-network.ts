@@ -1,31 +1,25 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
-import { BitWriter } from '../decode/bit-writer.ts';
 import type { Boc } from '../decode/boc.ts';
-import { parseBoc } from '../decode/boc.ts';
-import { writeBocText } from '../decode/boc-writer.ts';
 import type { CellStore } from '../decode/cell-store.ts';
-import { CellSlice } from '../decode/cell-slice.ts';
-import { createCellStore } from '../decode/cell-store.ts';
-import { findConfigParam } from '../decode/tlb/config-params.ts';
-import { writeStandardAddress } from '../decode/tlb/message-address.ts';
-import type { CellAt } from '../decode/tlb/message-cells.ts';
 import { compileEmulator, createEmulator } from '../tvm/emulator.ts';
-import { writeShardAccount } from '../tvm/shard-account.ts';
 import { createBlockFiles } from './chain/block-files.ts';
+import type { BlockTimerOptions } from './block-timer.ts';
+import { createBlockTimer } from './block-timer.ts';
 import type { ChainBlock, GrowingChain } from './chain/chain.ts';
 import { createChain } from './chain/chain.ts';
 import type { AccountEdit } from './collator/state-edits.ts';
-import { readChainConfig } from './collator/chain-config.ts';
+import type { Executor } from './collator/executor.ts';
 import { createExecutor } from './collator/executor.ts';
 import type { ExternalMessage, ExternalOutcome } from './collator/external-message.ts';
 import type { AccountPlace } from './collator/missing-account.ts';
-import { MissingAccount } from './collator/missing-account.ts';
-import type { OriginReads, ForkGenesis, ForkSource, OriginalAccount } from './fork/fork.ts';
-import { accountAskedFor, bagSentBy, createForkedAccounts, pointOf } from './fork/fork.ts';
-import { createForkedLibraries } from './fork/forked-libraries.ts';
+import { tryConfiguration } from './configuration-trial.ts';
+import { buildFirstStates, networkKeys } from './first-states.ts';
+import type { OriginReads, ForkSource, OriginalAccount } from './fork/fork.ts';
+import { pointOf } from './fork/fork.ts';
+import { createForkedContent } from './forked-content.ts';
 import { buildGlobalConfig } from './global-config.ts';
 import type { GlobalConfig } from './global-config.ts';
 import type { StartTimer } from './chain/head.ts';
@@ -41,15 +35,15 @@ import type { CheckedMessage } from './queries/message-queries.ts';
 import { createMessageInbox } from './queries/message-queries.ts';
 import { createMethodRunner } from './queries/method-runner.ts';
 import { createQueryServerMetrics } from './metrics.ts';
+import { createNetworkClock } from './network-clock.ts';
 import { createNetworkMetrics } from './network-metrics.ts';
 import type { Consensus, ValidatorKey } from './chain/signing.ts';
-import { createSigner, describeValidator, validatorKey } from './chain/signing.ts';
+import { createSigner } from './chain/signing.ts';
 import { createTimeSlice } from '../runtime/time-slice.ts';
-import { accountAt, hasMessagesOnTheWay } from './chain/snapshots.ts';
+import { hasMessagesOnTheWay } from './chain/snapshots.ts';
+import type { StateRetention } from './chain/state-retention.ts';
 import { DEFAULT_RETENTION } from './chain/state-retention.ts';
-import { CONFIG_ID } from './zerostate/genesis-config.ts';
-import { genesisWallet } from './zerostate/wallet.ts';
-import { buildZeroStates } from './zerostate/zerostate.ts';
+import { createStepMaker } from './step-maker.ts';
 import type { GenesisAccount } from './zerostate/zerostate.ts';
 
 /** Private TON network: makes real blocks in this process and serves them over ADNL. */
@@ -115,11 +109,7 @@ export type PrivateNetwork = {
   close(): Promise<void>;
 };
 
-export type PrivateNetworkOptions = {
-  /** Seconds between masterchain blocks. Without it blocks are made on demand only. */
-  readonly blockSeconds?: number;
-  /** A block as soon as a message from outside waits. */
-  readonly blockPerMessage?: boolean;
+export type PrivateNetworkOptions = BlockTimerOptions & {
   /** Number of validators; default 1. */
   readonly validators?: number;
   readonly consensus?: Consensus;
@@ -169,19 +159,9 @@ export type PrivateNetworkDependencies = {
   readonly random?: (bytes: number) => Buffer;
 };
 
-/** Keys of a private network are public, because it is only for tests. */
-function seedOf(name: string): Buffer {
-  return createHash('sha256').update(`tonplane private network: ${name}`).digest();
-}
-
-/** Nanotons of the faucet: mainnet's initial supply. */
-const FAUCET_BALANCE = 5_000_000_000_000_000_000n;
-
 const DEFAULT_ORIGINAL_BYTES_MAX = 64 * 1_048_576;
-/** Global id of a network that specifies none. */
-export const DEFAULT_GLOBAL_ID = -217;
+
 const DEFAULT_TRANSACTIONS_MAX = 1000;
-const VALIDATOR_WEIGHT = 1n << 40n;
 
 /**
  * Starts a network: makes the zerostates and the first blocks, and resolves when the lite servers listen.
@@ -195,35 +175,23 @@ export async function createPrivateNetwork(
   const { host = '127.0.0.1', servers = [{}], transactionsMax = DEFAULT_TRANSACTIONS_MAX } = options;
   const { kept, fork } = dependencies;
   const { validators = 1, consensus = 'ordinary' } = kept?.origin ?? options;
-  const validatorKeys = Array.from({ length: validators }, (_, index) => validatorKey(seedOf(`validator ${index}`)));
-  const faucet = { seed: seedOf('faucet') };
-  const wallet = genesisWallet(validatorKey(faucet.seed).publicKey, FAUCET_BALANCE);
+  const keys = networkKeys(validators);
   const zeroStates =
     kept?.origin?.zeroStates ??
-    startStates(options, validatorKeys, wallet, Math.floor(now() / 1000), await fork?.readBeginning());
+    buildFirstStates(options, keys, Math.floor(now() / 1000), await fork?.readBeginning());
   const files = createBlockFiles();
   const chain = createChain(zeroStates, files);
-  const { cellsMax, blockBytesMax } = DEFAULT_RETENTION;
-  const window = {
-    cellsMax: options.stateCellsMax ?? cellsMax,
-    blockBytesMax: options.blockBytesMax ?? blockBytesMax,
-  };
-  const program = await compileEmulator();
-  const [executor, checker] = (await Promise.all([createEmulator(program), createEmulator(program)])).map(
-    createExecutor,
-  );
-  const signer = createSigner(
-    consensus,
-    (key) => validatorKeys.find(({ publicKey }) => publicKey.equals(key))?.privateKey,
-  );
+  const window = retentionOf(options);
+  const { executor, checker } = await createExecutors();
+  const signer = createSigner(consensus, (publicKey) => privateKeyOf(keys.validators, publicKey));
   const slices = createTimeSlice(undefined);
   const head = createLiveHead(() => chain.lastSeqno);
   const listeners = new Set<(message: ExternalMessage, outcome: ExternalOutcome) => void>();
   const mempool = createMempool({
     chain,
-    executor: checker!,
+    executor: checker,
     previousBlocks: () => live.previousBlocks(),
-    aheadSeconds: () => aheadSeconds(),
+    aheadSeconds: () => clock.aheadSeconds(),
     onOutcome: (message, outcome) => listeners.forEach((listener) => listener(message, outcome)),
   });
   const newest = (): ChainBlock => chain.masterchain(chain.lastSeqno)!;
@@ -232,117 +200,43 @@ export async function createPrivateNetwork(
   if (kept?.origin === undefined) kept?.begin({ validators, consensus, zeroStates, fork: fork && pointOf(fork) });
   else asked = await kept.replay(chain, window, slices, (part) => metrics.loaded(part));
   metrics.loaded(1);
-  const libraries =
-    fork &&
-    createForkedLibraries(fork, {
-      chain,
-      head: newest,
-      absent: asked.absentLibraries,
-      keepAbsent: (hash) => kept?.appendAbsentLibrary(hash),
-      logger,
-    });
   const forked =
     fork &&
-    createForkedAccounts(fork, {
+    createForkedContent(fork, {
       chain,
       head: newest,
-      asked: asked.accounts,
-      keepAbsent: (place) => kept?.appendAbsent(place),
+      asked,
+      kept,
       originalBytesMax: options.originalBytesMax ?? DEFAULT_ORIGINAL_BYTES_MAX,
-      fetchLibraries: async (bag) => await libraries?.fetch(bag),
+      makeBlock: () => step(),
+      logger,
     });
   const live = createLiveChain(chain, {
-    executor: executor!,
+    executor,
     signer,
     random,
     slices,
     window,
-    keep: (one, edits) => kept?.append({ ...one, brought: forked?.broughtBy(edits) ?? [] }),
-    ...(forked !== undefined && { isMissing: (place) => forked.isMissing(place) }),
+    keep: (one, edits) => kept?.append({ ...one, brought: forked?.accounts.broughtBy(edits) ?? [] }),
+    ...(forked !== undefined && { isMissing: (place) => forked.accounts.isMissing(place) }),
   });
-  let shardDepth = options.minSplit ?? 0;
-  /** A stored network's time may be ahead of the clock. */
-  let skippedSeconds = Math.max(0, (chain.masterchain(chain.lastSeqno)?.header.utime ?? 0) - Math.floor(now() / 1000));
-  let cancelTimer: (() => void) | undefined;
-  let closed = false;
-
-  const utime = (): number => Math.floor(now() / 1000) + skippedSeconds;
-
-  const aheadSeconds = (): number => Math.max(0, Math.max(utime(), newest().header.utime) - Math.floor(now() / 1000));
-
-  /** Time of the next block, where a developer named it. */
-  let nextUtime: number | undefined;
-
-  /** Time of a block that is made now. */
-  function blockUtime(): number {
-    if (nextUtime === undefined) return utime();
-    skippedSeconds = Math.max(0, nextUtime - Math.floor(now() / 1000));
-    return nextUtime;
-  }
-
-  async function makeBlock(edits: () => readonly AccountEdit[]): Promise<Step> {
-    const stopTimer = metrics.time();
-    const made = await tryStep(edits);
-    stopTimer(made);
-    mempool.settle(made.externals);
-    head.moved();
-    return made;
-  }
-
-  /** Repeats the step until all needed accounts are available. A fork reports missing accounts one by one. */
-  async function tryStep(edits: () => readonly AccountEdit[]): Promise<Step> {
-    for (;;) {
-      let brought: readonly AccountEdit[] = [];
-      let published: readonly CellAt[] = [];
-      try {
-        const made = await live.step({
-          utime: blockUtime(),
-          externals: () => mempool.list(),
-          transactionsMax,
-          shardDepth,
-          edits: () => [...(brought = forked?.edits() ?? []), ...edits()],
-          libraries: () => (published = libraries?.waiting() ?? []),
-        });
-        nextUtime = undefined;
-        forked?.settle(brought, made.block.id.seqno);
-        libraries?.settle(published);
-        return made;
-      } catch (error) {
-        if (!(error instanceof MissingAccount) || forked === undefined) throw error;
-        await forked.fetch(error.place);
-      }
-    }
-  }
-
-  const ensure = async (place: AccountPlace): Promise<void> => await forked?.ensure(place, step);
-
-  async function ensureLibraries(bag: Boc): Promise<void> {
-    await libraries?.fetch(bag);
-    if (libraries !== undefined && libraries.waiting().length > 0) await step();
-  }
-
-  const step = (edits: readonly AccountEdit[] = []): Promise<Step> => makeBlock(() => edits);
-
-  function later(delayMs: number): void {
-    cancelTimer?.();
-    cancelTimer = closed ? undefined : startTimer(() => void tick(), delayMs);
-  }
-
-  async function tick(): Promise<void> {
-    const startedMs = now();
-    try {
-      await step();
-    } catch (error) {
-      logger.error({ err: error }, 'a block of the private network cannot be made');
-    }
-    if (options.blockSeconds !== undefined) {
-      later(Math.max(0, options.blockSeconds * 1000 - (now() - startedMs)));
-    } else if (options.blockPerMessage === true && (mempool.size > 0 || hasMessagesOnTheWay(chain, newest()))) later(0);
-  }
-
+  const clock = createNetworkClock({ now, newestUtime: () => chain.masterchain(chain.lastSeqno)?.header.utime ?? 0 });
+  const { utime } = clock;
+  const steps = createStepMaker(
+    { transactionsMax, shardDepth: options.minSplit ?? 0 },
+    { live, mempool, head, clock, metrics, forked },
+  );
+  const step = (edits: readonly AccountEdit[] = []): Promise<Step> => steps.make(() => edits);
+  const timer = createBlockTimer(options, {
+    makeBlock: () => step(),
+    hasMessages: () => mempool.size > 0 || hasMessagesOnTheWay(chain, newest()),
+    startTimer,
+    now,
+    logger,
+  });
   const take = (message: CheckedMessage): void => {
     mempool.take(message);
-    if (options.blockPerMessage === true) later(0);
+    timer.messageWaits();
   };
   // The first masterchain block lists the basechain's zerostate, the second lists its first block. Accounts can be read from there on.
   while (chain.lastSeqno < 2) await step();
@@ -354,18 +248,11 @@ export async function createPrivateNetwork(
     startTimer,
     now,
     methods: createMethodRunner(),
-    ...(forked !== undefined && {
-      async beforeAnswer(request: Buffer): Promise<void> {
-        const place = accountAskedFor(request);
-        if (place !== undefined) await ensure(place);
-        const bag = bagSentBy(request);
-        if (bag !== undefined) await ensureLibraries(bag);
-      },
-    }),
+    ...(forked !== undefined && { beforeAnswer: forked.beforeAnswer }),
   };
   const serving = await startLiteServers(host, servers, { ...shared, take: (_, message) => take(message) });
   const inbox = createMessageInbox({ nowMs: now, take: (_, message) => take(message) });
-  if (options.blockSeconds !== undefined) later(options.blockSeconds * 1000);
+  timer.start();
   return {
     liteServers: serving.liteServers,
     chain,
@@ -374,7 +261,7 @@ export async function createPrivateNetwork(
     step,
     async change(edits) {
       let changed = 0;
-      await makeBlock(() => {
+      await steps.make(() => {
         const list = edits();
         changed = list.length;
         return list;
@@ -382,43 +269,27 @@ export async function createPrivateNetwork(
       return changed;
     },
     advance(seconds) {
-      skippedSeconds += seconds;
+      clock.advance(seconds);
       return step();
     },
-    setNextUtime(wanted) {
-      nextUtime = wanted;
-    },
+    setNextUtime: (wanted) => clock.setNext(wanted),
     tryConfiguration(states, root) {
-      readChainConfig(states, root);
-      const world = { states, config: root, libraries: undefined, utime: utime(), randSeed: Buffer.alloc(32) };
-      checker!.open({ ...world, previousBlocks: live.previousBlocks() });
-      const lt = newest().header.endLt;
-      const trials = [
-        { workchain: 0, id: wallet.id, message: { boc: trialMessage(wallet.id) } },
-        { workchain: -1, id: CONFIG_ID, message: 'tock' as const },
-      ];
-      for (const { message, ...place } of trials) {
-        const found = accountAt(chain, newest(), place)!;
-        const last = { hash: found.lastTransactionHash, lt: found.lastTransactionLt };
-        const account = writeShardAccount({ table: chain.states, cell: found.account }, last);
-        const outcome = checker!.run({ account: account.toString('base64'), message, lt });
-        if (outcome.kind === 'rejected') throw new Error(outcome.error);
-      }
+      const receiver = keys.faucet.id;
+      const previousBlocks = (): string => live.previousBlocks();
+      tryConfiguration(states, root, { chain, head: newest, executor: checker, previousBlocks, utime, receiver });
     },
-    aheadSeconds,
-    ensure,
-    ensureLibraries,
+    aheadSeconds: clock.aheadSeconds,
+    ensure: async (place) => await forked?.ensure(place),
+    ensureLibraries: async (bag) => await forked?.ensureLibraries(bag),
     get forkedAccounts() {
-      return forked?.count ?? 0;
+      return forked?.accounts.count ?? 0;
     },
-    originals: async (seqno) => (await forked?.originals(seqno)) ?? [],
+    originals: async (seqno) => (await forked?.accounts.originals(seqno)) ?? [],
     utime: () => Math.max(utime(), newest().header.utime),
     send(body) {
       inbox.accept({ chain, tip: chain.lastSeqno, nowSeconds: Math.floor(now() / 1000) }, { body });
     },
-    setShardDepth(depth) {
-      shardDepth = depth;
-    },
+    setShardDepth: (depth) => steps.setShardDepth(depth),
     get waiting() {
       return mempool.size;
     },
@@ -428,60 +299,41 @@ export async function createPrivateNetwork(
         listeners.delete(listener);
       };
     },
-    validatorKeys,
-    faucet: { ...faucet, id: wallet.id },
-    globalConfig() {
-      const zeroState = chain.zeroStates[0]!.id;
-      // A network that an earlier release made may have no key block.
-      const initBlock = chain.keyBlocks[0] === undefined ? zeroState : chain.masterchainId(chain.keyBlocks[0]);
-      return buildGlobalConfig({ zeroState, initBlock }, serving.liteServers);
-    },
+    validatorKeys: keys.validators,
+    faucet: { seed: keys.faucetSeed, id: keys.faucet.id },
+    globalConfig: () => globalConfigOf(chain, serving.liteServers),
     async close() {
-      closed = true;
-      cancelTimer?.();
+      timer.close();
       await serving.close();
       await live.idle();
-      executor!.close();
-      checker!.close();
+      executor.close();
+      checker.close();
       files.close();
     },
   };
 }
 
-/** Returns a message with one TON to an account of the basechain. */
-function trialMessage(id: Buffer): string {
-  const store = createCellStore();
-  const place = { workchain: 0, id };
-  // `int_msg_info$0`, not to be bounced, from the receiver itself, without a body.
-  const message = writeStandardAddress(writeStandardAddress(new BitWriter().uint(0b0100, 4), place), place);
-  message.coins(1_000_000_000n).bit(false).coins(0n).coins(0n).int(1n, 64).uint(1, 32).uint(0, 2);
-  return writeBocText(store, [message.finish(store)]);
+/** Creates an executor that makes blocks, and an executor that checks, because a block may be in progress during a check. */
+async function createExecutors(): Promise<{ readonly executor: Executor; readonly checker: Executor }> {
+  const program = await compileEmulator();
+  const [making, checking] = await Promise.all([createEmulator(program), createEmulator(program)]);
+  return { executor: createExecutor(making), checker: createExecutor(checking) };
 }
 
-function startStates(
-  options: PrivateNetworkOptions,
-  keys: readonly ValidatorKey[],
-  wallet: GenesisAccount,
-  nowSeconds: number,
-  fork: ForkGenesis | undefined,
-): Parameters<typeof createChain>[0] {
-  const { masterchain, basechain } = buildZeroStates({
-    globalId: options.globalId ?? (fork && globalIdOf(fork)) ?? DEFAULT_GLOBAL_ID,
-    utime: Math.max(options.genesisUtime ?? nowSeconds, fork?.utime ?? 0),
-    ...(fork !== undefined && { lt: fork.endLt, base: fork.config }),
-    validators: keys.map((key) => describeValidator(key, VALIDATOR_WEIGHT)),
-    accounts: [wallet, ...(options.accounts ?? [])],
-    minSplit: options.minSplit ?? 0,
-    maxSplit: options.maxSplit ?? 4,
-    splitMergeDelaySeconds: options.splitMergeDelaySeconds ?? 100,
-    splitMergeIntervalSeconds: options.splitMergeIntervalSeconds ?? 100,
-  });
-  return [masterchain, basechain];
+function retentionOf({ stateCellsMax, blockBytesMax }: PrivateNetworkOptions): StateRetention {
+  return {
+    cellsMax: stateCellsMax ?? DEFAULT_RETENTION.cellsMax,
+    blockBytesMax: blockBytesMax ?? DEFAULT_RETENTION.blockBytesMax,
+  };
 }
 
-/** Returns parameter 19 of a configuration; undefined when absent. */
-function globalIdOf({ config }: ForkGenesis): number | undefined {
-  const table = parseBoc(config);
-  const cell = findConfigParam(table, table.roots[0]!, 19);
-  return cell === undefined ? undefined : new CellSlice(table, cell).int(32);
+function privateKeyOf(keys: readonly ValidatorKey[], publicKey: Buffer): ValidatorKey['privateKey'] | undefined {
+  return keys.find((key) => key.publicKey.equals(publicKey))?.privateKey;
+}
+
+function globalConfigOf(chain: GrowingChain, liteServers: readonly DevchainLiteServer[]): GlobalConfig {
+  const zeroState = chain.zeroStates[0]!.id;
+  // A network that an earlier release made may have no key block.
+  const initBlock = chain.keyBlocks[0] === undefined ? zeroState : chain.masterchainId(chain.keyBlocks[0]);
+  return buildGlobalConfig({ zeroState, initBlock }, liteServers);
 }

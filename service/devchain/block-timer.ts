@@ -1,0 +1,67 @@
+import type { Logger } from 'pino';
+
+import type { StartTimer } from './chain/head.ts';
+
+/** Makes blocks by time or by need. */
+export type BlockTimer = {
+  /** Begins with the blocks by time. */
+  start(): void;
+  /** Makes a block at once, in a network with a block for each message. */
+  messageWaits(): void;
+  /** Starts no further block. */
+  close(): void;
+};
+
+export type BlockTimerOptions = {
+  /** Seconds between masterchain blocks. Without it blocks are made on demand only. */
+  readonly blockSeconds?: number;
+  /** A block as soon as a message from outside waits. */
+  readonly blockPerMessage?: boolean;
+};
+
+export type BlockTimerDependencies = {
+  readonly makeBlock: () => Promise<unknown>;
+  /** Reports whether messages wait for a block. */
+  readonly hasMessages: () => boolean;
+  readonly startTimer: StartTimer;
+  /** Milliseconds. */
+  readonly now: () => number;
+  readonly logger: Logger;
+};
+
+export function createBlockTimer(
+  { blockSeconds, blockPerMessage = false }: BlockTimerOptions,
+  { makeBlock, hasMessages, startTimer, now, logger }: BlockTimerDependencies,
+): BlockTimer {
+  let cancelTimer: (() => void) | undefined;
+  let closed = false;
+
+  function later(delayMs: number): void {
+    cancelTimer?.();
+    cancelTimer = closed ? undefined : startTimer(() => void tick(), delayMs);
+  }
+
+  async function tick(): Promise<void> {
+    const startedMs = now();
+    try {
+      await makeBlock();
+    } catch (error) {
+      logger.error({ err: error }, 'a block of the private network cannot be made');
+    }
+    if (blockSeconds !== undefined) later(Math.max(0, blockSeconds * 1000 - (now() - startedMs)));
+    else if (blockPerMessage && hasMessages()) later(0);
+  }
+
+  return {
+    start() {
+      if (blockSeconds !== undefined) later(blockSeconds * 1000);
+    },
+    messageWaits() {
+      if (blockPerMessage) later(0);
+    },
+    close() {
+      closed = true;
+      cancelTimer?.();
+    },
+  };
+}
