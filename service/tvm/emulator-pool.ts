@@ -90,11 +90,7 @@ export function createEmulatorPool(
   let closed = false;
 
   function start(reason: StartReason): void {
-    const data: ThreadData = { program };
-    const worker = new Worker(options.workerUrl, {
-      workerData: data,
-      resourceLimits: { stackSizeMb: STACK_MEGABYTES, maxOldGenerationSizeMb: HEAP_MEGABYTES },
-    });
+    const worker = startWorker(options.workerUrl, { program });
     const thread: Thread = { worker, ready: false, run: undefined, startedMs: 0, timer: undefined };
     threads.add(thread);
     metrics.threadStarts.inc({ reason });
@@ -228,6 +224,12 @@ export function createEmulatorPool(
       await Promise.all(ending.map(({ worker }) => worker.terminate()));
     },
   };
+}
+
+/** Starts a thread. @param workerData the compiled emulator, if another thread has compiled it */
+function startWorker(workerUrl: URL, workerData: ThreadData): Worker {
+  const resourceLimits = { stackSizeMb: STACK_MEGABYTES, maxOldGenerationSizeMb: HEAP_MEGABYTES };
+  return new Worker(workerUrl, { workerData, resourceLimits });
 }
 
 /** Returns a task and its result. @param onAbort called when the signal aborts the unsettled task, which then rejects with `tvm_aborted` */
