@@ -82,15 +82,7 @@ export function createContainer(options: ContainerOptions): Container {
   let timer: NodeJS.Timeout | undefined;
   let ended: (() => void) | undefined;
 
-  function signal(name: NodeJS.Signals): void {
-    const pid = child?.pid;
-    if (pid === undefined) return;
-    try {
-      process.kill(-pid, name);
-    } catch {
-      // The group has just ended.
-    }
-  }
+  const signal = (name: NodeJS.Signals): void => signalGroup(child?.pid, name);
 
   async function launch(): Promise<void> {
     let command: Command;
@@ -127,7 +119,7 @@ export function createContainer(options: ContainerOptions): Container {
   function probe(): void {
     probes = new AbortController();
     const { startupProbe, readinessProbe, livenessProbe } = spec;
-    const target: ProbeTarget = { host: options.host, portOf };
+    const target: ProbeTarget = { host: options.host, portOf: (port) => portOf(spec, port) };
     const onceStarted = (): void => {
       if (readinessProbe) void runProbe(readinessProbe, target, setReady, probes.signal);
       if (livenessProbe) void runProbe(livenessProbe, target, (ok) => void (ok || replace()), probes.signal);
@@ -161,25 +153,13 @@ export function createContainer(options: ContainerOptions): Container {
     changed();
   }
 
-  function portOf(port: number | string): number {
-    if (typeof port === 'number') return port;
-    return spec.ports?.find(({ name }) => name === port)?.containerPort ?? 0;
-  }
-
-  function exited(code: number, by: NodeJS.Signals | null, { startedAt, startedMs, log }: Run): void {
-    const ranMs = performance.now() - startedMs;
+  function exited(code: number, by: NodeJS.Signals | null, run: Run): void {
+    const ranMs = performance.now() - run.startedMs;
     child = undefined;
     probes.abort();
     [started, ready] = [false, false];
-    const exitCode = by === null ? code : 128 + (by === 'SIGKILL' ? 9 : 15);
-    const isTold = exitCode !== 0 && spec.terminationMessagePolicy === 'FallbackToLogsOnError';
-    const terminated = {
-      exitCode,
-      reason: exitCode === 0 ? 'Completed' : 'Error',
-      ...(isTold && { message: readFileSync(log, 'utf8').slice(-messageLengthMax) }),
-      startedAt,
-      finishedAt: now(),
-    };
+    const terminated = terminationOf(spec, code, by, run);
+    const { exitCode } = terminated;
     const { restartPolicy } = options;
     state = { terminated };
     if (stopping || restartPolicy === 'Never' || (restartPolicy === 'OnFailure' && exitCode === 0)) {
@@ -231,6 +211,37 @@ export function createContainer(options: ContainerOptions): Container {
       signal('SIGKILL');
       if (child !== undefined) await end;
     },
+  };
+}
+
+function signalGroup(pid: number | undefined, name: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, name);
+  } catch {
+    // The group has just ended.
+  }
+}
+
+function portOf({ ports }: ContainerSpec, port: number | string): number {
+  return typeof port === 'number' ? port : (ports?.find(({ name }) => name === port)?.containerPort ?? 0);
+}
+
+/** Returns the `terminated` state of a run that ended, with the end of its log if the policy asks for it. */
+function terminationOf(
+  { terminationMessagePolicy }: ContainerSpec,
+  code: number,
+  by: NodeJS.Signals | null,
+  { startedAt, log }: Run,
+) {
+  const exitCode = by === null ? code : 128 + (by === 'SIGKILL' ? 9 : 15);
+  const hasMessage = exitCode !== 0 && terminationMessagePolicy === 'FallbackToLogsOnError';
+  return {
+    exitCode,
+    reason: exitCode === 0 ? 'Completed' : 'Error',
+    ...(hasMessage && { message: readFileSync(log, 'utf8').slice(-messageLengthMax) }),
+    startedAt,
+    finishedAt: now(),
   };
 }
 

@@ -6,7 +6,8 @@ import { stringify } from 'yaml';
 
 import { ClusterError, type ClusterClient, type ClusterObject } from './cluster-client.ts';
 import { onLoopback, podNetworkVariables } from './pod-network.ts';
-import { createContainer, now, type Command, type Container, type ContainerSpec } from './process-kubelet-container.ts';
+import { createContainer, type Command, type Container, type ContainerSpec } from './process-kubelet-container.ts';
+import { createPodStatus } from './process-kubelet-status.ts';
 import { createPodVolumes, environmentValue, type ConfigStore } from './process-kubelet-volumes.ts';
 import type { Reaper } from './reaper.ts';
 
@@ -61,8 +62,6 @@ export function createPod(pod: ClusterObject, context: PodContext): RunningPod {
   const { namespace = '', name, uid = '' } = pod.metadata;
   const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
   const volumes = createPodVolumes(pod, folder, client, context.store);
-  const transitions = new Map<string, { status: string; at: string }>();
-  const startTime = now();
   const logPath = join(folder, 'log');
   let [dirty, posting, gone, killed] = [false, false, false, false];
   let removal: Promise<void> | undefined;
@@ -78,6 +77,8 @@ export function createPod(pod: ClusterObject, context: PodContext): RunningPod {
       changed: () => void post(),
     }),
   );
+
+  const status = createPodStatus(address, containers);
 
   async function commandOf(spec: ContainerSpec): Promise<Command> {
     await volumes.refresh();
@@ -136,46 +137,6 @@ export function createPod(pod: ClusterObject, context: PodContext): RunningPod {
     };
     writeFileSync(file, stringify(config));
     return file;
-  }
-
-  function status(): object {
-    const ready = containers.every((container) => container.ready);
-    const results = containers.map(({ result }) => result);
-    const over = results.every((result) => result !== undefined);
-    const started = over || containers.some(({ pid }) => pid !== undefined) || transitions.has('started');
-    if (started) transitions.set('started', { status: 'True', at: '' });
-    const phase = !started
-      ? 'Pending'
-      : !over
-        ? 'Running'
-        : results.every((code) => code === 0)
-          ? 'Succeeded'
-          : 'Failed';
-    return {
-      phase,
-      podIP: address,
-      podIPs: [{ ip: address }],
-      hostIP: '10.0.0.10',
-      hostIPs: [{ ip: '10.0.0.10' }],
-      startTime,
-      conditions: [
-        condition('PodScheduled', true),
-        condition('PodReadyToStartContainers', true),
-        condition('Initialized', true),
-        condition('ContainersReady', ready),
-        condition('Ready', ready),
-      ],
-      containerStatuses: containers.map((container) => container.status()),
-    };
-  }
-
-  /** The time of a transition stays until the next: `minReadySeconds` counts from it. */
-  function condition(type: string, holds: boolean): object {
-    const value = holds ? 'True' : 'False';
-    const last = transitions.get(type);
-    const at = last?.status === value ? last.at : now();
-    transitions.set(type, { status: value, at });
-    return { type, status: value, lastTransitionTime: at };
   }
 
   const isOver = (): boolean => gone || killed;

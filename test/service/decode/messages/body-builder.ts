@@ -1,8 +1,9 @@
-import { Address, beginCell, Dictionary } from '@ton/core';
+import { beginCell, Dictionary } from '@ton/core';
 import type { Builder, Cell } from '@ton/core';
 import { readConstructor } from '#service/decode/messages/scheme-line.ts';
 import type { Constructor, Field, Term } from '#service/decode/messages/scheme-line.ts';
 import schemes from '#service/decode/messages/schemes.json' with { type: 'json' };
+import { createValueWriter, storeBit, type Content, type Random } from './value-writer.ts';
 
 /** All constructors of a body, in the order of trial. */
 export const bodyConstructors: readonly Constructor[] = schemes.groups.flatMap((group) =>
@@ -11,24 +12,15 @@ export const bodyConstructors: readonly Constructor[] = schemes.groups.flatMap((
 
 const byType = Map.groupBy(schemes.types.map(readConstructor), (entry) => entry.type);
 
-/** Returns whole numbers from 0 below a bound, the same in every run of a seed. */
-export type Random = (below: number) => number;
-
 type Bound = number | { readonly term: Term; readonly scope: Scope };
 type Scope = Record<string, Bound>;
-
-/** Cell in a field: its content, and its expected decoded form. */
-type Content = { readonly cell: Cell; readonly shown: unknown };
+type Shown = Record<string, unknown>;
 
 /**
  * Writes random values by a scheme with `@ton/core` and returns their expected decoded form. It is an independent second reading of the same schemes.
  */
 export function createBodyBuilder(random: Random) {
-  const bits = (count: number): bigint => {
-    let value = 0n;
-    for (let left = count; left > 0; left--) value = (value << 1n) | BigInt(random(2));
-    return value;
-  };
+  const values = createValueWriter(random);
 
   /** Returns a body of the constructor, its tag first, and its decoded form. */
   function body(source: Constructor): Content {
@@ -47,35 +39,14 @@ export function createBodyBuilder(random: Random) {
     return { '@type': 'text_comment', type: 'text_comment', comment: target['text'] };
   }
 
-  function writeFields(
-    fields: readonly Field[],
-    builder: Builder,
-    scope: Scope,
-    target: Record<string, unknown>,
-  ): void {
+  function writeFields(fields: readonly Field[], builder: Builder, scope: Scope, target: Shown): void {
     for (const [at, field] of fields.entries()) {
       if (field.kind === 'check') continue;
-      const shown = write(field.term, builder, scope, checked(field, fields.slice(at + 1)));
-      if (field.name !== undefined) {
-        target[field.name] = shown;
-        if (typeof shown === 'string' && /^\d+$/.test(shown)) scope[field.name] = Number(shown);
-      } else if (typeof shown === 'object' && shown !== null) {
-        for (const [name, value] of Object.entries(shown)) if (name !== '@type') target[name] = value;
-      } else {
-        target['value'] = shown;
-      }
+      const shown = write(field.term, builder, scope, checked(field, fields.slice(at + 1), random));
+      if (field.name === undefined) mergeUnnamed(target, shown);
+      else target[field.name] = shown;
+      if (field.name !== undefined && typeof shown === 'string' && /^\d+$/.test(shown)) scope[field.name] = Number(shown);
     }
-  }
-
-  /** Returns a number that the checks after a field allow; undefined when there are none. */
-  function checked(field: Field, behind: readonly Field[]): number | undefined {
-    const checks = behind.filter((entry) => entry.kind === 'check').filter((entry) => entry.name === field.name);
-    if (checks.length === 0) return undefined;
-    const exact = checks.find((entry) => entry.relation === '=');
-    if (exact !== undefined) return exact.value;
-    const least = checks.find((entry) => entry.relation === '>=')?.value ?? 0;
-    const most = checks.find((entry) => entry.relation === '<=')?.value ?? least + 100;
-    return least + random(most - least + 1);
   }
 
   function write(term: Term, builder: Builder, scope: Scope, wanted?: number): unknown {
@@ -96,7 +67,7 @@ export function createBodyBuilder(random: Random) {
 
   function writeRef(of: Term, builder: Builder, scope: Scope): unknown {
     if (of.kind === 'apply' && /^(Cell|Any)$/.test(of.name)) {
-      const { cell, shown } = content();
+      const { cell, shown } = values.content();
       builder.storeRef(cell);
       return shown;
     }
@@ -129,15 +100,15 @@ export function createBodyBuilder(random: Random) {
     wanted: number | undefined,
   ): { readonly shown: unknown } | undefined {
     const width = /^(uint|int|bits)(\d+)$/.exec(name);
-    if (width !== null) return { shown: writeWidth(width[1]!, Number(width[2]), builder) };
+    if (width !== null) return { shown: values.width(width[1]!, Number(width[2]), builder) };
     const [first, second] = args;
     switch (name) {
       case '##':
-        return { shown: writeNumber(first?.kind === 'number' ? first.value : 0, builder, wanted) };
+        return { shown: values.number(first?.kind === 'number' ? first.value : 0, builder, wanted) };
       case '#':
-        return { shown: writeNumber(32, builder, wanted) };
+        return { shown: values.number(32, builder, wanted) };
       case 'bits':
-        return { shown: writeWidth('bits', 8 * lengthOf(first!, scope), builder) };
+        return { shown: values.width('bits', 8 * lengthOf(first!, scope), builder) };
       case 'Bool':
         return { shown: storeBit(builder, random(2) === 1) };
       case 'Bit':
@@ -145,11 +116,11 @@ export function createBodyBuilder(random: Random) {
       case 'Coins':
       case 'Grams':
       case 'VarUInteger':
-        return { shown: writeCoins(first?.kind === 'number' ? first.value : 16, builder) };
+        return { shown: values.coins(first?.kind === 'number' ? first.value : 16, builder) };
       case 'MsgAddress':
       case 'MsgAddressInt':
       case 'MsgAddressExt':
-        return { shown: writeAddress(name, builder) };
+        return { shown: values.address(name, builder) };
       case 'Maybe':
         return { shown: storeBit(builder, random(2) === 1) ? write(first!, builder, scope) : null };
       case 'Either':
@@ -159,53 +130,14 @@ export function createBodyBuilder(random: Random) {
         return { shown: writeDictionary(name, first!, second!, builder, scope) };
       case 'Cell':
       case 'Any':
-        return { shown: writeRest(builder) };
+        return { shown: values.rest(builder) };
       case 'SnakeString':
-        return { shown: writeSnake(builder) };
+        return { shown: values.snake(builder) };
       case 'Text':
-        return { shown: writeText(builder) };
+        return { shown: values.text(builder) };
       default:
         return undefined;
     }
-  }
-
-  function writeWidth(kind: string, count: number, builder: Builder): string {
-    const value = bits(count);
-    builder.storeUint(value, count);
-    if (kind === 'uint') return value.toString();
-    if (kind === 'int') return BigInt.asIntN(count, value).toString();
-    const bytes = Math.ceil(count / 8);
-    if (bytes === 0) return '';
-    return (value << BigInt(bytes * 8 - count))
-      .toString(16)
-      .toUpperCase()
-      .padStart(bytes * 2, '0');
-  }
-
-  function writeNumber(width: number, builder: Builder, wanted: number | undefined): string {
-    // Small numbers, because lengths must leave room for the measured part.
-    const value = wanted === undefined ? bits(Math.min(width, 4)) : BigInt(wanted);
-    builder.storeUint(value, width);
-    return value.toString();
-  }
-
-  function writeCoins(limit: number, builder: Builder): string {
-    const length = random(limit > 16 ? 20 : 4);
-    const value = length === 0 ? 0n : bits(length * 8);
-    builder.storeUint(length, limit > 16 ? 5 : 4);
-    builder.storeUint(value, length * 8);
-    return value.toString();
-  }
-
-  function writeAddress(name: string, builder: Builder): string {
-    if (name === 'MsgAddressExt' || (name === 'MsgAddress' && random(4) === 0)) {
-      builder.storeAddress(null);
-      return 'addr_none';
-    }
-    const workchain = random(2) - 1;
-    const hash = Buffer.from(bits(256).toString(16).padStart(64, '0'), 'hex');
-    builder.storeAddress(new Address(workchain, hash));
-    return `${workchain}:${hash.toString('hex').toUpperCase()}`;
   }
 
   function writeEither(first: Term, second: Term, builder: Builder, scope: Scope): unknown {
@@ -220,63 +152,49 @@ export function createBodyBuilder(random: Random) {
     const entries = new Map<bigint, Cell>();
     const shown: Record<string, unknown> = {};
     for (let left = (kind === 'Hashmap' ? 1 : 0) + random(3); left > 0; left--) {
-      const key = bits(keyBits);
+      const key = values.bits(keyBits);
       if (entries.has(key)) continue;
       const value = beginCell();
       const text = keyBits > 64 ? hexKey(key, keyBits) : key.toString();
       shown[text] = write(of, value, scope);
       entries.set(key, value.endCell());
     }
-    const dictionary = Dictionary.empty(Dictionary.Keys.BigUint(keyBits), {
-      serialize: (cell: Cell, target: Builder) => target.storeSlice(cell.beginParse(true)),
-      parse: () => beginCell().endCell(),
-    });
-    for (const [key, cell] of entries) dictionary.set(key, cell);
-    if (kind === 'HashmapE') builder.storeDict(dictionary);
-    else dictionary.storeDirect(builder);
+    storeDictionary(kind, keyBits, entries, builder);
     return shown;
-  }
-
-  /** Returns a cell that a field refers to: empty, of unknown content, or a body of its own. */
-  function content(): Content {
-    const kind = random(4);
-    if (kind === 0) return { cell: beginCell().endCell(), shown: { '@type': 'empty_cell' } };
-    if (kind === 1) return unknownCell(beginCell().storeUint(bits(24), 24).endCell());
-    if (kind === 2) return commentCell();
-    const cell = beginCell().storeUint(0xd53276db, 32).storeUint(7, 64).endCell();
-    return { cell, shown: { '@type': 'excess', query_id: '7' } };
-  }
-
-  function writeRest(builder: Builder): unknown {
-    if (random(2) === 0) return { '@type': 'empty_cell' };
-    const { cell, shown } = unknownCell(beginCell().storeUint(bits(16), 16).endCell());
-    builder.storeSlice(cell.beginParse());
-    return shown;
-  }
-
-  function writeSnake(builder: Builder): string {
-    const text = 'ab cdé ж'.repeat(random(40));
-    builder.storeStringTail(text);
-    return text;
-  }
-
-  function writeText(builder: Builder): string {
-    const text = 'dns'.repeat(random(5));
-    builder.storeUint(text === '' ? 0 : 1, 8);
-    if (text !== '') builder.storeUint(text.length, 8).storeBuffer(Buffer.from(text));
-    return text;
   }
 
   return { body };
 }
 
-function lengthOf(term: Term, scope: Scope): number {
-  return term.kind === 'product' && term.left.kind === 'apply' ? Number(scope[term.left.name]) : 0;
+/** Returns a number that the checks after a field allow; undefined when there are none. */
+function checked(field: Field, behind: readonly Field[], random: Random): number | undefined {
+  const checks = behind.filter((entry) => entry.kind === 'check').filter((entry) => entry.name === field.name);
+  if (checks.length === 0) return undefined;
+  const exact = checks.find((entry) => entry.relation === '=');
+  if (exact !== undefined) return exact.value;
+  const least = checks.find((entry) => entry.relation === '>=')?.value ?? 0;
+  const most = checks.find((entry) => entry.relation === '<=')?.value ?? least + 100;
+  return least + random(most - least + 1);
 }
 
-function storeBit(builder: Builder, bit: boolean): boolean {
-  builder.storeBit(bit);
-  return bit;
+/** Adds a field without a name: its own fields belong to the object around it. */
+function mergeUnnamed(target: Shown, shown: unknown): void {
+  if (typeof shown !== 'object' || shown === null) target['value'] = shown;
+  else for (const [name, value] of Object.entries(shown)) if (name !== '@type') target[name] = value;
+}
+
+function storeDictionary(kind: string, keyBits: number, entries: ReadonlyMap<bigint, Cell>, builder: Builder): void {
+  const dictionary = Dictionary.empty(Dictionary.Keys.BigUint(keyBits), {
+    serialize: (cell: Cell, target: Builder) => target.storeSlice(cell.beginParse(true)),
+    parse: () => beginCell().endCell(),
+  });
+  for (const [key, cell] of entries) dictionary.set(key, cell);
+  if (kind === 'HashmapE') builder.storeDict(dictionary);
+  else dictionary.storeDirect(builder);
+}
+
+function lengthOf(term: Term, scope: Scope): number {
+  return term.kind === 'product' && term.left.kind === 'apply' ? Number(scope[term.left.name]) : 0;
 }
 
 function hexKey(key: bigint, width: number): string {
@@ -285,13 +203,4 @@ function hexKey(key: bigint, width: number): string {
     .toString(16)
     .toUpperCase()
     .padStart(bytes * 2, '0');
-}
-
-function unknownCell(cell: Cell): Content {
-  return { cell, shown: cell.toBoc({ idx: false, crc32: true }).toString('base64') };
-}
-
-function commentCell(): Content {
-  const cell = beginCell().storeUint(0, 32).storeStringTail('gm').endCell();
-  return { cell, shown: { '@type': 'text_comment', type: 'text_comment', comment: 'gm' } };
 }
