@@ -1,70 +1,34 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-import type { DevMethods } from '#service/devchain/dev/dev-methods.ts';
-import { createDevMethods } from '#service/devchain/dev/dev-methods.ts';
-import { createFaucet } from '#service/devchain/production/faucet.ts';
-import type { PrivateNetwork } from '#service/devchain/private-network.ts';
-import { startApiOver } from '#test/support/api.ts';
-import { startPrivateNetwork } from '#test/support/private-network.ts';
-import { testWallet, transfer } from '#test/support/wallet.ts';
+import { createNetworkClock } from '#service/devchain/network-clock.ts';
 
-const tenYears = 316_224_000;
-const lastSecond = 2 ** 32 - 1;
-
-async function start(): Promise<{ readonly network: PrivateNetwork; readonly methods: DevMethods }> {
-  const network = await startPrivateNetwork();
-  onTestFinished(() => network.close());
-  const faucet = createFaucet(network.faucet, { ...network, now: () => 0 });
-  return { network, methods: createDevMethods({ network, faucet }) };
+function openClock(newest: number) {
+  const state = { nowMs: 1_000_000, newest };
+  return { state, clock: createNetworkClock({ now: () => state.nowMs, newestUtime: () => state.newest }) };
 }
 
 describe('the clock of a private network', () => {
-  it('is named in the refusal of a message when it is ahead of the clock of the machine', async () => {
-    const { network, methods } = await start();
-    const wallet = testWallet(network.faucet.seed);
-    const refused = (): unknown => {
-      try {
-        return network.send(wallet.send(99, [transfer(wallet.address, BigInt(network.head().id.seqno))]));
-      } catch (error) {
-        return (error as Error).message;
-      }
-    };
-    expect(refused()).toMatch(/exitcode=33(?![^]*ahead)/);
-    await methods.dev_advance({ seconds: 3600 });
-    const text = String(refused());
-    const [, seconds] = /\nThe clock of the network is (\d+) s ahead of the clock of this machine/.exec(text) ?? [];
-    expect(Number(seconds)).toBeGreaterThanOrEqual(3600);
-    expect(text).toContain('exitcode=33');
+  it('begins at the newest block of a stored network that is ahead of the machine', () => {
+    const { clock } = openClock(1_060);
+    expect(clock.utime()).toBe(1_060);
+    expect(clock.aheadSeconds()).toBe(60);
   });
 
-  it('goes on past 2038, where blocks are found by their times', async () => {
-    const { network, methods } = await start();
-    await methods.dev_advance({ seconds: tenYears });
-    await methods.dev_advance({ seconds: tenYears });
-    await methods.dev_mine({ blocks: 2 });
-    const { header, id } = network.head();
-    expect(header.utime).toBeGreaterThan(2 ** 31);
-    const api = await startApiOver(network);
-    onTestFinished(() => api.close());
-    const place = `workchain=-1&shard=-9223372036854775808`;
-    const { status, body } = await api.get(`lookupBlock?${place}&unixtime=${header.utime}`);
-    expect([status, body['result']]).toMatchObject([200, { seqno: id.seqno }]);
-    expect((await api.get(`lookupBlock?${place}&unixtime=${2 ** 32}`)).status).toBe(422);
-    expect((await api.get(`lookupBlock?${place}&unixtime=-1`)).status).toBe(422);
+  it('moves forward by skipped seconds and with the machine', () => {
+    const { clock, state } = openClock(0);
+    clock.advance(3_600);
+    state.nowMs += 5_000;
+    expect(clock.utime()).toBe(4_605);
+    expect(clock.aheadSeconds()).toBe(3_600);
   });
 
-  it('does not pass the last second that a block may have', async () => {
-    const { network, methods } = await start();
-    await methods.dev_setNextBlockTime({ utime: network.head().header.utime + tenYears });
-    await methods.dev_mine({ blocks: 1 });
-    for (let decade = 0; decade < 6; decade++) await methods.dev_advance({ seconds: tenYears });
-    const left = lastSecond - network.utime();
-    await expect(methods.dev_advance({ seconds: left + 1 })).rejects.toMatchObject({ code: 'bad_argument' });
-    await expect(methods.dev_setTime({ utime: lastSecond + 1 })).rejects.toMatchObject({ code: 'bad_argument' });
-    await expect(methods.dev_setNextBlockTime({ utime: lastSecond + 1 })).rejects.toMatchObject({
-      code: 'bad_argument',
-    });
-    await methods.dev_advance({ seconds: 1 });
-    expect(network.head().header.utime).toBeGreaterThan(lastSecond - tenYears);
+  it('continues from a named time of the next block', () => {
+    const { clock, state } = openClock(0);
+    clock.setNext(2_000);
+    expect(clock.utime()).toBe(1_000);
+    expect(clock.blockUtime()).toBe(2_000);
+    clock.blockMade();
+    state.nowMs += 7_000;
+    expect(clock.blockUtime()).toBe(2_007);
   });
 });
