@@ -177,8 +177,7 @@ export async function createPrivateNetwork(
   const { validators = 1, consensus = 'ordinary' } = kept?.origin ?? options;
   const keys = networkKeys(validators);
   const zeroStates =
-    kept?.origin?.zeroStates ??
-    buildFirstStates(options, keys, Math.floor(now() / 1000), await fork?.readBeginning());
+    kept?.origin?.zeroStates ?? buildFirstStates(options, keys, Math.floor(now() / 1000), await fork?.readBeginning());
   const files = createBlockFiles();
   const chain = createChain(zeroStates, files);
   const window = retentionOf(options);

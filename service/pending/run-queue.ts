@@ -16,10 +16,7 @@ export type RunQueueDependencies = {
 };
 
 /** @param options.runsMax runs at a time */
-export function createRunQueue(
-  { runsMax }: { readonly runsMax: number },
-  { run }: RunQueueDependencies,
-): RunQueue {
+export function createRunQueue({ runsMax }: { readonly runsMax: number }, { run }: RunQueueDependencies): RunQueue {
   const due = new Set<string>();
   const inWork = new Set<string>();
   let closed = false;

@@ -24,10 +24,7 @@ export function createSearch({ own, sharing, index, unixMs }: SearchDependencies
       ...accounts.map((account) => placeOf('trace', account)),
       ...actionAccounts.map((account) => placeOf('action', account)),
     ];
-    const ofPlaces = await inTurns(places, async (place) => [
-      ...own.keysOf(place),
-      ...(await sharing.keysOf(place)),
-    ]);
+    const ofPlaces = await inTurns(places, async (place) => [...own.keysOf(place), ...(await sharing.keysOf(place))]);
     const ofHashes = await inTurns(hashes, async (hash) => {
       const text = hash.toString('hex');
       return own.keyBy(text) ?? (await sharing.keyBy(text)) ?? text;

@@ -179,7 +179,15 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
   );
   const keeper = createHeadKeeper(
     { unproved: options.trust === 'none', tuning },
-    { members, prove: prover.prove, announce: shared && ((seqno) => shared.floors.announce(seqno)), onHead, metrics, logger, now },
+    {
+      members,
+      prove: prover.prove,
+      announce: shared && ((seqno) => shared.floors.announce(seqno)),
+      onHead,
+      metrics,
+      logger,
+      now,
+    },
   );
   const agreement = createConsensusKeeper({ members, head: keeper.head, now });
   roster.start(() => {

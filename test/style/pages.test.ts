@@ -8,7 +8,10 @@ import { listFiles, projectRoot } from './sources.ts';
 /** Second-language readers lose the start of a longer sentence. The goal is 20 words. */
 const sentenceWordsMax = 30;
 
-const pages = ['README.md', ...['service', 'operator', 'charts', 'test'].flatMap((top) => listFiles(top, /^README\.md$/))];
+const pages = [
+  'README.md',
+  ...['service', 'operator', 'charts', 'test'].flatMap((top) => listFiles(top, /^README\.md$/)),
+];
 
 /** Folders of `service/` with sources: the stages. */
 const stages = [

@@ -69,7 +69,8 @@ export function createBlockExecution(options: BlockExecutionOptions, parts: Bloc
   return {
     tickTock(kind, ids) {
       const lt = later(executions.endLt, startLt + 1n);
-      for (const id of ids) executions.note(executions.run(id, kind, later(lt, deferral.emittedLt(id) + 1n)), 'initiator');
+      for (const id of ids)
+        executions.note(executions.run(id, kind, later(lt, deferral.emittedLt(id) + 1n)), 'initiator');
     },
     special(amount, destination) {
       const cell = storeSpecialMessage(cells, amount, destination, startLt, utime);

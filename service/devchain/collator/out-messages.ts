@@ -68,7 +68,13 @@ export function createOutMessages(
       } else {
         descriptors.addOut(hash, { kind: 'new', envelope: outEnvelope, transaction: origin.transaction });
       }
-      queue.add({ next: between(source, destination, route.nextBits), hash, lt, enqueuedLt: lt, envelope: outEnvelope });
+      queue.add({
+        next: between(source, destination, route.nextBits),
+        hash,
+        lt,
+        enqueuedLt: lt,
+        envelope: outEnvelope,
+      });
     },
     defer({ cell, hash, lt, info, forwardFee, metadata }, transaction) {
       const envelope = storeMessageEnvelope(cells, {

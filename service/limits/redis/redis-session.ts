@@ -3,7 +3,14 @@ import type { Logger } from 'pino';
 import type { RedisMetrics } from '../metrics.ts';
 import { connectRedis, untrustedRedis, type Connection, type RedisServer } from './connection.ts';
 import { createPendingAnswers, SLOW_MS } from './pending-answers.ts';
-import { createScriptBatcher, evaluate, isReply, scriptOf, type ScriptBatcher, type SharedScript } from './script-batcher.ts';
+import {
+  createScriptBatcher,
+  evaluate,
+  isReply,
+  scriptOf,
+  type ScriptBatcher,
+  type SharedScript,
+} from './script-batcher.ts';
 import { createRevocationReader, type RevocationReaderDependencies } from './revocation-reader.ts';
 import { revocationKeys } from './revocation-set.ts';
 import { presenceScript } from './script.ts';

@@ -45,7 +45,8 @@ export function createBodyBuilder(random: Random) {
       const shown = write(field.term, builder, scope, checked(field, fields.slice(at + 1), random));
       if (field.name === undefined) mergeUnnamed(target, shown);
       else target[field.name] = shown;
-      if (field.name !== undefined && typeof shown === 'string' && /^\d+$/.test(shown)) scope[field.name] = Number(shown);
+      if (field.name !== undefined && typeof shown === 'string' && /^\d+$/.test(shown))
+        scope[field.name] = Number(shown);
     }
   }
 
