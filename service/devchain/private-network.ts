@@ -273,9 +273,14 @@ export async function createPrivateNetwork(
     },
     setNextUtime: (wanted) => clock.setNext(wanted),
     tryConfiguration(states, root) {
-      const receiver = keys.faucet.id;
-      const previousBlocks = (): string => live.previousBlocks();
-      tryConfiguration(states, root, { chain, head: newest, executor: checker, previousBlocks, utime, receiver });
+      tryConfiguration(states, root, {
+        chain,
+        head: newest,
+        executor: checker,
+        previousBlocks: () => live.previousBlocks(),
+        utime,
+        receiver: keys.faucet.id,
+      });
     },
     aheadSeconds: clock.aheadSeconds,
     ensure: async (place) => await forked?.ensure(place),

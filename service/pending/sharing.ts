@@ -84,12 +84,6 @@ export function createSharing(
     }
   }
 
-  async function forgetIn(sharing: Shared, key: string, trace: PendingTrace | undefined): Promise<void> {
-    if (trace !== undefined) await sharing.drop(trace);
-    await sharing.messages.drop(key);
-    await sharing.leases.drop([key]);
-  }
-
   async function takeOver(sharing: Shared, key: string): Promise<void> {
     if (watchList.has(key)) return;
     const trace = await sharing.get(key);
@@ -140,4 +134,11 @@ export function createSharing(
       link?.close();
     },
   };
+}
+
+/** Removes a message, its trace and its lease. */
+async function forgetIn(sharing: Shared, key: string, trace: PendingTrace | undefined): Promise<void> {
+  if (trace !== undefined) await sharing.drop(trace);
+  await sharing.messages.drop(key);
+  await sharing.leases.drop([key]);
 }

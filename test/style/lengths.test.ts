@@ -36,8 +36,7 @@ describe('lengths', () => {
   it('of functions and factories stay within their bounds, suites of tests aside', () => {
     const long = sources
       .filter((source) => !source.path.endsWith('.test.ts'))
-      .flatMap((source) => functionLengths(source.path, source.text))
-      .filter(({ lines, isFactory }) => lines > (isFactory ? factoryLinesMax : functionLinesMax));
+      .flatMap((source) => longFunctionsOf(source.path, source.text));
     expect(long).toEqual([]);
   });
 
@@ -62,11 +61,8 @@ describe('lengths', () => {
 
 type SyntaxNode = { type: string; start: number; end: number; [key: string]: unknown };
 
-type FunctionLength = { readonly where: string; readonly lines: number; readonly isFactory: boolean };
-
-function functionLengths(path: string, text: string): FunctionLength[] {
-  const found: FunctionLength[] = [];
-  const lineOf = (offset: number): number => text.slice(0, offset).split('\n').length;
+function longFunctionsOf(path: string, text: string): { where: string; lines: number }[] {
+  const found: { where: string; lines: number }[] = [];
   const visit = (value: unknown): void => {
     if (Array.isArray(value)) {
       value.forEach(visit);
@@ -74,13 +70,19 @@ function functionLengths(path: string, text: string): FunctionLength[] {
     }
     if (!isNode(value)) return;
     if (/Function/.test(value.type)) {
-      const first = lineOf(value.start);
-      found.push({ where: `${path}:${first}`, lines: lineOf(value.end) - first + 1, isFactory: isFactory(value) });
+      const lines = linesOf(text, value.start, value.end);
+      if (lines > (isFactory(value) ? factoryLinesMax : functionLinesMax)) {
+        found.push({ where: `${path}:${linesOf(text, 0, value.start)}`, lines });
+      }
     }
     for (const [key, child] of Object.entries(value)) if (key !== 'parent') visit(child);
   };
   visit(parseSync(path, text).program);
   return found;
+}
+
+function linesOf(text: string, start: number, end: number): number {
+  return text.slice(start, end).split('\n').length;
 }
 
 function isNode(value: unknown): value is SyntaxNode {

@@ -247,8 +247,8 @@ function leaseTokens(state: Held, plan: LimitPlan, nowUs: number): number {
 }
 
 /**
- * Returns the argument of `takeScript`: the plan, the wanted tokens, the unused stock, the debts of the time without Redis, and the pod's copy of the
- * hash.
+ * Returns the argument of `takeScript`. Its numbers are the plan, the wanted tokens and the unused stock. The debts of the time without Redis and the
+ * pod's copy of the hash follow.
  * @param least tokens of the first request; `want` of all requests and the lease
  */
 function takeArgument(
