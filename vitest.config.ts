@@ -1,21 +1,11 @@
+import { availableParallelism } from 'node:os';
+
 import { defineConfig } from 'vitest/config';
 
-/** Tests that use Postgres or Redis: only these wait for the servers to start. */
-const onStores = [
-  'test/support/**/!(*.cluster).test.ts',
-  'test/service/store/**/*.test.ts',
-  'test/service/indexer/**/*.store.test.ts',
-  'test/service/interpreter/**/*.store.test.ts',
-  'test/service/metadata/**/*.store.test.ts',
-  'test/service/limits/redis/**/*.test.ts',
-  'test/service/pending/**/*.redis.test.ts',
-  'test/service/pool/redis/**/*.test.ts',
-  'test/service/v3/**/*.store.test.ts',
-  'test/e2e/**/*.{redis,store}.test.ts',
-];
+import { apart, onControlPlane, onStores } from './test/support/file-groups.ts';
 
-/** Tests on a Kubernetes control plane: each file starts its own, and two at once are what a small machine bears. */
-const onControlPlane = ['test/**/*.cluster.test.ts'];
+/** Files of these projects share the threads and the modules that a thread has loaded: a load costs more than most files. */
+const together = { isolate: false } as const;
 
 export default defineConfig({
   test: {
@@ -25,11 +15,23 @@ export default defineConfig({
     // As wide: the default of a second is one that a busy machine misses.
     expect: { poll: { timeout: 30_000 } },
     pool: 'threads',
+    // Vitest leaves one core free. Many files wait for other processes, so two cores take two files at once.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     reporters: ['default', './test/support/skip-reporter.ts', './test/support/times-reporter.ts'],
     setupFiles: './test/support/file-cpu.ts',
     projects: [
-      { extends: true, test: { name: 'style', include: ['test/style/**/*.test.ts'] } },
-      { extends: true, test: { name: 'service', include: ['test/service/**/*.test.ts'], exclude: onStores } },
+      { extends: true, test: { name: 'style', include: ['test/style/**/*.test.ts'], ...together } },
+      {
+        extends: true,
+        test: {
+          name: 'service',
+          include: ['test/service/**/*.test.ts'],
+          exclude: [...onStores, ...apart],
+          ...together,
+        },
+      },
+      // The last group of the run.
+      { extends: true, test: { name: 'apart', include: apart, sequence: { groupOrder: 1 } } },
       { extends: true, test: { name: 'stores', include: onStores, globalSetup: 'test/support/stores-setup.ts' } },
       {
         extends: true,
@@ -37,7 +39,12 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'operator', include: ['test/{operator,crds,charts}/**/*.test.ts'], exclude: onControlPlane },
+        test: {
+          name: 'operator',
+          include: ['test/{operator,crds,charts}/**/*.test.ts'],
+          exclude: onControlPlane,
+          ...together,
+        },
       },
       {
         extends: true,

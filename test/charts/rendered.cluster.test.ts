@@ -5,13 +5,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 
 import { chartsFolder, sampleValues } from '#test/support/charts.ts';
-import { createClusterClient, type ClusterClient, type ClusterObject } from '#test/support/cluster-client.ts';
+import type { ClusterClient, ClusterObject } from '#test/support/cluster-client.ts';
 import { withoutControlPlane } from '#test/support/control-plane-source.ts';
-import { startControlPlane, type ControlPlane } from '#test/support/control-plane.ts';
-import { applyDefinitions } from '#test/support/crds.ts';
 import { createHelm, withoutHelm, type Helm } from '#test/support/helm.ts';
 import { withoutOptionalApis } from '#test/support/optional-api-source.ts';
-import { applyOptionalApis } from '#test/support/optional-apis.ts';
+import { joinControlPlane } from '#test/support/shared-control-plane.ts';
 
 const samples = ['tonplane', 'tonapi'].flatMap((chart) =>
   sampleValues(chart).map((file) => ({ chart, file, name: `${chart} ${basename(file)}` })),
@@ -22,21 +20,17 @@ const missing =
   withoutHelm('the charts') || withoutOptionalApis('the charts') || (await withoutControlPlane('the charts'));
 
 describe.skipIf(missing)('a rendered chart', () => {
-  let plane: ControlPlane;
   let client: ClusterClient;
   let helm: Helm;
   beforeAll(async () => {
-    plane = await startControlPlane({ controllers: false });
-    client = createClusterClient({ ...plane, token: plane.adminToken });
-    helm = createHelm(plane.kubeconfigPath);
-    await applyOptionalApis(client);
-    await applyDefinitions(client);
+    const joined = await joinControlPlane();
+    ({ client } = joined);
+    helm = createHelm(joined.plane.kubeconfigPath);
     await client.create('/api/v1/namespaces', { metadata: { name: 'ton-system' } });
   }, 200_000);
   afterAll(async () => {
     helm?.close();
     await client?.close();
-    await plane?.stop();
   });
 
   const render = async (chart: string, file: string): Promise<readonly ClusterObject[]> => {

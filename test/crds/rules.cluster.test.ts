@@ -4,11 +4,10 @@ import { stringify } from 'yaml';
 import { configFromManifest } from '#service/config.ts';
 import { ConfigError } from '#service/config/errors.ts';
 import { fieldsOf, schemaOf } from '#test/service/crds/definitions.ts';
-import { createClusterClient, ClusterError, type ClusterClient } from '#test/support/cluster-client.ts';
+import { ClusterError, type ClusterClient } from '#test/support/cluster-client.ts';
 import { withoutControlPlane } from '#test/support/control-plane-source.ts';
-import { startControlPlane, type ControlPlane } from '#test/support/control-plane.ts';
 import { createNamespace } from '#test/support/namespace.ts';
-import { applyDefinitions } from '#test/support/crds.ts';
+import { joinControlPlane } from '#test/support/shared-control-plane.ts';
 
 import { tonApi, tonApiCases, tonApiKey, tonApiKeyCases, type Change, type RuleCase } from './cases.ts';
 
@@ -27,20 +26,16 @@ describe.each(kinds)('the cases of $plural', ({ plural, cases }) => {
 });
 
 describe.skipIf(await withoutControlPlane('the rules of the custom resources'))('a real API server', () => {
-  let plane: ControlPlane;
   let client: ClusterClient;
   let namespace: Awaited<ReturnType<typeof createNamespace>>;
   let objects = 0;
   beforeAll(async () => {
-    plane = await startControlPlane({ controllers: false });
-    client = createClusterClient({ ...plane, token: plane.adminToken });
-    await applyDefinitions(client);
+    ({ client } = await joinControlPlane());
     namespace = await createNamespace(client, 'crds');
   }, 200_000);
   afterAll(async () => {
     await namespace?.delete();
     await client?.close();
-    await plane?.stop();
   });
 
   describe.each(kinds)('of $plural', ({ plural, build, cases }) => {

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { fieldsOf, pathsOf, sample, schemaOf } from '#test/service/crds/definitions.ts';
-import { createClusterClient, type ClusterClient, type ClusterObject } from '#test/support/cluster-client.ts';
+import type { ClusterClient, ClusterObject } from '#test/support/cluster-client.ts';
 import { withoutControlPlane } from '#test/support/control-plane-source.ts';
-import { startControlPlane, type ControlPlane } from '#test/support/control-plane.ts';
+import { definitions } from '#test/support/crds.ts';
 import { createNamespace } from '#test/support/namespace.ts';
-import { applyDefinitions, definitions } from '#test/support/crds.ts';
+import { joinControlPlane } from '#test/support/shared-control-plane.ts';
 
 import { tonApi, tonApiKey } from './cases.ts';
 
@@ -13,19 +13,15 @@ const group = '/apis/tonplane.dev/v1alpha1';
 const plurals: Readonly<Record<string, string>> = { TonApi: 'tonapis', TonApiKey: 'tonapikeys' };
 
 describe.skipIf(await withoutControlPlane('the custom resources'))('the custom resources on a real API server', () => {
-  let plane: ControlPlane;
   let client: ClusterClient;
   let namespace: Awaited<ReturnType<typeof createNamespace>>;
   beforeAll(async () => {
-    plane = await startControlPlane({ controllers: false });
-    client = createClusterClient({ ...plane, token: plane.adminToken });
-    await applyDefinitions(client);
+    ({ client } = await joinControlPlane());
     namespace = await createNamespace(client, 'crds');
   }, 200_000);
   afterAll(async () => {
     await namespace?.delete();
     await client?.close();
-    await plane?.stop();
   });
 
   const own = (): string => `${group}/namespaces/${namespace.name}`;

@@ -35,7 +35,7 @@ describe.skipIf(await withoutControlPlane('the life of a TonApi with real pods',
         await expect.poll(() => reason('Ready'), patience).toBe('Serving');
         await expect.poll(replicas, patience).toBe(2);
         const url = await cluster.forwarder.url('default', 'main-api', 'http');
-        const load = startLoad(`${url}/api/v2/getMasterchainInfo`, { clients: 2 });
+        const load = startLoad(`${url}/api/v2/getMasterchainInfo`, { clients: 2, pauseMs: 2 });
         const pods = await cluster.client.list(`${paths.pods}?labelSelector=app.kubernetes.io/component=api`);
         const live = pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
         const evict = (name: string): Promise<unknown> =>

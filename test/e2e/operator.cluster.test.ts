@@ -29,6 +29,9 @@ const revokedWithinMs = 8000;
 /** Kills of the API server in a row (operator/README.md#targets). */
 const kills = countOf({ quick: 3, full: 20 });
 
+/** Callers leave the cores to the pods that start: some hundred requests a second in all. */
+const callerPauseMs = 5;
+
 /** More than the load of a test can ask for, however quick the machine. */
 const free = { name: 'free', requestsPerSecond: 100_000, burst: 100_000 };
 const pro = { name: 'pro', requestsPerSecond: 1000, burst: 1000 };
@@ -107,7 +110,7 @@ describe.skipIf(missing)('the story of an API', () => {
     });
   /** What happens while callers ask, of whom none may notice. */
   const unnoticed = async (happening: () => Promise<void>, askedMin = 1000): Promise<void> => {
-    const load = startLoad(`${url}/api/v2/getMasterchainInfo`, { clients: 4 });
+    const load = startLoad(`${url}/api/v2/getMasterchainInfo`, { clients: 4, pauseMs: callerPauseMs });
     try {
       await happening();
       await expect.poll(async () => load.asked, rolloutPatience).toBeGreaterThanOrEqual(askedMin);

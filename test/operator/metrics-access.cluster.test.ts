@@ -6,17 +6,16 @@ import { Agent, request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { createAuthority } from '#test/support/certificate.ts';
-import { createClusterClient, type ClusterClient } from '#test/support/cluster-client.ts';
+import type { ClusterClient } from '#test/support/cluster-client.ts';
 import { withoutControlPlane } from '#test/support/control-plane-source.ts';
-import { startControlPlane, type ControlPlane } from '#test/support/control-plane.ts';
 import { startOperatorUnderTest, type OperatorUnderTest } from '#test/support/operator.ts';
+import { joinControlPlane } from '#test/support/shared-control-plane.ts';
 
 const accounts = '/api/v1/namespaces/default/serviceaccounts';
 const roles = '/apis/rbac.authorization.k8s.io/v1';
 const authority = createAuthority('metrics');
 
 describe.skipIf(await withoutControlPlane('metrics for those who may read them', 'ours'))('metrics over TLS', () => {
-  let plane: ControlPlane;
   let client: ClusterClient;
   let operator: OperatorUnderTest;
   const folder = mkdtempSync(join(tmpdir(), 'tonplane-tls-'));
@@ -42,21 +41,20 @@ describe.skipIf(await withoutControlPlane('metrics for those who may read them',
   }
 
   beforeAll(async () => {
-    plane = await startControlPlane({ controllers: false });
-    client = createClusterClient({ ...plane, token: plane.adminToken });
+    const joined = await joinControlPlane();
+    ({ client } = joined);
     const { certificate, key } = authority.issue({ commonName: 'operator', hosts: ['127.0.0.1'] });
     writeFileSync(join(folder, 'tls.crt'), certificate);
     writeFileSync(join(folder, 'tls.key'), key);
     // What the chart binds to the operator, and nothing else: enough to ask whose a token is.
     const token = await tokenOf('operator', 'system:auth-delegator');
     const flags = ['--metrics-authorize', '--metrics-tls-dir', folder];
-    operator = await startOperatorUnderTest(plane, flags, 'operator-1', { token });
+    operator = await startOperatorUnderTest(joined.plane, flags, 'operator-1', { token });
   }, 200_000);
   afterAll(async () => {
     await operator?.close();
     await scrapers.close();
     await client?.close();
-    await plane?.stop();
     rmSync(folder, { recursive: true });
   });
 

@@ -4,11 +4,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { revokeFinalizer } from '#operator/keys/key.ts';
 import { parseOptions } from '#operator/options.ts';
 import { uninstall } from '#operator/uninstall.ts';
-import { createClusterClient, type ClusterClient } from '#test/support/cluster-client.ts';
+import type { ClusterClient } from '#test/support/cluster-client.ts';
 import { withoutControlPlane } from '#test/support/control-plane-source.ts';
-import { startControlPlane, type ControlPlane } from '#test/support/control-plane.ts';
-import { applyDefinitions } from '#test/support/crds.ts';
 import { startOperatorUnderTest, type OperatorUnderTest } from '#test/support/operator.ts';
+import { joinControlPlane, type SharedControlPlane } from '#test/support/shared-control-plane.ts';
 
 const patience = { timeout: 60_000, interval: 200 } as const;
 const tenants = ['tenant-a', 'tenant-b'] as const;
@@ -21,19 +20,16 @@ const key = (name: string, finalizers: readonly string[]) => ({
 });
 
 describe.skipIf(await withoutControlPlane('operators beside each other', 'ours'))('operators in one namespace', () => {
-  let plane: ControlPlane;
+  let plane: SharedControlPlane;
   let client: ClusterClient;
   const running: OperatorUnderTest[] = [];
   beforeAll(async () => {
-    plane = await startControlPlane({ controllers: false });
-    client = createClusterClient({ ...plane, token: plane.adminToken });
-    await applyDefinitions(client);
+    ({ plane, client } = await joinControlPlane());
     for (const name of tenants) await client.create('/api/v1/namespaces', { metadata: { name } });
   }, 200_000);
   afterAll(async () => {
     await Promise.all(running.map((operator) => operator.close()));
     await client?.close();
-    await plane?.stop();
   }, 60_000);
 
   it('each lead for namespaces of their own, and one of two leads for the same namespaces', async () => {

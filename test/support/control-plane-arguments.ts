@@ -2,6 +2,7 @@ import { join } from 'node:path';
 
 import type { ControlPlaneFiles } from './control-plane-files.ts';
 import type { ControlPlaneSource } from './control-plane-source.ts';
+import { workerSlot } from './worker-slot.ts';
 
 type EtcdFlags = Extract<ControlPlaneSource, { kind: 'programs' }>['etcdFlags'];
 
@@ -29,7 +30,7 @@ export function apiServerArguments(files: ControlPlaneFiles, etcdUrl: string, po
     `--tls-private-key-file=${files.servingKey}`,
     // The address of a single server on loopback is no endpoint that could be published.
     '--endpoint-reconciler-type=none',
-    '--service-cluster-ip-range=10.96.0.0/16',
+    `--service-cluster-ip-range=10.96.${16 * workerSlot}.0/20`,
     '--service-account-issuer=https://kubernetes.default.svc',
     `--service-account-key-file=${files.serviceAccountPublicKey}`,
     `--service-account-signing-key-file=${files.serviceAccountKey}`,

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 /** Requests that run until they are stopped. */
 export type Load = {
   /** So far. */
@@ -16,6 +18,7 @@ const failuresMax = 1000;
  * passed to a pod anew.
  *
  * @param options.expected status of a good answer, default 200
+ * @param options.pauseMs pause of a client after each request, default 0: as many requests as the machine serves
  */
 export function startLoad(
   url: string,
@@ -23,9 +26,10 @@ export function startLoad(
     readonly clients: number;
     readonly headers?: Readonly<Record<string, string>>;
     readonly expected?: number;
+    readonly pauseMs?: number;
   },
 ): Load {
-  const { clients, headers, expected = 200 } = options;
+  const { clients, headers, expected = 200, pauseMs = 0 } = options;
   const stopping = new AbortController();
   const failures: string[] = [];
   let asked = 0;
@@ -38,6 +42,7 @@ export function startLoad(
         (error: unknown) => String((error as Error).cause ?? error),
       );
       if (!outcome.startsWith(`${expected} `) && failures.length < failuresMax) failures.push(outcome.slice(0, 200));
+      if (pauseMs > 0) await sleep(pauseMs);
     }
   }
 

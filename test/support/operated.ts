@@ -16,8 +16,8 @@ export type Operated = {
   annotate(name: string, annotations: Readonly<Record<string, string | null>>): Promise<ClusterObject>;
   /** Conditions by type. */
   conditions(name: string): Promise<Readonly<Record<string, { status: string; reason: string; message: string }>>>;
-  /** Waits until the operator has looked at the newest generation and then left everything alone for a while. */
-  settled(name: string): Promise<void>;
+  /** Waits until the operator has observed the newest generation of each TonApi and then writes nothing for a while. */
+  settled(...names: readonly string[]): Promise<void>;
   /** Ends the operator and starts another one. */
   restartOperator(args?: readonly string[]): Promise<void>;
   stop(): Promise<void>;
@@ -93,11 +93,13 @@ export async function startOperated(
         (found as { type: string; status: string; reason: string; message: string }[]).map((one) => [one.type, one]),
       );
     },
-    async settled(name) {
-      const deadline = Date.now() + settleTimeoutMs;
-      while (!(await isObserved(client, name))) {
-        if (Date.now() > deadline) throw new Error(`TonApi ${name} was not looked at`);
-        await sleep(50);
+    async settled(...names) {
+      for (const name of names) {
+        const deadline = Date.now() + settleTimeoutMs;
+        while (!(await isObserved(client, name))) {
+          if (Date.now() > deadline) throw new Error(`TonApi ${name} was not observed`);
+          await sleep(50);
+        }
       }
       let last = '';
       let sinceMs = performance.now();

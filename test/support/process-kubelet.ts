@@ -6,6 +6,7 @@ import type { ClusterClient, ClusterObject } from './cluster-client.ts';
 import { now } from './process-kubelet-container.ts';
 import { createPod, type ImageProgram, type RunningPod } from './process-kubelet-pod.ts';
 import { createReaper } from './reaper.ts';
+import { workerSlot } from './worker-slot.ts';
 
 export type ProcessKubeletOptions = {
   readonly client: ClusterClient;
@@ -15,7 +16,7 @@ export type ProcessKubeletOptions = {
   readonly images: readonly ImageProgram[];
   /** Addresses of Services for the pods, see service-forwarder.ts. */
   readonly namesFile: string;
-  /** Number of the node, 0 to 60: its name is `node-<n>`, its zone `zone-<n>`. */
+  /** Number of the node, 0 to 3: its name is `node-<n>`, its zone `zone-<n>`. */
   readonly node?: number;
   /** How often files of ConfigMaps and Secrets are brought up to date. */
   readonly refreshMs?: number;
@@ -36,7 +37,9 @@ export type ProcessKubelet = {
 const heartbeatMs = 10_000;
 /** Addresses of a node: the last byte leaves out 0, 1, 254 and 255. */
 const addressesPerByte = 252;
-const addressesPerNode = 4 * addressesPerByte;
+const bytesPerNode = 4;
+const addressesPerNode = bytesPerNode * addressesPerByte;
+const nodesPerSlot = 4;
 const strategic = 'application/strategic-merge-patch+json';
 
 /**
@@ -51,6 +54,7 @@ export async function createProcessKubelet(options: ProcessKubeletOptions): Prom
   const closing = new AbortController();
   const running = new Map<string, RunningPod>();
   const configs = new Map<string, ClusterObject>();
+  const firstByte = (workerSlot * nodesPerSlot + number) * bytesPerNode;
   let next = 0;
 
   const store = {
@@ -71,7 +75,7 @@ export async function createProcessKubelet(options: ProcessKubeletOptions): Prom
     const used = new Set([...running.values()].map(({ address }) => address));
     for (;;) {
       const index = next++ % addressesPerNode;
-      const address = `10.244.${number * 4 + Math.floor(index / addressesPerByte)}.${2 + (index % addressesPerByte)}`;
+      const address = `10.244.${firstByte + Math.floor(index / addressesPerByte)}.${2 + (index % addressesPerByte)}`;
       if (!used.has(address)) return address;
     }
   }

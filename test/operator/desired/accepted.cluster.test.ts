@@ -9,11 +9,10 @@ import { rotate } from '#operator/keys/rotation.ts';
 import type { KubernetesObject } from '#operator/kubernetes/object.ts';
 import { collectionPath, objectPath, resourceOf, resources } from '#operator/kubernetes/resources.ts';
 import type { TonApi } from '#operator/resource.ts';
-import { createClusterClient, type ClusterClient } from '#test/support/cluster-client.ts';
+import type { ClusterClient } from '#test/support/cluster-client.ts';
 import { withoutControlPlane } from '#test/support/control-plane-source.ts';
-import { startControlPlane, type ControlPlane } from '#test/support/control-plane.ts';
 import { withoutOptionalApis } from '#test/support/optional-api-source.ts';
-import { applyOptionalApis } from '#test/support/optional-apis.ts';
+import { joinControlPlane } from '#test/support/shared-control-plane.ts';
 import { references, release, sample, sampleKey, sampleNames } from '#test/operator/desired/samples.ts';
 
 const withSchema = {
@@ -52,16 +51,12 @@ const missing =
   withoutOptionalApis('children of a TonApi') || (await withoutControlPlane('children of a TonApi', 'ours'));
 
 describe.skipIf(missing)('the API server', () => {
-  let plane: ControlPlane;
   let client: ClusterClient;
   beforeAll(async () => {
-    plane = await startControlPlane({ controllers: false });
-    client = createClusterClient({ ...plane, token: plane.adminToken });
-    await applyOptionalApis(client);
+    ({ client } = await joinControlPlane());
   }, 200_000);
   afterAll(async () => {
     await client?.close();
-    await plane?.stop();
   });
 
   const apply = (object: KubernetesObject, query = ''): Promise<KubernetesObject> => {

@@ -7,17 +7,18 @@ import { diff, nameOf, type Change } from '#operator/diff/diff.ts';
 import type { KubernetesObject } from '#operator/kubernetes/object.ts';
 import { objectPath, resourceOf } from '#operator/kubernetes/resources.ts';
 import type { TonApi } from '#operator/resource.ts';
-import { createClusterClient, type ClusterClient } from '#test/support/cluster-client.ts';
+import type { ClusterClient } from '#test/support/cluster-client.ts';
 import { withoutControlPlane } from '#test/support/control-plane-source.ts';
-import { startControlPlane, type ControlPlane } from '#test/support/control-plane.ts';
 import { withoutOptionalApis } from '#test/support/optional-api-source.ts';
-import { applyOptionalApis } from '#test/support/optional-apis.ts';
+import { joinControlPlane } from '#test/support/shared-control-plane.ts';
 import { references, release, sample } from '#test/operator/desired/samples.ts';
 
 type Spec = TonApi['spec'];
 
 /** Edits whose plan must equal the writes (operator/README.md#targets). */
 const edits = 100;
+
+const namespace = 'edited';
 
 const autoscaling = { minReplicas: 2, maxReplicas: 9, targetCPUUtilization: 70, scaleDownStabilization: '5m' } as const;
 const observed = { sloAvailability: '99.9', sloLatency: '1s', logLevel: 'info' } as const;
@@ -71,17 +72,13 @@ const missing =
   withoutOptionalApis('plans of random edits') || (await withoutControlPlane('plans of random edits', 'ours'));
 
 describe.skipIf(missing)('a plan', () => {
-  let plane: ControlPlane;
   let client: ClusterClient;
   beforeAll(async () => {
-    plane = await startControlPlane({ controllers: false });
-    client = createClusterClient({ ...plane, token: plane.adminToken });
-    await applyOptionalApis(client);
-    await client.apply('/api/v1/namespaces/ton', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'ton' } });
+    ({ client } = await joinControlPlane());
+    await client.create('/api/v1/namespaces', { metadata: { name: namespace } });
   }, 200_000);
   afterAll(async () => {
     await client?.close();
-    await plane?.stop();
   });
 
   /** What the operator does with a change. */
@@ -99,7 +96,7 @@ describe.skipIf(missing)('a plan', () => {
       const part = {
         apiVersion,
         kind,
-        metadata: { name: metadata.name, namespace: 'ton' },
+        metadata: { name: metadata.name, namespace },
         spec: { replicas: change.handover },
       };
       await client.apply(path, part, 'ton-operator-handover');
@@ -113,7 +110,9 @@ describe.skipIf(missing)('a plan', () => {
     let [before, written, deleted, restarts] = [sample('smallest').spec, 0, 0, 0];
     for (const { set, taken } of specs) {
       const kept = Object.entries(before).filter(([name]) => !taken.includes(name));
-      const tonApi: TonApi = { ...sample('smallest'), spec: { ...(Object.fromEntries(kept) as Spec), ...set } };
+      const { metadata, ...smallest } = sample('smallest');
+      const edited = { ...(Object.fromEntries(kept) as Spec), ...set };
+      const tonApi: TonApi = { ...smallest, metadata: { ...metadata, namespace }, spec: edited };
       const desired = build(tonApi, references(), release);
       const changes = diff(tonApi, desired, [...live.values()]);
       const versions = versionsOf(live);

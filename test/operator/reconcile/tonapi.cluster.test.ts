@@ -56,8 +56,9 @@ describe.skipIf(await withoutControlPlane('the operator', 'ours', 'controllers')
   });
 
   it('writes nothing while nothing changes, after a restart of its own, and after one of the API server', async () => {
-    for (let at = 0; at < 10; at += 1) await on.apply(`many-${at}`);
-    for (let at = 0; at < 10; at += 1) await on.settled(`many-${at}`);
+    const many = Array.from({ length: 10 }, (_, at) => `many-${at}`);
+    for (const name of many) await on.apply(name);
+    await on.settled(...many);
     await on.restartOperator();
     await expect.poll(() => on.operator.isLeading(), patience).toBe(true);
     await on.settled('main');
@@ -65,7 +66,7 @@ describe.skipIf(await withoutControlPlane('the operator', 'ours', 'controllers')
     await on.plane.restartApiServer();
     await on.settled('main');
     expect(await on.operator.writes()).toEqual({});
-    for (let at = 0; at < 10; at += 1) await on.client.delete(`${tonApiPath}/many-${at}`);
+    for (const name of many) await on.client.delete(`${tonApiPath}/${name}`);
   }, 120_000);
 
   it('leaves alone what others add, and undoes what they change', async () => {

@@ -124,7 +124,13 @@ describe.skipIf(missing)('a TonApi that is broken', () => {
         },
       ],
     });
-    await new Promise((resolve) => setTimeout(resolve, 3000));
+    const refusalOf = (name: string, labels: object): Promise<string> =>
+      on.client
+        .create(`${pathOf('Service')}?dryRun=All`, { metadata: { name, labels }, spec: { ports: [{ port: 80 }] } })
+        .then(() => 'accepted', String);
+    await expect.poll(() => refusalOf('denied-first', {}), patience).toContain('not on a Friday');
+    const hooked = { 'app.kubernetes.io/instance': 'hooked' };
+    await expect.poll(() => refusalOf('hooked-first', hooked), patience).toContain('away.example.com');
     await on.apply('denied');
     await on.apply('hooked');
     await expect.poll(() => ready('denied'), patience).toMatch(/^False\/AdmissionDenied: .*not on a Friday/);

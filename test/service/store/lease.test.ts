@@ -96,7 +96,7 @@ describe('the lease of the head', () => {
         return lease;
       });
       // Until the new holder waits for our row.
-      const waits = `SELECT FROM pg_locks WHERE NOT granted`;
+      const waits = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
       while ((await tested.store.read(waits)).length === 0) order.length = 0;
       order.push('committed');
     });

@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
+import { ensureProgram } from '#test/support/debian-package.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 
 import { startRedisProcess, startSlowProxy, type RedisProcess } from './redis-process.ts';
 import { askWith, load, planOf, startPods, untilAll, type SharedPod } from './shared-setup.ts';
 
-const missing = skipLoudly(inject('redisUrl') === undefined, { what: 'faults of Redis', why: 'no redis-server' });
+const missing = skipLoudly(!ensureProgram('redis-server'), { what: 'faults of Redis', why: 'no redis-server' });
 
 describe.skipIf(missing)('limits whose Redis fails', () => {
   let redis: RedisProcess;

@@ -1,0 +1,28 @@
+import { matchesGlob } from 'node:path';
+
+import { describe, expect, it } from 'vitest';
+
+import { apart, onControlPlane, onStores } from '#test/support/file-groups.ts';
+
+import { readSources } from './sources.ts';
+
+/** A patch of timers, of modules, of globals, of the environment, of the process. */
+const patch =
+  /\bvi\.(mock|doMock|hoisted|useFakeTimers|setSystemTime|stub\w+|spyOn)\(|\bprocess\.(chdir|on|once)\(|\bprocess\.env(\.\w+|\[[^\]]+\]) = |\bglobalThis\.\w+ = |\bdelete process\.env/;
+
+const tests = readSources('test/service', 'test/operator', 'test/crds', 'test/charts').filter(({ path }) =>
+  path.endsWith('.test.ts'),
+);
+const isIn = (path: string, globs: readonly string[]): boolean => globs.some((glob) => matchesGlob(path, glob));
+
+describe('Isolation of tests', () => {
+  it('A unit test that patches what its thread shares has a thread of its own', () => {
+    const isolated = [...apart, ...onStores, ...onControlPlane];
+    const patching = tests.filter(({ path, text }) => patch.test(text) && !isIn(path, isolated));
+    expect(patching.map(({ path }) => path)).toEqual([]);
+  });
+
+  it('Each entry of the list of tests apart is the path of a test', () => {
+    expect(apart.filter((glob) => !tests.some(({ path }) => matchesGlob(path, glob)))).toEqual([]);
+  });
+});

@@ -1,0 +1,37 @@
+/** Tests that use Postgres or Redis. Their project starts both servers once for a run. */
+export const onStores = [
+  'test/support/**/!(*.cluster).test.ts',
+  'test/service/store/**/*.test.ts',
+  'test/service/indexer/**/*.store.test.ts',
+  'test/service/interpreter/**/*.store.test.ts',
+  'test/service/metadata/**/*.store.test.ts',
+  'test/service/limits/redis/!(faults).test.ts',
+  'test/service/pending/**/*.redis.test.ts',
+  'test/service/pool/redis/**/*.test.ts',
+  'test/service/v3/**/*.store.test.ts',
+  'test/e2e/**/*.{redis,store}.test.ts',
+];
+
+/** Tests on a Kubernetes control plane. */
+export const onControlPlane = ['test/**/*.cluster.test.ts'];
+
+/** Unit tests that patch timers, modules or the environment. Each file has its own thread, because a patch changes all modules of a thread. */
+const patching = [
+  'test/service/**/heartbeat.test.ts',
+  'test/service/**/legacy-send.test.ts',
+  'test/service/**/pacing.test.ts',
+  'test/service/**/status-line.test.ts',
+  'test/service/**/waiting-line.test.ts',
+  'test/service/pool/flapping.test.ts',
+];
+
+/** Unit tests that bound real time: a deadline, a failover, a hedge. They run last, because a busy machine delays them past their bounds. */
+const timed = [
+  'test/service/http/lifecycle.test.ts',
+  'test/service/limits/redis/faults.test.ts',
+  'test/service/liteserver/liteserver.test.ts',
+  'test/service/pool/{attempts,broadcast,faults,pool,recovery,saturation}.test.ts',
+];
+
+/** Unit tests that need a thread of their own. */
+export const apart = [...patching, ...timed];
