@@ -12,8 +12,8 @@ import { createStoreUnderTest, openStore, type StoreUnderTest } from './store.ts
 /** The index of the whole recorded chain, made once for a run of tests. */
 const template = 'recorded_index';
 
-/** A number that only those who make templates lock. */
-const lockKey = 20_261_121;
+/** Class of the advisory locks of templates. The second key is the name, so that two templates are made at once. */
+const lockClass = 20_261_121;
 
 const anyTurn: WriteTurn = { advance: async () => {} };
 
@@ -52,7 +52,7 @@ export async function makeTemplate(name: string, make: (url: string) => Promise<
   const client = new Client(server);
   await client.connect();
   try {
-    await client.query('SELECT pg_advisory_lock($1)', [lockKey]);
+    await client.query('SELECT pg_advisory_lock($1, hashtext($2))', [lockClass, name]);
     const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
     if (rowCount === 1) return;
     const building = `${name}_building`;

@@ -4,14 +4,15 @@ import { Registry } from 'prom-client';
 import { createDetector } from '#service/interfaces/detector.ts';
 import { INTERPRETATION_VERSION } from '#service/interpreter/options.ts';
 import { createChainSnapshots } from '#service/live/contracts/chain-snapshot.ts';
+import { countInterpretations } from '#service/store/interpretations.ts';
 import { createTvm } from '#service/tvm/tvm.ts';
 import { startInterpreter, untilInterpreted } from '#test/service/interpreter/interpreter-under-test.ts';
 import { openPool, startNetwork } from '#test/service/pool/network.ts';
 import { makeRecordedIndex, makeTemplate } from './recorded-index.ts';
 import { createStoreUnderTest, openStore, type StoreUnderTest } from './store.ts';
 
-/** The index of the whole recorded chain with what it means, made once for a run of tests. */
-const template = 'told_index';
+/** Databases made once for a run of tests: the recorded chain of which the interpreter has classified half, and all. */
+const templates = { half: 'half_told_index', whole: 'told_index' } as const;
 
 const now = (): number => performance.now();
 
@@ -23,12 +24,22 @@ const toldMs = 240_000;
  * transfers, actions. A copy of its own for a test file.
  */
 export async function createToldIndex(testFile: string): Promise<StoreUnderTest> {
-  const recorded = await makeRecordedIndex();
-  await makeTemplate(template, tell, recorded);
-  return createStoreUnderTest(testFile, {}, template);
+  await makeTemplate(templates.whole, (url) => tell(url, 0), await makeHalfTold());
+  return createStoreUnderTest(testFile, {}, templates.whole);
 }
 
-async function tell(url: string): Promise<void> {
+/** A store as `createToldIndex`, whose interpreter stopped in the middle of the chain. A copy of its own for a test file. */
+export async function createHalfToldIndex(testFile: string): Promise<StoreUnderTest> {
+  return createStoreUnderTest(testFile, {}, await makeHalfTold());
+}
+
+async function makeHalfTold(): Promise<string> {
+  await makeTemplate(templates.half, (url) => tell(url, 0.5), await makeRecordedIndex());
+  return templates.half;
+}
+
+/** @param share of the blocks that may be left when the interpreter stops */
+async function tell(url: string, share: number): Promise<void> {
   const network = await startNetwork(1, { startBehindBlocks: 0 });
   const opening = openPool(network);
   const { pool } = opening;
@@ -38,7 +49,8 @@ async function tell(url: string): Promise<void> {
   const store = openStore({ url });
   const interpreter = startInterpreter(store, { worlds, detector });
   try {
-    await untilInterpreted(store, INTERPRETATION_VERSION, toldMs);
+    const { todo } = await countInterpretations(store, INTERPRETATION_VERSION);
+    await untilInterpreted(store, INTERPRETATION_VERSION, toldMs, todo * share);
     await store.transaction(({ query }) => query('ANALYZE'));
   } finally {
     await interpreter.close();

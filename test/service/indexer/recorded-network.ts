@@ -3,13 +3,16 @@ import type { LiveBlockFiles } from '#service/live/blocks/block-files.ts';
 import type { Pool } from '#service/pool/pool.ts';
 import type { Store } from '#service/store/store.ts';
 import { migrate } from '#service/store/migrate.ts';
-import type { StoreUnderTest } from '#test/support/store.ts';
-import { createStoreUnderTest } from '#test/support/store.ts';
+import { makeTemplate } from '#test/support/recorded-index.ts';
+import { createStoreUnderTest, openStore, type StoreUnderTest } from '#test/support/store.ts';
 import { openPool, startNetwork, until } from '../pool/network.ts';
 import type { IndexerSettings } from './index-under-test.ts';
 import { patientPool, startIndexer, untilIndexed } from './index-under-test.ts';
 import { filesOver } from './recording.ts';
 import { tableHashes } from './table-hashes.ts';
+
+/** The index of the recorded network after one pass that nothing disturbed. */
+const template = 'indexed_network';
 
 /** The recorded network at its last block, lite servers over it, and databases to index it into. */
 export type RecordedNetwork = {
@@ -44,10 +47,20 @@ export async function openRecordedNetwork(testFile: string, servers = 2): Promis
     return made;
   }
 
+  /** The first file of a run that asks makes the index. */
   async function onePass(): Promise<Record<string, string>> {
-    const { store } = await newStore();
-    await indexWhole(store, { last, files, zero });
-    return tableHashes(store);
+    await makeTemplate(template, async (url) => {
+      const store = openStore({ url });
+      try {
+        await migrate(store);
+        await indexWhole(store, { last, files, zero });
+      } finally {
+        await store.close();
+      }
+    });
+    const made = await createStoreUnderTest(testFile, {}, template);
+    stores.push(made);
+    return tableHashes(made.store);
   }
 
   return {
