@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 import { apart, onControlPlane, onStores } from './test/support/file-groups.ts';
+import FileSequencer from './test/support/file-sequencer.ts';
 
 /** Files of these projects share the threads and the modules that a thread has loaded: a load costs more than most files. */
 const together = { isolate: false } as const;
@@ -17,6 +18,7 @@ export default defineConfig({
     pool: 'threads',
     // Vitest leaves one core free. Many files wait for other processes, so two cores take two files at once.
     maxWorkers: Math.max(2, availableParallelism() - 1),
+    sequence: { sequencer: FileSequencer },
     reporters: ['default', './test/support/skip-reporter.ts', './test/support/times-reporter.ts'],
     setupFiles: './test/support/file-cpu.ts',
     projects: [
