@@ -10,14 +10,14 @@ import { readSources } from './sources.ts';
 const patch =
   /\bvi\.(mock|doMock|hoisted|useFakeTimers|setSystemTime|stub\w+|spyOn)\(|\bprocess\.(chdir|on|once)\(|\bprocess\.env(\.\w+|\[[^\]]+\]) = |\bglobalThis\.\w+ = |\bdelete process\.env/;
 
-const tests = readSources('test/service', 'test/operator', 'test/crds', 'test/charts').filter(({ path }) =>
+const tests = readSources('test/service', 'test/operator', 'test/crds', 'test/charts', 'test/e2e').filter(({ path }) =>
   path.endsWith('.test.ts'),
 );
 const isIn = (path: string, globs: readonly string[]): boolean => globs.some((glob) => matchesGlob(path, glob));
 
 describe('Isolation of tests', () => {
   it('A unit test that patches what its thread shares has a thread of its own', () => {
-    const isolated = [...apart, ...onStores, ...onControlPlane];
+    const isolated = [...apart, ...onStores, ...onControlPlane, 'test/e2e/**'];
     const patching = tests.filter(({ path, text }) => patch.test(text) && !isIn(path, isolated));
     expect(patching.map(({ path }) => path)).toEqual([]);
   });

@@ -21,17 +21,16 @@ const patching = [
   'test/service/**/legacy-send.test.ts',
   'test/service/**/pacing.test.ts',
   'test/service/**/status-line.test.ts',
-  'test/service/**/waiting-line.test.ts',
-  'test/service/pool/flapping.test.ts',
 ];
 
-/** Unit tests that bound real time: a deadline, a failover, a hedge. They run last, because a busy machine delays them past their bounds. */
+/** Tests whose checks depend on real time: deadlines, hedges, failovers. They run last, because a busy machine delays them past their bounds. */
 const timed = [
+  'test/e2e/v2-fuzz.test.ts',
   'test/service/http/lifecycle.test.ts',
   'test/service/limits/redis/faults.test.ts',
-  'test/service/liteserver/liteserver.test.ts',
-  'test/service/pool/{attempts,broadcast,faults,pool,recovery,saturation}.test.ts',
+  'test/service/limits/keyring.test.ts',
+  'test/service/{liteserver,pool}/*.test.ts',
 ];
 
-/** Unit tests that need a thread of their own. */
+/** Tests that run after all others, each in its own thread. */
 export const apart = [...patching, ...timed];
