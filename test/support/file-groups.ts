@@ -19,7 +19,7 @@ export const onControlPlane = ['test/**/*.cluster.test.ts'];
 const patching = [
   'test/service/**/heartbeat.test.ts',
   'test/service/**/legacy-send.test.ts',
-  'test/service/**/pacing.test.ts',
+  'test/service/**/refusal-throttle.test.ts',
   'test/service/**/status-line.test.ts',
 ];
 
