@@ -3,6 +3,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** Order of test files: files on a control plane mostly wait, so they are spread over the other files that have their own thread. */
 export default class FileSequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    // oxlint-disable-next-line unicorn/no-array-sort -- a method of sequencers
     const sorted = await super.sort(files);
     const waiting = sorted.filter(({ project }) => project.name === 'cluster');
     const others = sorted.filter(({ project }) => project.name !== 'cluster');

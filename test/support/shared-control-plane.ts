@@ -17,7 +17,10 @@ export type SharedControlPlane = Pick<
 >;
 
 /** The shared control plane and a client of its administrator. A test file works in namespaces of its own. */
-export async function joinControlPlane(): Promise<{ readonly plane: SharedControlPlane; readonly client: ClusterClient }> {
+export async function joinControlPlane(): Promise<{
+  readonly plane: SharedControlPlane;
+  readonly client: ClusterClient;
+}> {
   const response = await fetch(inject('sharedControlPlaneUrl'));
   if (!response.ok) throw new Error(await response.text());
   const plane = (await response.json()) as SharedControlPlane;
