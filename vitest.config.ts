@@ -33,7 +33,7 @@ export default defineConfig({
         },
       },
       // The last group of the run.
-      { extends: true, test: { name: 'apart', include: apart, sequence: { groupOrder: 1 } } },
+      { extends: true, test: { name: 'apart', include: apart, maxWorkers: 1, sequence: { groupOrder: 1 } } },
       { extends: true, test: { name: 'stores', include: onStores, globalSetup: 'test/support/stores-setup.ts' } },
       {
         extends: true,

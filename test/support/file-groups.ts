@@ -23,14 +23,18 @@ const patching = [
   'test/service/**/status-line.test.ts',
 ];
 
-/** Tests whose checks depend on real time: deadlines, hedges, failovers. They run last, because a busy machine delays them past their bounds. */
+/** Tests whose checks depend on real time: deadlines, hedges, failovers. They run last, because a busy machine delays them past these. */
 const timed = [
   'test/e2e/v2-fuzz.test.ts',
   'test/service/http/lifecycle.test.ts',
   'test/service/limits/redis/faults.test.ts',
   'test/service/limits/keyring.test.ts',
+  'test/service/live/{archive,block-forgeries,forgeries,transaction-faults}.test.ts',
+  'test/service/live/accounts/live-accounts.test.ts',
+  'test/service/live/contracts/get-methods.test.ts',
+  'test/service/tvm/tvm.test.ts',
   'test/service/{liteserver,pool}/*.test.ts',
 ];
 
-/** Tests that run after all others, each in its own thread. */
+/** Tests that run after all others, one at a time, each in its own thread. */
 export const apart = [...patching, ...timed];
