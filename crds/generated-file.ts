@@ -35,9 +35,9 @@ export function withPart(page: string, { begin, end }: Markers, part: string): s
   return `${page.slice(0, from + begin.length)}\n\n${part}\n\n${page.slice(to)}`;
 }
 
-/** Returns text as a cell of a table in Markdown. */
+/** Returns text as a cell of a table in Markdown: no bar ends the cell, and `<name>` is no tag. */
 export function cell(text: string): string {
-  return text.replaceAll('|', String.raw`\|`).replaceAll('<', '&lt;');
+  return text.replaceAll('|', String.raw`\|`).replaceAll(/<(?=[a-z/!])/gi, '&lt;');
 }
 
 /** Runs a generator on the command line and reports its result for each file. With `--check` a file that differs is a failure. */
