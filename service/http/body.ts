@@ -21,8 +21,8 @@ export type BodyReader = {
 const TEXT_MAX = 64;
 
 /**
- * A body over this length in bytes is used in the next turn of the event loop. libuv reads a busy connection up to 32 times in one turn:
- * a caller who sends long bodies one after the other would have as many of them parsed before other callers are read.
+ * A body over this length in bytes is used in the next turn of the event loop. libuv reads a busy connection up to 32 times in one turn.
+ * So long bodies of one caller would all be parsed before the next read of another caller.
  */
 const LONG_BYTES = 16_384;
 
