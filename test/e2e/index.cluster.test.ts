@@ -84,10 +84,10 @@ describe.skipIf(await withoutControlPlane('the index with real pods', 'ours', 'c
       'migrates for another image before a pod of it starts, and leaves the pods that run alone meanwhile',
       async () => {
         const before = await jobNames();
-        await cluster.client.merge(`${paths.tonApis}/main`, { spec: { image: { tag: '0.2.0' } } });
+        await cluster.client.merge(`${paths.tonApis}/main`, { spec: { image: { tag: 'next' } } });
         await expect.poll(async () => (await jobNames()).length, patience).toBe(before.length + 1);
         const fresh = (await jobNames()).find((name) => !before.includes(name)) ?? '';
-        const image = 'tonplane/service:0.2.0';
+        const image = 'tonplane/service:next';
         await expect.poll(() => imagesOf('api'), patience).toEqual([image]);
         await expect.poll(() => imagesOf('indexer'), patience).toEqual([image]);
         await expect.poll(() => imagesOf('metadata'), patience).toEqual([image]);

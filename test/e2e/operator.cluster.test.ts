@@ -268,7 +268,7 @@ describe.skipIf(missing)('the story of an API', () => {
     async () => {
       const before = await podNames();
       await unnoticed(async () => {
-        await change({ image: { tag: '0.2.0' } });
+        await change({ image: { tag: 'next' } });
         await expect.poll(() => reason('Progressing'), patience).toBe('RollingOut');
         await expect.poll(() => reason('Progressing'), rolloutPatience).toBe('RolledOut');
       }, 5000);

@@ -80,7 +80,7 @@ async function rotate(cluster: TonCluster, url: string): Promise<PodFigures['rot
 
 async function rollOut(cluster: TonCluster, url: string, requests: number): Promise<PodFigures['rollout']> {
   const load = startLoad(url, { clients: 4 });
-  await cluster.client.merge(`${paths.tonApis}/main`, { spec: { image: { tag: '0.2.0' } } });
+  await cluster.client.merge(`${paths.tonApis}/main`, { spec: { image: { tag: 'next' } } });
   await until(async () => (await conditionOf(cluster, paths.tonApis, 'main', 'Progressing')) === 'RollingOut');
   await until(async () => (await conditionOf(cluster, paths.tonApis, 'main', 'Progressing')) === 'RolledOut');
   await until(async () => load.asked >= requests);
