@@ -5,7 +5,7 @@ export type RunQueue = {
   /** Starts as many runs as may be at a time. Each run starts the next when it ends. */
   start(): void;
   /** Reports whether the key runs, or waits for a run that will come. */
-  isUnfinished(key: string): boolean;
+  readonly isUnfinished: (key: string) => boolean;
   /** Starts no further run. */
   close(): void;
 };

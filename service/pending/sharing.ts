@@ -34,7 +34,7 @@ export type Sharing = Pick<SharedTraces, 'put' | 'alias' | 'drop' | 'keyBy' | 'g
   /** Removes a message from Redis. @param trace of the message; undefined when there is none */
   forget(key: string, trace: PendingTrace | undefined): Promise<void>;
   /** Continues over another Redis, or the same Redis with another password. */
-  setLink(next: PendingLink): void;
+  readonly setLink: (next: PendingLink) => void;
   /** Leaves the watched messages to other pods and ends the connection. */
   close(): Promise<void>;
 };

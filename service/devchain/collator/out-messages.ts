@@ -23,7 +23,7 @@ export type OutMessages = {
    */
   passOn(message: QueuedMessage, old: number, own: boolean): void;
   /** Takes the note of a message that was delivered elsewhere out of the queue. */
-  dequeue(message: QueuedMessage, importLt: bigint): void;
+  readonly dequeue: (message: QueuedMessage, importLt: bigint) => void;
 };
 
 export type OutMessagesOptions = {
