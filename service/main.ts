@@ -11,7 +11,6 @@ import { configurationFiles, loadConfiguration, processSettings } from './main/c
 import { runDevCommand } from './main/commands/dev-command.ts';
 import { startDev } from './main/roles/dev.ts';
 import { makeNamedFolder } from './main/configuration/named-files.ts';
-import { runFund } from './main/commands/fund.ts';
 import { startIndexerProcess } from './main/roles/indexer.ts';
 import { runKeys } from './main/commands/keys.ts';
 import { startMetadataProcess } from './main/roles/metadata.ts';
@@ -26,10 +25,6 @@ async function main(): Promise<void> {
   const [role, ...rest] = process.argv.slice(2);
   if (role === 'keys') {
     process.stdout.write(await runKeys(rest, Date.now(), process.env));
-    return;
-  }
-  if (role === 'dev' && rest[0] === 'fund') {
-    process.stdout.write(await runFund(rest.slice(1)));
     return;
   }
   if (role === 'dev' && rest[0] !== undefined && !rest[0].startsWith('-')) {

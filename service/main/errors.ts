@@ -10,7 +10,7 @@ import { TonplaneError } from '../error.ts';
  * - `other_network`: a changed configuration is of another network
  * - `postgres_missing`, `postgres_failed`: the Postgres that the dev role runs
  * - `metadata_unwanted`: the configuration disables the role's work
- * - `network_unreachable`, `fund_refused`, `dev_refused`: failures of commands
+ * - `network_unreachable`, `dev_refused`: failures of commands
  */
 export type StartErrorCode =
   | 'port_in_use'
@@ -25,8 +25,7 @@ export type StartErrorCode =
   | 'postgres_failed'
   | 'metadata_unwanted'
   | 'network_unreachable'
-  | 'dev_refused'
-  | 'fund_refused';
+  | 'dev_refused';
 
 /** The service cannot start, or continue, with its options. The message says which option to change. */
 export class StartError extends TonplaneError<StartErrorCode, Readonly<Record<string, string | number>>> {}

@@ -91,13 +91,14 @@ export const methodTable = {
     givesDump: true,
   },
   dev_dump: {
-    about: 'Gives the whole state of the network as a dump: accounts, libraries, configuration and clock.',
+    about:
+      'Gives the state of the network as a dump: accounts, libraries, configuration and clock, without blocks and transactions.',
     parameters: [],
     givesDump: true,
   },
   dev_load: {
     about:
-      'Makes accounts, libraries and configuration those of a dump; validators stay, and the clock does not go back.',
+      'Makes accounts, libraries and configuration those of a dump, which has no history; validators and blocks stay, and the clock does not go back.',
     parameters: [{ kind: 'dump', name: 'dump', about: 'dump of dev_dump or dev_exportSnapshot, in base64' }],
   },
   dev_setBalance: {

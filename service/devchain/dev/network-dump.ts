@@ -29,6 +29,9 @@ export function isOfValidators(parameter: number): boolean {
   return VALIDATOR_PARAMETERS.has(parameter);
 }
 
+/** Parameters of a network's own: the zerostate of its workchain, and its global id, as in its blocks. */
+const OWN_PARAMETERS: ReadonlySet<number> = new Set([12, 19]);
+
 /** The state of a network outside of its blocks. */
 export type NetworkDump = {
   /** Unix seconds of the block that it is of. */
@@ -114,15 +117,14 @@ export function editsToDump(chain: Chain, top: ChainBlock, { boc, accounts }: Ne
   return [...edits, ...gone.map(({ workchain, id }) => ({ workchain, id, edit: () => undefined }))];
 }
 
-/** Parameters of the dump's configuration, without the sets of validators. */
+/** Parameters of the dump's configuration, without those that a network keeps. */
 function configEdit(boc: Boc, { state }: Pick<NonNullable<ReturnType<typeof readAccount>>, 'state'>): AccountEdit[] {
   if (state.kind !== 'active' || state.init.data === undefined) return [];
   const root = new CellSlice(boc, state.init.data).ref();
   const cells = new Map<number, number>();
   walkHashmap(boc, root, 32, (key, value) => {
     const parameter = keyUint(key, 32) | 0;
-    // The zerostate of a workchain is in parameter 12.
-    if (!isOfValidators(parameter) && parameter !== 12) cells.set(parameter, value.ref());
+    if (!isOfValidators(parameter) && !OWN_PARAMETERS.has(parameter)) cells.set(parameter, value.ref());
   });
   return [
     editConfig((states) => new Map([...cells].map(([parameter, cell]) => [parameter, states.import(boc, cell)]))),

@@ -146,7 +146,8 @@ Without --manifest or --global-config: runs a private TON network in this proces
   --lite-server-port N  of the lite server, default 8083; 0 takes a free one
   --json                prints what runs as one line of JSON, for scripts
   --data DIR            keeps the network and its index there; without it both end with the process
-  --load FILE           begins with the accounts, libraries and configuration of a dump (dev dump FILE)
+  --load FILE           begins with the accounts, libraries and configuration of a dump (dev dump FILE); blocks,
+                        transactions and traces from before the dump are no part of it
   --dump FILE           writes such a dump at the end
   --no-index            without the index, and so without /api/v3: else a Postgres of its own runs beside the process
 
@@ -190,9 +191,7 @@ Over lite servers of a real network, one of:
   --start-seqno N       first masterchain block of a new index, default 1, or as the manifest says
   --log-level LEVEL     debug, info, warn or error
 
-dev fund ADDRESS AMOUNT
-                        sends TON of the faucet of a running private network; dev fund --help tells how
-dev NAME VALUE...       calls a method of a running private network; dev help lists them
+dev NAME VALUE...       calls a method of a running private network, such as dev fund ADDRESS AMOUNT; dev help lists them
 keys create|list|revoke|rotate --keyring FILE
                         changes a keyring file; keys --help tells how
 `;

@@ -9,7 +9,7 @@ import { jettonWallet } from '#service/devchain/demo/tokens.ts';
 import type { MethodName } from '#service/devchain/dev/method-table.ts';
 import { createDevMethods } from '#service/devchain/dev/dev-methods.ts';
 import { createFaucet } from '#service/devchain/production/faucet.ts';
-import type { PrivateNetwork } from '#service/devchain/private-network.ts';
+import type { PrivateNetwork, PrivateNetworkOptions } from '#service/devchain/private-network.ts';
 import { accountAt } from '#service/devchain/chain/snapshots.ts';
 import { startPrivateNetwork } from '#test/support/private-network.ts';
 import { followMoney } from './money.ts';
@@ -20,8 +20,8 @@ type Scene = {
   readonly call: (method: MethodName, fields?: object) => Promise<Answer>;
 };
 
-async function start(): Promise<Scene> {
-  const network = await startPrivateNetwork();
+async function start(options: PrivateNetworkOptions = {}): Promise<Scene> {
+  const network = await startPrivateNetwork(options);
   onTestFinished(() => network.close());
   const faucet = createFaucet(network.faucet, { ...network, now: () => 0 });
   const methods = createDevMethods({ network, faucet });
@@ -198,6 +198,15 @@ describe('a dump', () => {
     expect(BigInt(supply!)).toBeGreaterThan(toNano('1004900'));
     expect(followMoney(other.network.chain).filter(({ due, found }) => due !== found)).toEqual([]);
   }, 60_000);
+
+  it('leaves the global id of the network that loads it', async () => {
+    const mainnet = await start({ globalId: -239 });
+    const { dump } = await mainnet.call('dev_dump');
+    const { network, call } = await start();
+    const before = parameterHash(network, 19);
+    await call('dev_load', { dump });
+    expect(parameterHash(network, 19)).toBe(before);
+  });
 
   it('of a snapshot is loaded into its own network too, and anything else is refused', async () => {
     const { network, call } = await start();
