@@ -117,9 +117,12 @@ function writeAccounts(writer: BitWriter, store: CellStore, ids: readonly Buffer
   );
 }
 
-/** `StoragePrices`, tag cc: per second and 65536th, of a bit and a cell in the basechain and in the masterchain. */
+/**
+ * `StoragePrices`, tag cc: per second and 65536th, of a bit and a cell in the basechain and in the masterchain. As on mainnet since 29 April
+ * 2026.
+ */
 function writeStoragePrices(writer: BitWriter): void {
-  writer.uint(0xcc, 8).uint(0, 32).int(1n, 64).int(500n, 64).int(1000n, 64).int(500_000n, 64);
+  writer.uint(0xcc, 8).uint(0, 32).int(0n, 64).int(135n, 64).int(1000n, 64).int(500_000n, 64);
 }
 
 /** `gas_flat_pfx#d1` around `gas_prices_ext#de`. */
@@ -156,7 +159,7 @@ const fixedParams: Record<number, Write> = {
   // `burning_config#01`: half of the fees.
   5: (writer) => writer.uint(1, 8).bit(true).bytes(BLACKHOLE_ID).uint(1, 32).uint(2, 32),
   8: (writer) => writer.uint(0xc4, 8).uint(GLOBAL_VERSION, 32).int(CAPABILITIES, 64),
-  13: (writer) => writer.uint(0x1a, 8).coins(100_000_000_000n).coins(1n).coins(512n),
+  13: (writer) => writer.uint(0x1a, 8).coins(1_000_000_000n).coins(1n).coins(500n),
   14: (writer) => writer.uint(0x6b, 8).coins(1_700_000_000n).coins(1_000_000_000n),
   15: (writer) => writer.uint(65_536, 32).uint(32_768, 32).uint(8192, 32).uint(32_768, 32),
   16: (writer) => writer.uint(400, 16).uint(100, 16).uint(1, 16),
@@ -172,8 +175,8 @@ const fixedParams: Record<number, Write> = {
     [655_360_000n, 1_000_000n, 70_000_000n, 10_000n, 2_500_000n, 100_000_000n, 1_000_000_000n],
   ),
   21: gasPrices(
-    [100n, 40_000n],
-    [26_214_400n, 1_000_000n, 1_000_000n, 10_000n, 10_000_000n, 100_000_000n, 1_000_000_000n],
+    [100n, 6667n],
+    [4_369_067n, 1_000_000n, 1_000_000n, 10_000n, 10_000_000n, 100_000_000n, 1_000_000_000n],
   ),
   22: blockLimits([
     [131_072, 524_288, 1_048_576],
@@ -186,7 +189,7 @@ const fixedParams: Record<number, Write> = {
     [1000, 5000, 10_000],
   ]),
   24: forwardPrices(10_000_000n, 655_360_000n, 65_536_000_000n),
-  25: forwardPrices(400_000n, 26_214_400n, 2_621_440_000n),
+  25: forwardPrices(66_667n, 4_369_067n, 436_906_667n),
   // `catchain_config_new#c2`, masterchain validators shuffled.
   28: (writer) => writer.uint(0xc2, 8).uint(1, 8).uint(250, 32).uint(250, 32).uint(1000, 32).uint(23, 32),
   // `consensus_config_v4#d9`.
