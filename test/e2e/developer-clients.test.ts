@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { STARTUP_KEYS } from '#service/devchain/dev/startup-keys.ts';
+import { runDevCommand } from '#service/main/commands/dev-command.ts';
 import type { welcomeJson } from '#service/main/network/welcome.ts';
 import { installNpmPackages } from '#test/support/npm-packages.ts';
 import { installPythonPackages } from '#test/support/python-packages.ts';
@@ -83,9 +84,28 @@ describe.skipIf(skips('tonutils and toncenter of PyPI', python))('tonutils and t
       `0:${'ab'.repeat(32)}`,
       welcome.demo['wallet v4r2']!,
     ]);
+    // Storage costs a nanoton now and then.
+    const nearlyTwo = expect.closeTo(2_000_000_000, -1) as number;
     expect(JSON.parse(stdout)).toMatchObject({
-      tonutils: { balance: 2_000_000_000 },
-      toncenter: { balance: 2_000_000_000, jettons: [expect.anything()], actions: ['ton_transfer', 'ton_transfer'] },
+      tonutils: { balance: nearlyTwo },
+      toncenter: { balance: nearlyTwo, jettons: [expect.anything()], actions: ['ton_transfer', 'ton_transfer'] },
     });
+  }, 120_000);
+
+  it('deploy a stablecoin, which dev mintJetton mints by its own form', async () => {
+    const interpreter = 'python' in python ? python.python : '';
+    const script = [join(clients, 'stablecoin.py'), service.url, STARTUP_KEYS[3]!.mnemonic];
+    const { master } = JSON.parse((await run(interpreter, script)).stdout) as { master: string };
+    const owner = `0:${'cd'.repeat(32)}`;
+    for (const supply of ['700', '1400']) {
+      const minted = await runDevCommand(['mintJetton', master, owner, '700', '--internal-url', service.internalUrl]);
+      expect(JSON.parse(minted)).toMatchObject({ supply });
+    }
+    const walletsOf = async (): Promise<unknown> => {
+      const answer = await fetch(`${service.url}/api/v3/jetton/wallets?owner_address=${owner}`);
+      return ((await answer.json()) as Record<string, unknown>)['jetton_wallets'];
+    };
+    const jetton = master.toUpperCase();
+    await expect.poll(walletsOf).toMatchObject([{ balance: '1400', jetton }]);
   }, 120_000);
 });

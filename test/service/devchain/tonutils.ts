@@ -26,17 +26,53 @@ export type TonutilsAnswer = {
   readonly paramHash: string;
 };
 
+/** What test/tonutils-go/journey does on a network, with wallets of the demonstration; addresses are raw. */
+export type TonutilsJourney = {
+  readonly config: object;
+  readonly globalId: number;
+  /** Hex. */
+  readonly v5Seed: string;
+  readonly v4Seed: string;
+  readonly collection: string;
+  readonly item: number;
+  readonly domain: string;
+  readonly receiver: string;
+  /** Messages of the highload wallet. */
+  readonly messages: number;
+};
+
+/** What came of it. */
+export type TonutilsArrival = {
+  readonly v5Wallet: string;
+  /** Nanotons of the receiver after the transfer of the wallet v5r1. */
+  readonly received: string;
+  /** Receivers of the highload wallet that got their money. */
+  readonly reached: number;
+  /** Raw addresses, before and after. */
+  readonly owners: readonly string[];
+  /** Raw address of the record `wallet`, and the bag of the new record `site` in hex. */
+  readonly records: readonly string[];
+};
+
 const folder = resolve(import.meta.dirname, '../../tonutils-go');
 
-/** The program that asks with tonutils-go, built once for a machine; a string says why there is none. */
-export async function buildTonutils(): Promise<{ program: string } | { missing: string }> {
+const programs = {
+  tonutils: { target: '.', source: 'main.go' },
+  'tonutils-journey': { target: './journey', source: 'journey/main.go' },
+} as const;
+
+/** A program with tonutils-go, built once for a machine; a string says why there is none. */
+export async function buildTonutils(
+  name: keyof typeof programs = 'tonutils',
+): Promise<{ program: string } | { missing: string }> {
   const why = whyNoGo();
   if (why !== undefined) return { missing: why };
+  const { target, source } = programs[name];
   const hash = createHash('sha256');
-  for (const file of ['go.mod', 'go.sum', 'main.go']) hash.update(readFileSync(join(folder, file)));
+  for (const file of ['go.mod', 'go.sum', source]) hash.update(readFileSync(join(folder, file)));
   try {
     const key = hash.digest('hex').slice(0, 16);
-    return { program: await buildGoProgram({ name: 'tonutils', key, folder, target: '.' }) };
+    return { program: await buildGoProgram({ name, key, folder, target }) };
   } catch (error) {
     return { missing: String(error).split('\n').slice(0, 3).join(' ') };
   }
@@ -44,6 +80,15 @@ export async function buildTonutils(): Promise<{ program: string } | { missing: 
 
 /** @throws Error with what tonutils-go says */
 export function askTonutils(program: string, question: TonutilsQuestion): Promise<TonutilsAnswer> {
+  return run<TonutilsAnswer>(program, question);
+}
+
+/** @throws Error with what tonutils-go says */
+export function travelWithTonutils(program: string, journey: TonutilsJourney): Promise<TonutilsArrival> {
+  return run<TonutilsArrival>(program, journey);
+}
+
+function run<T>(program: string, question: object): Promise<T> {
   const child = spawn(program, [], { stdio: 'pipe' });
   let [answer, complaint] = ['', ''];
   child.stdout.on('data', (text: Buffer) => (answer += text.toString()));
@@ -52,7 +97,7 @@ export function askTonutils(program: string, question: TonutilsQuestion): Promis
   return new Promise((done, fail) => {
     child.once('error', fail);
     child.once('close', (code) => {
-      if (code === 0) done(JSON.parse(answer) as TonutilsAnswer);
+      if (code === 0) done(JSON.parse(answer) as T);
       else fail(new Error(`tonutils-go: ${complaint}`));
     });
   });
