@@ -21,6 +21,12 @@ export default defineConfig({
     sequence: { sequencer: FileSequencer },
     reporters: ['default', './test/support/skip-reporter.ts', './test/support/times-reporter.ts'],
     setupFiles: './test/support/file-cpu.ts',
+    coverage: {
+      provider: 'v8',
+      include: ['{service,operator}/**/*.ts'],
+      exclude: ['**/*.gen.ts'],
+      reporter: ['text', 'html'],
+    },
     projects: [
       { extends: true, test: { name: 'style', include: ['test/style/**/*.test.ts'], ...together } },
       {
