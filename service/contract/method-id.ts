@@ -1,4 +1,4 @@
-import { methodIdOf } from '../live/contracts/method-id.ts';
+import { methodIdOf } from '../tvm/method-id.ts';
 import { invalid } from './errors.ts';
 import type { RequiredParameter } from './parameter.ts';
 

@@ -1,4 +1,4 @@
-import type { LiveAnswer, ReadContext } from '../live/answer.ts';
+import type { LiveAnswer, ReadContext } from './answer.ts';
 import {
   readParameters,
   type Parameter,

@@ -1,6 +1,6 @@
 import { DEPTH_MAX } from '../decode/cell-table.ts';
 import { DecodeError } from '../decode/errors.ts';
-import { sliceEntry, type StackCell, type StackEntry } from '../live/contracts/vm-values.ts';
+import { sliceEntry, type StackCell, type StackEntry } from '../tvm/stack.ts';
 import { parseBocParameter, readBase64 } from './boc-parameter.ts';
 import { ContractError, invalid } from './errors.ts';
 

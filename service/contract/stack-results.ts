@@ -1,5 +1,5 @@
 import { writeBoc } from '../decode/boc-writer.ts';
-import type { StackCell, StackEntry } from '../live/contracts/vm-values.ts';
+import type { StackCell, StackEntry } from '../tvm/stack.ts';
 import { ContractError } from './errors.ts';
 
 // Values of a get-method's result, for every form of a stack (service/v2/README.md#stack).

@@ -1,4 +1,4 @@
-import type { StackEntry } from '../live/contracts/vm-values.ts';
+import type { StackEntry } from '../tvm/stack.ts';
 import { invalid, type ContractError } from './errors.ts';
 import { isRecord } from './record.ts';
 import { cellEntry, readBocCell, readStackNumber } from './stack-arguments.ts';

@@ -1,4 +1,4 @@
-import type { ReadContext } from '../live/answer.ts';
+import type { ReadContext } from '../contract/answer.ts';
 import type { LiveBlockFiles } from '../live/blocks/block-files.ts';
 import type { Stream } from './metrics.ts';
 import { createSemaphore } from '../runtime/semaphore.ts';

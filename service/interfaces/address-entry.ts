@@ -2,8 +2,8 @@ import { BitWriter } from '../decode/bit-writer.ts';
 import { createCellStore } from '../decode/cell-store.ts';
 import { writeStandardAddress } from '../decode/tlb/message-address.ts';
 import type { AccountId } from '../live/accounts/accounts.ts';
-import { sliceEntry } from '../live/contracts/vm-values.ts';
-import type { StackEntry } from '../live/contracts/vm-values.ts';
+import { sliceEntry } from '../tvm/stack.ts';
+import type { StackEntry } from '../tvm/stack.ts';
 import { account, stackShape } from './stack-shape.ts';
 
 /** Returns an account as an argument of a get-method: `addr_std` alone in a slice. */

@@ -1,8 +1,8 @@
 import { openContractCell } from '../decode/contract-data.ts';
 import { DecodeError } from '../decode/errors.ts';
 import type { AccountId } from '../live/accounts/accounts.ts';
-import { cellOfSlice } from '../live/contracts/vm-values.ts';
-import type { StackWindow } from '../live/contracts/vm-values.ts';
+import { cellOfSlice } from '../tvm/stack.ts';
+import type { StackWindow } from '../tvm/stack.ts';
 import { isNamed } from './address-entry.ts';
 import type { Family } from './family.ts';
 import { rawOrNull } from './raw-address.ts';

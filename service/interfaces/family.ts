@@ -1,5 +1,5 @@
 import type { AccountId } from '../live/accounts/accounts.ts';
-import type { StackEntry } from '../live/contracts/vm-values.ts';
+import type { StackEntry } from '../tvm/stack.ts';
 import type { Detected } from './detector.ts';
 import type { Ask } from './method-names.ts';
 

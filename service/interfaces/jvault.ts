@@ -1,4 +1,4 @@
-import type { StackEntry } from '../live/contracts/vm-values.ts';
+import type { StackEntry } from '../tvm/stack.ts';
 import type { Family } from './family.ts';
 import { account } from './stack-shape.ts';
 

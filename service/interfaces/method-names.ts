@@ -1,6 +1,6 @@
-import { methodIdOf } from '../live/contracts/method-id.ts';
+import { methodIdOf } from '../tvm/method-id.ts';
 import { OWN_NAME } from '../live/tokens/nfts.ts';
-import type { StackEntry } from '../live/contracts/vm-values.ts';
+import type { StackEntry } from '../tvm/stack.ts';
 
 /** Get-method with its arguments. */
 export type Ask = { readonly method: string; readonly stack?: readonly StackEntry[] };

@@ -3,7 +3,7 @@ import { DecodeError } from '../decode/errors.ts';
 import { readAccount } from '../live/tokens/dns-records.ts';
 import type { AccountId } from '../live/accounts/accounts.ts';
 import { asBoc } from '../live/tokens/token-contract.ts';
-import type { StackCell } from '../live/contracts/vm-values.ts';
+import type { StackCell } from '../tvm/stack.ts';
 import { accountKey } from '../store/account-key.ts';
 import { isNamed } from './address-entry.ts';
 import type { Family } from './family.ts';

@@ -1,5 +1,5 @@
 import { readStoredContent } from '../live/tokens/token-content.ts';
-import type { StackCell, StackEntry } from '../live/contracts/vm-values.ts';
+import type { StackCell, StackEntry } from '../tvm/stack.ts';
 import { isNamed } from './address-entry.ts';
 import { readDomain } from './domains.ts';
 import type { Answers, Family, Subject, DetectionContext } from './family.ts';

@@ -1,6 +1,6 @@
 import type { AccountId } from '../live/accounts/accounts.ts';
 import { asAddress } from '../live/tokens/token-contract.ts';
-import type { StackCell, StackEntry } from '../live/contracts/vm-values.ts';
+import type { StackCell, StackEntry } from '../tvm/stack.ts';
 
 /** Reads the value of an entry; undefined when its type or kind is wrong. */
 export type EntryReader<T> = (entry: StackEntry) => T | undefined;

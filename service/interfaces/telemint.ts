@@ -1,7 +1,7 @@
 import { openContractCell, readSnake } from '../decode/contract-data.ts';
 import { DecodeError } from '../decode/errors.ts';
-import { cellOfSlice } from '../live/contracts/vm-values.ts';
-import type { StackWindow } from '../live/contracts/vm-values.ts';
+import { cellOfSlice } from '../tvm/stack.ts';
+import type { StackWindow } from '../tvm/stack.ts';
 import type { Family } from './family.ts';
 import { rawOf } from './raw-address.ts';
 import { account, accountOrNothing, int, int53, slice, stackShape } from './stack-shape.ts';

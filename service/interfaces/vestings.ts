@@ -1,6 +1,6 @@
 import { openContractCell, walkDictionary } from '../decode/contract-data.ts';
 import { DecodeError } from '../decode/errors.ts';
-import type { StackCell } from '../live/contracts/vm-values.ts';
+import type { StackCell } from '../tvm/stack.ts';
 import { accountKey } from '../store/account-key.ts';
 import type { Family } from './family.ts';
 import { account, cellOrNull, int, stackShape, uint63 } from './stack-shape.ts';

@@ -4,7 +4,7 @@ import { lookupBlock } from '../liteserver/functions.ts';
 import type { Pool } from '../pool/pool.ts';
 import { ProofError } from '../proof/errors.ts';
 import { checkBlockHeader } from '../proof/header-proof.ts';
-import type { LiveAnswer, ReadContext } from './answer.ts';
+import type { LiveAnswer, ReadContext } from '../contract/answer.ts';
 
 /** The masterchain block that a read is pinned to. */
 export type PinnedBlock = {

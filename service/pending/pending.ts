@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { Detector } from '../interfaces/detector.ts';
 import type { AccountId } from '../live/accounts/accounts.ts';
-import type { ReadContext } from '../live/answer.ts';
+import type { ReadContext } from '../contract/answer.ts';
 import type { ChainSnapshots } from '../live/contracts/chain-snapshot.ts';
 import type { ExternalMessage } from '../live/send/external-message.ts';
 import { createPendingMetrics } from './metrics.ts';

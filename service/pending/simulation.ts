@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 
 import type { Detector } from '../interfaces/detector.ts';
-import type { ReadContext } from '../live/answer.ts';
+import type { ReadContext } from '../contract/answer.ts';
 import type { ChainSnapshot, ChainSnapshots } from '../live/contracts/chain-snapshot.ts';
 import { emulateTrace } from './emulation.ts';
 import type { SimulatedTrace } from './emulation.ts';

@@ -1,4 +1,4 @@
-import type { ReadContext } from '../live/answer.ts';
+import type { ReadContext } from '../contract/answer.ts';
 import type { ExternalMessage } from '../live/send/external-message.ts';
 
 /** A message that no block takes within this time expires. Wallet orders are valid for one to five minutes. */

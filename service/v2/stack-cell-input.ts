@@ -1,6 +1,6 @@
 import type { CellStore } from '../decode/cell-store.ts';
 import { CELL_KINDS, type CellKind } from '../decode/cell-table.ts';
-import type { StackCell } from '../live/contracts/vm-values.ts';
+import type { StackCell } from '../tvm/stack.ts';
 import { invalid } from '../contract/errors.ts';
 import { readBase64 } from '../contract/boc-parameter.ts';
 import { isRecord } from '../contract/record.ts';

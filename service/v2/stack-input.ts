@@ -1,5 +1,5 @@
 import { createCellStore, type CellStore } from '../decode/cell-store.ts';
-import type { StackEntry } from '../live/contracts/vm-values.ts';
+import type { StackEntry } from '../tvm/stack.ts';
 import { invalid, type ContractError } from '../contract/errors.ts';
 import { V2Error } from './errors.ts';
 import { isRecord } from '../contract/record.ts';

@@ -1,5 +1,5 @@
 import type { CellTable } from '../decode/cell-table.ts';
-import { cellOfSlice, type StackCell, type StackEntry } from '../live/contracts/vm-values.ts';
+import { cellOfSlice, type StackCell, type StackEntry } from '../tvm/stack.ts';
 import {
   isPruned,
   listElements,

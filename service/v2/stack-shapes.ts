@@ -1,4 +1,4 @@
-import { STACK_ENTRIES_MAX } from '../live/contracts/vm-values.ts';
+import { STACK_ENTRIES_MAX } from '../tvm/stack.ts';
 import { base64, boc, flag } from './scalars.ts';
 import {
   constant,

@@ -1,5 +1,5 @@
 import { createCellStore } from '../decode/cell-store.ts';
-import type { LiveAnswer, ReadContext } from '../live/answer.ts';
+import type { LiveAnswer, ReadContext } from '../contract/answer.ts';
 import type {
   LiveTransaction,
   LiveTransactionList,

@@ -1,6 +1,6 @@
 import { type Address, beginCell, Cell, Dictionary, storeOutList, type MessageRelaxed } from '@ton/core';
 
-import { methodIdOf } from '#service/live/contracts/method-id.ts';
+import { methodIdOf } from '#service/tvm/method-id.ts';
 
 // Contracts that stand in for ones whose code is not at hand: they answer with the messages that a test gives them, and say of themselves what it
 // wants.

@@ -10,7 +10,7 @@ import { NO_TRANSACTION, writeShardAccount } from '#service/tvm/shard-account.ts
 import type { AccountId } from './accounts.ts';
 import { viewAccount } from './account-view.ts';
 import type { AccountView, FoundAccount } from './account-view.ts';
-import type { LiveAnswer, ReadContext } from '../answer.ts';
+import type { LiveAnswer, ReadContext } from '#service/contract/answer.ts';
 import type { PinnedBlock } from '../pinned-block.ts';
 import { readUnprovedAccount } from './unproved-account.ts';
 

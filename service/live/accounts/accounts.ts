@@ -1,5 +1,5 @@
 import type { BlockId } from '#service/decode/block-id.ts';
-import type { LiveAnswer, ReadContext } from '../answer.ts';
+import type { LiveAnswer, ReadContext } from '#service/contract/answer.ts';
 
 /** An account's address without its spelling: workchain (signed 32 bits) and 32-byte id. */
 export type AccountId = { readonly workchain: number; readonly id: Buffer };

@@ -4,7 +4,7 @@ import { createAccountReader } from './account-reader.ts';
 import type { AccountReaderOptions } from './account-reader.ts';
 import type { AccountView } from './account-view.ts';
 import type { LiveAccount, LiveAccounts } from './accounts.ts';
-import { joinAnswers } from '../answer.ts';
+import { joinAnswers } from '#service/contract/answer.ts';
 import { pinBlock } from '../pinned-block.ts';
 import { createSuspendedAccounts, isSuspended } from './suspended-accounts.ts';
 import type { SuspendedList } from './suspended-accounts.ts';

@@ -9,7 +9,7 @@ import type { ConfigInfoAnswer } from '#service/proof/answers.ts';
 import { checkConfig } from '#service/proof/config-proof.ts';
 import { proving } from '#service/proof/proof-cells.ts';
 import type { AccountId } from './accounts.ts';
-import type { LiveAnswer, ReadContext } from '../answer.ts';
+import type { LiveAnswer, ReadContext } from '#service/contract/answer.ts';
 import type { PinnedBlock } from '../pinned-block.ts';
 
 /** Config parameter 44 as of one key block; undefined where it is not set. */

@@ -19,7 +19,7 @@ import { proving } from '#service/proof/proof-cells.ts';
 import { readStateExtra } from '#service/proof/state-proof.ts';
 import { zeroStateBlock } from '#service/proof/trusted-blocks.ts';
 import { checkZeroState } from '#service/proof/zero-state-proof.ts';
-import type { ReadContext } from '../answer.ts';
+import type { ReadContext } from '#service/contract/answer.ts';
 import type { BlockFinder } from './block-finder.ts';
 
 /** File of a block with its references to other blocks. */

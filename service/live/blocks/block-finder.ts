@@ -18,7 +18,7 @@ import type { BlockSearch } from '#service/proof/lookup-proof.ts';
 import { checkLookup, checkLookupWithProof } from '#service/proof/lookup-proof.ts';
 import { proving } from '#service/proof/proof-cells.ts';
 import { checkShardBlockProof } from '#service/proof/shard-links.ts';
-import type { LiveAnswer, ReadContext } from '../answer.ts';
+import type { LiveAnswer, ReadContext } from '#service/contract/answer.ts';
 import type { LiveBlockHeader, LiveBlocks, ShardPlace } from './blocks.ts';
 
 export type BlockFinder = Pick<LiveBlocks, 'findBlock' | 'readHeader'>;

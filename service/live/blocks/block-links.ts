@@ -6,7 +6,7 @@ import type { BackLink, BlockLink, ForwardLink, PartialBlockProof } from '#servi
 import { checkBlockProof } from '#service/proof/block-proof.ts';
 import { ProofError } from '#service/proof/errors.ts';
 import type { SignatureChecker } from '#service/proof/signature-checker.ts';
-import type { LiveAnswer, ReadContext } from '../answer.ts';
+import type { LiveAnswer, ReadContext } from '#service/contract/answer.ts';
 
 /** Two masterchain blocks that are accepted already, and the network's zerostate as block 0. */
 export type BlockPair = { readonly known: BlockId; readonly target: BlockId; readonly zeroState: BlockId };

@@ -3,7 +3,7 @@ import type { BlockInfo } from '#service/decode/tlb/block-info.ts';
 import type { BackLink, ShardBlockLink } from '#service/proof/answers.ts';
 import type { BlockSearch } from '#service/proof/lookup-proof.ts';
 import type { SignatureSet } from '#service/proof/signatures.ts';
-import type { LiveAnswer, ReadContext } from '../answer.ts';
+import type { LiveAnswer, ReadContext } from '#service/contract/answer.ts';
 
 /** A shard: any account prefix stands for the shard that has it. `shard` is unsigned. */
 export type ShardPlace = { readonly workchain: number; readonly shard: bigint };

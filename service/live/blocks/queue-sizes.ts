@@ -4,8 +4,8 @@ import { getBlockOutMsgQueueSize, getOutMsgQueueSizes } from '#service/liteserve
 import type { Pool } from '#service/pool/pool.ts';
 import { ProofError } from '#service/proof/errors.ts';
 import { checkQueueSize } from '#service/proof/queue-size-proof.ts';
-import { joinAnswers } from '../answer.ts';
-import type { LiveAnswer, ReadContext } from '../answer.ts';
+import { joinAnswers } from '#service/contract/answer.ts';
+import type { LiveAnswer, ReadContext } from '#service/contract/answer.ts';
 import type { LiveQueueSizes } from './blocks.ts';
 
 type QueueSize = LiveQueueSizes['shards'][number];

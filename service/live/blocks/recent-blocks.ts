@@ -12,7 +12,7 @@ import { requireBlock } from '#service/proof/header-proof.ts';
 import { proving } from '#service/proof/proof-cells.ts';
 import { readSplitStateProof, readStateExtra } from '#service/proof/state-proof.ts';
 import type { PreviousBlocks } from '#service/tvm/previous-blocks.ts';
-import type { LiveAnswer, ReadContext } from '../answer.ts';
+import type { LiveAnswer, ReadContext } from '#service/contract/answer.ts';
 import type { PinnedBlock } from '../pinned-block.ts';
 
 /** Bit of getConfigParams' mode: prove the previous blocks that contracts may read (service/liteserver/README.md#mode-bits). */

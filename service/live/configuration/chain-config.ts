@@ -10,7 +10,7 @@ import { checkConfig } from '#service/proof/config-proof.ts';
 import { proving } from '#service/proof/proof-cells.ts';
 import type { TvmConfig } from '#service/tvm/tvm.ts';
 import type { AccountId } from '../accounts/accounts.ts';
-import type { LiveAnswer, ReadContext } from '../answer.ts';
+import type { LiveAnswer, ReadContext } from '#service/contract/answer.ts';
 import type { PinnedBlock } from '../pinned-block.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { LiveAnswer, ReadContext } from '../answer.ts';
+import type { LiveAnswer, ReadContext } from '#service/contract/answer.ts';
 
 /** A public library by the hash that code refers to it by. */
 export type LiveLibrary = {

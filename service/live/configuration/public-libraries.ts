@@ -2,7 +2,7 @@ import { writeBoc } from '#service/decode/boc-writer.ts';
 import { getLibrariesWithProof } from '#service/liteserver/functions.ts';
 import type { Pool } from '#service/pool/pool.ts';
 import { checkLibrariesWithProof } from '#service/proof/library-proof.ts';
-import type { LiveAnswer, ReadContext } from '../answer.ts';
+import type { LiveAnswer, ReadContext } from '#service/contract/answer.ts';
 import type { PinnedBlock } from '../pinned-block.ts';
 
 /** Mode of getLibrariesWithProof: with cells, without publishers (service/liteserver/README.md#mode-bits). */

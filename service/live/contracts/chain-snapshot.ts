@@ -24,14 +24,14 @@ import type { AccountCell, AccountReaderOptions } from '../accounts/account-read
 import { viewSimulated } from '../accounts/account-view.ts';
 import type { AccountView } from '../accounts/account-view.ts';
 import type { AccountId } from '../accounts/accounts.ts';
-import type { LiveAnswer, ReadContext } from '../answer.ts';
+import type { LiveAnswer, ReadContext } from '#service/contract/answer.ts';
 import { createChainConfigs } from '../configuration/chain-config.ts';
 import { LiveError } from '../errors.ts';
 import { pinBlock } from '../pinned-block.ts';
 import type { PinnedBlock } from '../pinned-block.ts';
 import { readPublicLibrary } from '../configuration/public-libraries.ts';
 import { createRecentBlocks } from '../blocks/recent-blocks.ts';
-import type { StackEntry } from './vm-values.ts';
+import type { StackEntry } from '#service/tvm/stack.ts';
 import { weighStack } from './stack-weight.ts';
 
 /** A get-method of an account and its arguments, the last one on top. */

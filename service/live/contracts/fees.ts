@@ -1,5 +1,5 @@
 import type { SourceFees } from '#service/tvm/fees.ts';
-import type { LiveAnswer, ReadContext } from '../answer.ts';
+import type { LiveAnswer, ReadContext } from '#service/contract/answer.ts';
 import type { ChainSnapshots, FeesCall } from './chain-snapshot.ts';
 
 export type { SourceFees } from '#service/tvm/fees.ts';

@@ -1,8 +1,8 @@
 import { createHiddenProperty } from '#service/runtime/hidden-property.ts';
 import type { BlockId } from '#service/decode/block-id.ts';
-import type { LiveAnswer, ReadContext } from '../answer.ts';
+import type { LiveAnswer, ReadContext } from '#service/contract/answer.ts';
 import type { ChainSnapshots, MethodCall, MethodRun } from './chain-snapshot.ts';
-import type { StackEntry } from './vm-values.ts';
+import type { StackEntry } from '#service/tvm/stack.ts';
 
 /** How a get-method ended on the state of an account in one masterchain block. */
 export type LiveMethodRun = {

@@ -1,5 +1,5 @@
 import type { CellTable } from '#service/decode/cell-table.ts';
-import type { StackEntry } from './vm-values.ts';
+import type { StackEntry } from '#service/tvm/stack.ts';
 
 /** An entry without what it refers to: an object and, for a number, its digits. */
 const ENTRY_BYTES = 320;

@@ -3,7 +3,7 @@ import type { Pool } from '#service/pool/pool.ts';
 import type { ExternalContent } from '#service/tvm/fees.ts';
 import { writeExternalMessage } from '#service/tvm/fees.ts';
 import type { AccountId, LiveAccounts } from '../accounts/accounts.ts';
-import type { LiveAnswer, ReadContext } from '../answer.ts';
+import type { LiveAnswer, ReadContext } from '#service/contract/answer.ts';
 import { readExternalMessage } from './external-message.ts';
 import type { ExternalMessage } from './external-message.ts';
 import type { LiveSend, OnSent } from './send.ts';

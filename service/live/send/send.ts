@@ -1,5 +1,5 @@
 import type { Pool } from '#service/pool/pool.ts';
-import type { LiveAnswer, ReadContext } from '../answer.ts';
+import type { LiveAnswer, ReadContext } from '#service/contract/answer.ts';
 import { readExternalMessage } from './external-message.ts';
 import type { ExternalMessage } from './external-message.ts';
 

@@ -3,16 +3,16 @@ import { createHash } from 'node:crypto';
 import { createCellStore } from '#service/decode/cell-store.ts';
 import { DecodeError } from '#service/decode/errors.ts';
 import { ReadBudget } from '#service/decode/read-budget.ts';
-import { methodIdOf } from '../contracts/method-id.ts';
+import { methodIdOf } from '#service/tvm/method-id.ts';
 import type { AccountId } from '../accounts/accounts.ts';
-import type { LiveAnswer, ReadContext } from '../answer.ts';
+import type { LiveAnswer, ReadContext } from '#service/contract/answer.ts';
 import type { ChainSnapshot, ChainSnapshots } from '../contracts/chain-snapshot.ts';
 import { decodeDomain, encodeDomain } from './dns-names.ts';
 import { readDnsRecord, readDnsRecords, showRecord } from './dns-records.ts';
 import type { DnsRecord } from './dns-records.ts';
 import { LiveError } from '../errors.ts';
-import { sliceEntry } from '../contracts/vm-values.ts';
-import type { StackCell, StackEntry } from '../contracts/vm-values.ts';
+import { sliceEntry } from '#service/tvm/stack.ts';
+import type { StackCell, StackEntry } from '#service/tvm/stack.ts';
 
 /** Record of a name, under the part of the name that its resolver was asked for. */
 export type DnsEntry = {

@@ -8,8 +8,8 @@ import type { TokenContent } from './token-content.ts';
 import { asAddress, asCell, asInteger, names, orNone } from './token-contract.ts';
 import type { TokenContract } from './token-contract.ts';
 import type { DomainContent, NftCollection, NftItem } from './tokens.ts';
-import { sliceEntry } from '../contracts/vm-values.ts';
-import type { StackCell, StackEntry } from '../contracts/vm-values.ts';
+import { sliceEntry } from '#service/tvm/stack.ts';
+import type { StackCell, StackEntry } from '#service/tvm/stack.ts';
 
 /** `get_collection_data`: index of the next item, content, owner (TEP-62). */
 export async function readNftCollection(contract: TokenContract): Promise<NftCollection | undefined> {

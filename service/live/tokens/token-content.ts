@@ -13,7 +13,7 @@ import {
 import { DecodeError } from '#service/decode/errors.ts';
 import { keyUint } from '#service/decode/hashmap.ts';
 import { ReadBudget } from '#service/decode/read-budget.ts';
-import type { StackCell } from '../contracts/vm-values.ts';
+import type { StackCell } from '#service/tvm/stack.ts';
 
 /** Content of a token by its own account (TEP-64). */
 export type TokenContent =

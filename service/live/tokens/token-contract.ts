@@ -7,9 +7,9 @@ import type { ChainSnapshot } from '../contracts/chain-snapshot.ts';
 import { readAccount } from './dns-records.ts';
 import type { Zones } from './dns-zones.ts';
 import { LiveError } from '../errors.ts';
-import { methodIdOf } from '../contracts/method-id.ts';
-import { cellOfSlice, sliceEntry } from '../contracts/vm-values.ts';
-import type { StackCell, StackEntry } from '../contracts/vm-values.ts';
+import { methodIdOf } from '#service/tvm/method-id.ts';
+import { cellOfSlice, sliceEntry } from '#service/tvm/stack.ts';
+import type { StackCell, StackEntry } from '#service/tvm/stack.ts';
 
 /** A contract that may be a token: its get-methods by name. */
 export type TokenContract = {

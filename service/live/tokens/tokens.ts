@@ -1,5 +1,5 @@
 import type { AccountId } from '../accounts/accounts.ts';
-import type { LiveAnswer, ReadContext } from '../answer.ts';
+import type { LiveAnswer, ReadContext } from '#service/contract/answer.ts';
 import type { ChainSnapshots } from '../contracts/chain-snapshot.ts';
 import type { KnownRecord } from './dns-records.ts';
 import { LiveError } from '../errors.ts';

@@ -4,7 +4,7 @@ import type { Pool } from '#service/pool/pool.ts';
 import { proving } from '#service/proof/proof-cells.ts';
 import { checkTransactionList } from '#service/proof/transaction-list-proof.ts';
 import type { AccountId } from '../accounts/accounts.ts';
-import type { LiveAnswer, ReadContext } from '../answer.ts';
+import type { LiveAnswer, ReadContext } from '#service/contract/answer.ts';
 import type { LiveTransaction, LiveTransactionList, TransactionPlace } from './transactions.ts';
 
 /** Maximum transactions in one answer of a lite server (service/liteserver/README.md#functions). */

@@ -4,7 +4,7 @@ import { listBlockTransactions, listBlockTransactionsExt } from '#service/litese
 import type { Pool } from '#service/pool/pool.ts';
 import { checkBlockTransactions, checkBlockTransactionsExt } from '#service/proof/block-transactions-proof.ts';
 import { proving } from '#service/proof/proof-cells.ts';
-import type { LiveAnswer, ReadContext } from '../answer.ts';
+import type { LiveAnswer, ReadContext } from '#service/contract/answer.ts';
 import type { BlockTransactionRange, LiveTransaction, TransactionName } from './transactions.ts';
 
 /** Maximum transactions in one answer of a lite server (service/liteserver/README.md#functions). */

@@ -2,7 +2,7 @@ import type { BlockId } from '#service/decode/block-id.ts';
 import type { CellTable } from '#service/decode/cell-table.ts';
 import type { Transaction } from '#service/decode/tlb/transaction.ts';
 import type { AccountId } from '../accounts/accounts.ts';
-import type { LiveAnswer, ReadContext } from '../answer.ts';
+import type { LiveAnswer, ReadContext } from '#service/contract/answer.ts';
 import type { ShardPlace } from '../blocks/blocks.ts';
 
 /** A transaction in the table that holds its cells; the table may hold others too. */

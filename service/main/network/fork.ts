@@ -7,7 +7,7 @@ import { Registry } from 'prom-client';
 import { sameBlock } from '#service/decode/block-id.ts';
 import type { AccountPlace } from '#service/devchain/collator/missing-account.ts';
 import type { ForkPoint, ForkSource } from '#service/devchain/fork/fork.ts';
-import type { ReadContext } from '#service/live/answer.ts';
+import type { ReadContext } from '#service/contract/answer.ts';
 import { createBlockFinder } from '#service/live/blocks/block-finder.ts';
 import { createLiveAccounts } from '#service/live/accounts/live-accounts.ts';
 import { createLiveConfiguration } from '#service/live/configuration/live-configuration.ts';

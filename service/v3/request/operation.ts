@@ -34,7 +34,7 @@ import {
 } from '#service/contract/operation.ts';
 import { markFlat } from '#service/contract/json-stream.ts';
 import type { Parameters, Values } from '#service/contract/parameter.ts';
-import type { ReadContext } from '#service/live/answer.ts';
+import type { ReadContext } from '#service/contract/answer.ts';
 import type { Semaphore } from '#service/runtime/semaphore.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import type { RequestSettings } from './settings.ts';

@@ -14,7 +14,7 @@ import {
   viewHexNumber,
   type BagRoom,
 } from '#service/contract/stack-results.ts';
-import { STACK_ENTRIES_MAX, cellOfSlice, type StackCell, type StackEntry } from '#service/live/contracts/vm-values.ts';
+import { STACK_ENTRIES_MAX, cellOfSlice, type StackCell, type StackEntry } from '#service/tvm/stack.ts';
 
 // Values of the VM as `{type, value}` (service/v3/README.md#operations-at-the-head).
 

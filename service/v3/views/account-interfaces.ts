@@ -1,4 +1,4 @@
-import { methodIdOf } from '#service/live/contracts/method-id.ts';
+import { methodIdOf } from '#service/tvm/method-id.ts';
 import known from './account-interfaces.json' with { type: 'json' };
 
 /** Data of an account's code. */

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 
-import type { ReadContext } from '#service/live/answer.ts';
+import type { ReadContext } from '#service/contract/answer.ts';
 import { scriptAccounts } from '#test/service/v2/scripted-accounts.ts';
 import { allowed, scriptLimits, startListener, type Listener } from './listener.ts';
 

@@ -4,7 +4,7 @@ import { createConnection } from 'node:net';
 
 import { afterEach, describe, expect, it } from 'vitest';
 
-import type { ReadContext } from '#service/live/answer.ts';
+import type { ReadContext } from '#service/contract/answer.ts';
 import { liveInfo, scriptAccounts } from '#test/service/v2/scripted-accounts.ts';
 import { startListener, type Listener, type ListenerSetup } from './listener.ts';
 import { post, request } from './requests.ts';

@@ -12,7 +12,7 @@ import { createFallbackSource } from '#service/indexer/fallback-source.ts';
 import { createLiteServerSource } from '#service/indexer/lite-server-source.ts';
 import type { BlockSource, SourceBlocks } from '#service/indexer/source.ts';
 import { answeredError } from '#service/liteserver/errors.ts';
-import type { ReadContext } from '#service/live/answer.ts';
+import type { ReadContext } from '#service/contract/answer.ts';
 import type { LiveBlockFiles } from '#service/live/blocks/block-files.ts';
 import type { PoolUnderTest } from '../pool/network.ts';
 import { openPool, startNetwork, until } from '../pool/network.ts';

@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { formatRawAddress } from '#service/decode/address.ts';
 import { createDetector, type Detected } from '#service/interfaces/detector.ts';
 import type { AccountId } from '#service/live/accounts/accounts.ts';
-import { methodIdOf } from '#service/live/contracts/method-id.ts';
-import type { StackEntry } from '#service/live/contracts/vm-values.ts';
+import { methodIdOf } from '#service/tvm/method-id.ts';
+import type { StackEntry } from '#service/tvm/stack.ts';
 import { accountKey } from '#service/store/account-key.ts';
 import { metric } from '../pool/network.ts';
 import {

@@ -8,7 +8,7 @@ import { jvaultContracts } from '#service/interfaces/jvault.ts';
 import { nominatorPools } from '#service/interfaces/nominators.ts';
 import { vestings } from '#service/interfaces/vestings.ts';
 import type { AccountId } from '#service/live/accounts/accounts.ts';
-import type { StackEntry } from '#service/live/contracts/vm-values.ts';
+import type { StackEntry } from '#service/tvm/stack.ts';
 import { accountKey } from '#service/store/account-key.ts';
 import { accountNumber, addressOf, cellEntry, emptyCell, int, nothing, replaced, sliceOf } from './scripted-world.ts';
 

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { formatRawAddress } from '#service/decode/address.ts';
 import { createDetector, type Detected } from '#service/interfaces/detector.ts';
 import type { AccountId } from '#service/live/accounts/accounts.ts';
-import type { StackEntry } from '#service/live/contracts/vm-values.ts';
+import type { StackEntry } from '#service/tvm/stack.ts';
 import { accountKey } from '#service/store/account-key.ts';
 import {
   accountNumber,

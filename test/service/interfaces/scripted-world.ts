@@ -5,8 +5,8 @@ import { parseBoc } from '#service/decode/boc.ts';
 import type { ChangedAccount, DetectionWorld } from '#service/interfaces/detector.ts';
 import type { AccountView } from '#service/live/accounts/account-view.ts';
 import type { AccountId } from '#service/live/accounts/accounts.ts';
-import { methodIdOf } from '#service/live/contracts/method-id.ts';
-import { sliceEntry, type StackEntry } from '#service/live/contracts/vm-values.ts';
+import { methodIdOf } from '#service/tvm/method-id.ts';
+import { sliceEntry, type StackEntry } from '#service/tvm/stack.ts';
 
 /** Answer of a get-method to its arguments: a result, an exit code, or `unreadable`. */
 export type Said = readonly StackEntry[] | number | 'unreadable';

@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import type { Devchain } from '#service/devchain/devchain.ts';
-import type { LiveAnswer, ReadContext } from '#service/live/answer.ts';
+import type { LiveAnswer, ReadContext } from '#service/contract/answer.ts';
 import type { LiveBlocks } from '#service/live/blocks/blocks.ts';
 import type { LiveConfiguration } from '#service/live/configuration/configuration.ts';
 import { createLiveBlocks } from '#service/live/blocks/live-blocks.ts';

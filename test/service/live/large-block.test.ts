@@ -11,7 +11,7 @@ import { readBlockInfo } from '#service/decode/tlb/block-info.ts';
 import type { Chain } from '#service/devchain/chain/chain.ts';
 import { answerListing, answerListingExt } from '#service/devchain/queries/listing-queries.ts';
 import type { ChainView } from '#service/devchain/chain/chain-view.ts';
-import type { LiveAnswer } from '#service/live/answer.ts';
+import type { LiveAnswer } from '#service/contract/answer.ts';
 import { createLiveTransactions } from '#service/live/transactions/live-transactions.ts';
 import type { LiveTransactions } from '#service/live/transactions/transactions.ts';
 import type { LiteServerFunction } from '#service/liteserver/functions.ts';

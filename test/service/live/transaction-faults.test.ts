@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import type { Devchain } from '#service/devchain/devchain.ts';
 import type { LiveTransactions } from '#service/live/transactions/transactions.ts';
-import type { ReadContext } from '#service/live/answer.ts';
+import type { ReadContext } from '#service/contract/answer.ts';
 import { openPool, startNetwork, until, within } from '../pool/network.ts';
 import type { Faults } from '../pool/network.ts';
 import { makeTransactions } from './recorded-transactions.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { LiveError } from '#service/live/errors.ts';
 import { TvmError } from '#service/tvm/errors.ts';
-import type { StackEntry } from '#service/live/contracts/vm-values.ts';
+import type { StackEntry } from '#service/tvm/stack.ts';
 import { startListener, type Listener } from '#test/service/http/listener.ts';
 import { chainOfCells, exoticBags } from '#test/service/decode/exotic-cells.ts';
 import { call, type Way } from '#test/service/http/requests.ts';

@@ -1,6 +1,6 @@
 import { FULL_SHARD, MASTERCHAIN, type BlockId } from '#service/decode/block-id.ts';
 import type { AccountId, LiveAccount, LiveAccounts, LiveMasterchainInfo } from '#service/live/accounts/accounts.ts';
-import type { LiveAnswer, ReadContext } from '#service/live/answer.ts';
+import type { LiveAnswer, ReadContext } from '#service/contract/answer.ts';
 
 /** 32 bytes that are easy to tell apart. */
 export function bytes32(fill: number): Buffer {

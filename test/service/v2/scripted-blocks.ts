@@ -1,6 +1,6 @@
 import type { BlockId } from '#service/decode/block-id.ts';
 import type { BlockInfo } from '#service/decode/tlb/block-info.ts';
-import type { LiveAnswer } from '#service/live/answer.ts';
+import type { LiveAnswer } from '#service/contract/answer.ts';
 import type { LiveBlockHeader, LiveBlocks } from '#service/live/blocks/blocks.ts';
 import { bytes32, masterchainBlock } from './scripted-accounts.ts';
 

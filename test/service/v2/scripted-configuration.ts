@@ -1,4 +1,4 @@
-import type { LiveAnswer } from '#service/live/answer.ts';
+import type { LiveAnswer } from '#service/contract/answer.ts';
 import type { LiveConfiguration } from '#service/live/configuration/configuration.ts';
 import { bytes32, emptyCellBoc } from './scripted-accounts.ts';
 

@@ -1,4 +1,4 @@
-import type { LiveAnswer } from '#service/live/answer.ts';
+import type { LiveAnswer } from '#service/contract/answer.ts';
 import { readExternalMessage, type ExternalMessage } from '#service/live/send/external-message.ts';
 import type { ExternalQuery, LegacySend } from '#service/live/send/legacy-send.ts';
 import type { LiveSend } from '#service/live/send/send.ts';

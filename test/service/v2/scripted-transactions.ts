@@ -1,5 +1,5 @@
 import type { AccountId } from '#service/live/accounts/accounts.ts';
-import type { LiveAnswer } from '#service/live/answer.ts';
+import type { LiveAnswer } from '#service/contract/answer.ts';
 import { LiveError } from '#service/live/errors.ts';
 import type {
   BlockListing,

@@ -2,7 +2,7 @@ import { beginCell } from '@ton/core';
 import { describe, expect, it } from 'vitest';
 
 import { writeBoc } from '#service/decode/boc-writer.ts';
-import { cellOfSlice, type StackEntry } from '#service/live/contracts/vm-values.ts';
+import { cellOfSlice, type StackEntry } from '#service/tvm/stack.ts';
 import { legacyStack, typedStack } from '#service/v2/stack-input.ts';
 import { exoticBags, exoticCells } from '../decode/exotic-cells.ts';
 

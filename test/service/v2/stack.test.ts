@@ -15,7 +15,7 @@ import {
 import { describe, expect, it } from 'vitest';
 
 import { parseBoc } from '#service/decode/boc.ts';
-import { cellOfSlice, sliceEntry, type StackEntry } from '#service/live/contracts/vm-values.ts';
+import { cellOfSlice, sliceEntry, type StackEntry } from '#service/tvm/stack.ts';
 import { encodeStack } from '#service/tvm/stack-writer.ts';
 import { legacyStack, typedStack } from '#service/v2/stack-input.ts';
 import { viewLegacyStack, viewTypedStack } from '#service/v2/stack-output.ts';

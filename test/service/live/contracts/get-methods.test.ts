@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { methodIdOf } from '#service/live/contracts/method-id.ts';
+import { methodIdOf } from '#service/tvm/method-id.ts';
 import type { Devchain } from '#service/devchain/devchain.ts';
 import { createChainSnapshots } from '#service/live/contracts/chain-snapshot.ts';
 import type { MethodCall } from '#service/live/contracts/chain-snapshot.ts';

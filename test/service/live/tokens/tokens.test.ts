@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { parseBoc } from '#service/decode/boc.ts';
 import type { AccountId } from '#service/live/accounts/accounts.ts';
 import type { ChainSnapshot, MethodCall } from '#service/live/contracts/chain-snapshot.ts';
-import { methodIdOf } from '#service/live/contracts/method-id.ts';
+import { methodIdOf } from '#service/tvm/method-id.ts';
 import { createLiveTokens, type Token } from '#service/live/tokens/tokens.ts';
-import { sliceEntry, type StackEntry } from '#service/live/contracts/vm-values.ts';
+import { sliceEntry, type StackEntry } from '#service/tvm/stack.ts';
 import { TvmError } from '#service/tvm/errors.ts';
 
 /** A contract by its get-methods: a result, or an exit code. */

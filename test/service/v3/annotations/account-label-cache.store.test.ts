@@ -2,7 +2,7 @@ import type { Client } from 'pg';
 import { Registry } from 'prom-client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
-import { methodIdOf } from '#service/live/contracts/method-id.ts';
+import { methodIdOf } from '#service/tvm/method-id.ts';
 import { migrate } from '#service/store/migrate.ts';
 import { CHANGES_MAX } from '#service/store/queries/account-changes.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';

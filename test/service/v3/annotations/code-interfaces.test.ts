@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { methodIdOf } from '#service/live/contracts/method-id.ts';
+import { methodIdOf } from '#service/tvm/method-id.ts';
 import { hashKey } from '#service/store/hash-key.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import { createCodeInterfaces, type CodeNote } from '#service/v3/annotations/code-interfaces.ts';

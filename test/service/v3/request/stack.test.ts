@@ -2,7 +2,7 @@ import { Cell, beginCell } from '@ton/core';
 import { describe, expect, test } from 'vitest';
 
 import { parseBoc } from '#service/decode/boc.ts';
-import type { StackEntry } from '#service/live/contracts/vm-values.ts';
+import type { StackEntry } from '#service/tvm/stack.ts';
 import { stackArguments, viewStack } from '#service/v3/request/stack.ts';
 import { exoticBags } from '#test/service/decode/exotic-cells.ts';
 

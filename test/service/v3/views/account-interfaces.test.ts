@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { methodIdOf } from '#service/live/contracts/method-id.ts';
+import { methodIdOf } from '#service/tvm/method-id.ts';
 import { interfacesOf } from '#service/v3/views/account-interfaces.ts';
 
 const walletV4R2 = '/rX/aCDi/w2Ug+fg1iyBfYRniftK5YDIeIZtlZ2r1cA=';

@@ -1,4 +1,4 @@
-import { crc16 } from '#service/decode/address.ts';
+import { crc16 } from '../decode/address.ts';
 
 /** `crc16(name) | 0x10000`, the compilers' number of a method of this name. */
 export function methodIdOf(name: string): number {
