@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
 
 import { defineConfig } from 'vitest/config';
 
@@ -19,6 +20,8 @@ export default defineConfig({
     // Vitest leaves one core free. Many files wait for other processes, so two cores take two files at once.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     sequence: { sequencer: FileSequencer },
+    // Tests start the service and the operator again and again from the same sources.
+    env: { NODE_COMPILE_CACHE: resolve(import.meta.dirname, 'node_modules/.cache/compile') },
     reporters: ['default', './test/support/skip-reporter.ts', './test/support/times-reporter.ts'],
     setupFiles: './test/support/file-cpu.ts',
     coverage: {

@@ -55,6 +55,8 @@ const tokenPath = '/var/run/secrets/kubernetes.io/serviceaccount';
 /** The API server may be away for a while: that is what some tests are about. */
 const statusRetryMs = 300;
 const podNetwork = resolve(import.meta.dirname, 'pod-network.ts');
+/** Compiled sources that processes of a run share. */
+const compileCache = process.env['NODE_COMPILE_CACHE'];
 
 /** Starts the processes of a pod and keeps its status. */
 export function createPod(pod: ClusterObject, context: PodContext): RunningPod {
@@ -112,6 +114,7 @@ export function createPod(pod: ClusterObject, context: PodContext): RunningPod {
       PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
       HOME: folder,
       NODE_OPTIONS: `--import=${podNetwork}`,
+      ...(compileCache !== undefined && { NODE_COMPILE_CACHE: compileCache }),
       [podNetworkVariables.address]: onLoopback(address),
       [podNetworkVariables.namespace]: namespace,
       [podNetworkVariables.names]: context.namesFile,
