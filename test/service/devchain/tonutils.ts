@@ -26,7 +26,7 @@ export type TonutilsAnswer = {
   readonly paramHash: string;
 };
 
-/** What test/tonutils-go/journey does on a network, with wallets of the demonstration; addresses are raw. */
+/** Journey of test/tonutils-go/journey on a network, with wallets of the demonstration; addresses are raw. */
 export type TonutilsJourney = {
   readonly config: object;
   readonly globalId: number;
@@ -41,7 +41,7 @@ export type TonutilsJourney = {
   readonly messages: number;
 };
 
-/** What came of it. */
+/** Result of a journey. */
 export type TonutilsArrival = {
   readonly v5Wallet: string;
   /** Nanotons of the receiver after the transfer of the wallet v5r1. */
