@@ -26,7 +26,7 @@ const patching = [
 /** Tests whose checks depend on real time: deadlines, hedges, failovers. They run last, because a busy machine delays them past these. */
 const timed = [
   'test/e2e/v2-fuzz.test.ts',
-  'test/service/http/lifecycle.test.ts',
+  'test/service/http/{early-refusal,lifecycle}.test.ts',
   'test/service/limits/redis/faults.test.ts',
   'test/service/limits/keyring.test.ts',
   'test/service/live/{archive,block-forgeries,forgeries,transaction-faults}.test.ts',
