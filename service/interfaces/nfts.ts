@@ -22,9 +22,13 @@ export const nftCollections: Family = {
     const data = collectionData(answers('get_collection_data'));
     if (data === undefined) return 'malformed';
     const { nextItemIndex, owner } = data;
-    // The rule of jettons.
-    const content = readStoredContent(data.content) ?? {};
-    const row = { address: key, next_item_index: nextItemIndex, owner: keyOrNull(owner), content, ...state };
+    const row = {
+      address: key,
+      next_item_index: nextItemIndex,
+      owner: keyOrNull(owner),
+      content: contentOf(data),
+      ...state,
+    };
     return { nftCollection: row };
   },
 };
@@ -38,8 +42,8 @@ export const nftItems: Family = {
     const data = itemData(subject.answers('get_nft_data'));
     if (data === undefined) return 'malformed';
     const { init, index, collection, owner } = data;
-    const own = collection === null ? readStoredContent(data.content) : await readFromCollection(subject, data, around);
-    if (own === undefined) return collection === null ? 'malformed' : 'unconfirmed';
+    const own = collection === null ? contentOf(data) : await readFromCollection(subject, data, around);
+    if (own === undefined) return 'unconfirmed';
     const zone = collection === null ? undefined : await around.zoneOf(collection);
     const domain = zone === undefined ? undefined : readDomain(zone, subject.answers);
     const content = domain === undefined ? own : { ...own, domain: domain.name };
@@ -70,6 +74,11 @@ export const nftItems: Family = {
   },
 };
 
+/** Content outside of TEP-64 is empty: the rule of jettons, here and in v2. */
+function contentOf({ content }: { readonly content: StackCell }): Content {
+  return readStoredContent(content) ?? {};
+}
+
 /** Reads an item's content from its collection, which combines it with the item's own part. Undefined if the collection does not know the item. */
 async function readFromCollection(
   { account }: Subject,
@@ -87,7 +96,7 @@ async function readFromCollection(
     read: (said: Answers) => {
       const whole = contentData(said('get_nft_content'));
       const isKnown = isNamed(said('get_nft_address_by_index'), account);
-      return isKnown && whole !== undefined ? readStoredContent(whole.content) : undefined;
+      return isKnown && whole !== undefined ? contentOf(whole) : undefined;
     },
     weigh: (known) => Object.values(known ?? {}).reduce((sum, text) => sum + text.length, 0),
   });

@@ -325,21 +325,26 @@ describe('an NFT item', () => {
     ['knows another account', { ...collection.methods, get_nft_address_by_index: [addressOf(other)] }],
     ['knows no item', { get_nft_content: collection.methods['get_nft_content']! }],
     ['has no content for it', { ...collection.methods, get_nft_content: 9 }],
-    ['has unreadable content', { ...collection.methods, get_nft_content: [cellEntry(emptyCell)] }],
   ])('an account is no NFT item when its collection %s', async (_name, methods) => {
     expect(rowsOf(await detect(item, { [at(master)]: { methods } }))).toEqual([]);
+  });
+
+  it('an NFT item whose collection has content outside of TEP-64 for it has empty content', async () => {
+    const methods = { ...collection.methods, get_nft_content: [cellEntry(emptyCell)] };
+    const { nftItem } = (await detect(item, { [at(master)]: { methods } }))!;
+    expect(nftItem).toMatchObject({ address: accountKey(self), content: {} });
   });
 
   it('an account is no NFT item without the collection that it names', async () => {
     expect(rowsOf(await detect(item))).toEqual([]);
   });
 
-  it('an NFT item without a collection has its own content, which must be valid', async () => {
+  it('an NFT item without a collection has its own content, empty outside of TEP-64', async () => {
     const alone = replaced(stack, 2, addressOf(null));
     const { nftItem } = (await detect({ methods: { get_nft_data: replaced(alone, 3, addressOf(null)) } }))!;
     expect(nftItem).toMatchObject({ collection: null, owner: null, content: { uri: '7.json' } });
     const empty = { methods: { get_nft_data: replaced(alone, 4, cellEntry(emptyCell)) } };
-    expect(rowsOf(await detect(empty))).toEqual([]);
+    expect((await detect(empty))!.nftItem).toMatchObject({ collection: null, content: {} });
   });
 
   it('an item before its initialisation, without owner and content, is no NFT item yet', async () => {
