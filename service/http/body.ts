@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream';
-import { setImmediate } from 'node:timers/promises';
 
+import { restTurns } from '../runtime/time-slice.ts';
 import { HttpError } from './errors.ts';
 import { askForBody, awaitsContinue } from './expectation.ts';
 
@@ -21,7 +21,7 @@ export type BodyReader = {
 const TEXT_MAX = 64;
 
 /**
- * A body over this length in bytes is used in the next turn of the event loop. libuv reads a busy connection up to 32 times in one turn.
+ * A body over this length in bytes is used some turns of the event loop later. libuv reads a busy connection up to 32 times in one turn.
  * So long bodies of one caller would all be parsed before the next read of another caller.
  */
 const LONG_BYTES = 16_384;
@@ -81,7 +81,7 @@ export function createBodyReader(bytesMax: number, totalBytesMax: number): BodyR
       requireIdentity(message);
       askForBody(message);
       const body = await read(message, signal);
-      if (body.length > LONG_BYTES) await setImmediate();
+      if (body.length > LONG_BYTES) await restTurns();
       return body;
     },
   };

@@ -13,7 +13,7 @@ function message(bytes: number): IncomingMessage {
 }
 
 describe('the reader of bodies', () => {
-  test('hands over a long body one turn of the event loop later, after short bodies that came with it', async () => {
+  test('returns a long body some turns of the event loop later, after short bodies that came with it', async () => {
     const reader = createBodyReader(1_000_000, 1_000_000);
     const read: number[] = [];
     const sizes = [16_385, 16_384, 100_000, 1];
