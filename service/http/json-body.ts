@@ -6,8 +6,8 @@ import { HttpError } from './errors.ts';
 const DEPTH_MAX = 2048;
 
 /**
- * Values in one body; 200,000 take some 15 ms. The longest stack, 8,000 typed entries, has 48,000. A body full of the smallest cells as
- * objects has 170,000.
+ * Values in one body. 200,000 take 20 to 60 ms. The longest stack, 8,000 typed entries, has 48,000 in 700 KB. A body full of the
+ * smallest cells as objects has 170,000.
  */
 const VALUES_MAX = 200_000;
 

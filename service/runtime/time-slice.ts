@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 /** Longest work without a pause. Another request waits at most for this time and one item. */
 const TURN_MS = 4;
 
-/** Turns of the event loop that long work leaves to other requests: a small request takes some three turns from its headers to its answer. */
+/** Turns of the event loop that long work leaves to other requests. A small request takes some three turns from its headers to its answer. */
 const REST_TURNS = 4;
 
 /** Leaves some turns of the event loop to other requests. */
@@ -14,7 +14,7 @@ export async function restTurns(): Promise<void> {
 
 /** Lets other requests run between the parts of long work. */
 export type TimeSlice = {
-  /** To be awaited between two parts: undefined while the turn is not over. */
+  /** Await it between two parts of the work. Undefined while the turn is not over. */
   pause(): Promise<void> | undefined;
 };
 

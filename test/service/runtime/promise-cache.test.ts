@@ -4,8 +4,8 @@ import { createPromiseCache } from '#service/runtime/promise-cache.ts';
 
 const signal = new AbortController().signal;
 
-describe('what is held', () => {
-  test('is made once, and again after the last use was too long ago', async () => {
+describe('a cache of promises', () => {
+  test('makes a result once, and again after it evicted the least recently used', async () => {
     const held = createPromiseCache<string>({ max: 2 });
     const made: number[] = [];
     const get = (key: number): Promise<string> =>
@@ -17,7 +17,7 @@ describe('what is held', () => {
     expect(made).toEqual([1, 2, 3, 2]);
   });
 
-  test('is made anew by who shared work that failed', async () => {
+  test('makes a result again for a caller who shared work that failed', async () => {
     const held = createPromiseCache<string>({ max: 2 });
     const first = held.get(1, signal, () => Promise.reject(new Error('the first one left')));
     const second = held.get(1, signal, () => Promise.resolve('made by the second'));

@@ -33,7 +33,7 @@ function start(threadsMax: number): WorkerPool<Job, Result> {
 
 afterEach(() => threads?.close());
 
-describe('threads', () => {
+describe('a pool of workers', () => {
   it('answer each job with its own result, no more of them than there may be', async () => {
     const { run, jobs } = start(2);
     const answers = Array.from({ length: 50 }, (_, n) => run({ n: n + 20 }));

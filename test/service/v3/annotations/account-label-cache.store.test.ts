@@ -68,7 +68,7 @@ const ages = (): Promise<object[]> =>
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, at) => at);
 
-describe('known accounts', () => {
+describe('the cache of account labels', () => {
   it('are read once, and again when something of them has changed', async () => {
     for (const account of numbers(4)) await change(setCode, stateOf(account, 1));
     await change(setMethods, [codeOf(1), codeOf(0), [methodIdOf('get_wallet_data')]]);
@@ -235,7 +235,7 @@ function holding(): { readonly reader: StoreReader; readonly asked: Promise<void
   return { reader, asked: asked.promise, letGo: held.resolve };
 }
 
-describe('known accounts, while transactions begin and end in any order', () => {
+describe('the cache of account labels, while transactions begin and end in any order', () => {
   it.each([1, 2, 3])(
     'are told as they would be read by a process that has just started (seed %i)',
     async (seed) => {

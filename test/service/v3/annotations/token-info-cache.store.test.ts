@@ -80,7 +80,7 @@ const keys = [
 ];
 const texts = keys.map(rawOf);
 
-describe('known tokens', () => {
+describe('the cache of token information', () => {
   it('are read once, balances each time; masters of wallets come behind', async () => {
     await put(some);
     const known = create();

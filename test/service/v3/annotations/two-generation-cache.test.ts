@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createTwoGenerationCache } from '#service/v3/annotations/two-generation-cache.ts';
 import { createDraw } from '#test/support/draw.ts';
 
-describe('kept notes', () => {
+describe('a cache of two generations', () => {
   it('of one key are the last ones, until they are dropped', () => {
     const notes = createTwoGenerationCache<number>({ bytesMax: 100, weigh: () => 10 });
     notes.keep('one', 1);

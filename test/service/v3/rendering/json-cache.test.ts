@@ -9,7 +9,7 @@ function jsonCacheOf(bytesMax: number): { texts: JsonCache<readonly string[]>; r
   return { texts: createJsonCache<readonly string[]>({ bytesMax }, { counted }), found };
 }
 
-describe('texts that are kept', () => {
+describe('the cache of rendered JSON', () => {
   it.each([
     ['in one piece', ['{"a":1}']],
     ['in pieces', ['{"a":', Buffer.from('1}')]],
