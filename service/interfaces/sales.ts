@@ -2,7 +2,7 @@ import { accountKey } from '../store/account-key.ts';
 import type { NftSaleRow } from '../store/classification-tables.ts';
 import type { Family, Found, Subject } from './family.ts';
 import { keyOrNull, rawOf, rawOrNull } from './raw-address.ts';
-import { account, accountOrNone, cellOrNull, flag, int, int32, int53, stackShape } from './stack-shape.ts';
+import { account, accountOrNone, cellOrNull, flag, int, int53, stackShape, utime } from './stack-shape.ts';
 
 /** Magic numbers at the start of `get_sale_data`: `FIX` with its version, and `AUC`. */
 const SALE_MAGIC = 0x46495850n;
@@ -10,7 +10,7 @@ const AUCTION_MAGIC = 0x415543n;
 
 const saleFields = {
   isComplete: flag,
-  createdAt: int32,
+  createdAt: utime,
   marketplace: account,
   nft: account,
   nftOwner: accountOrNone,
@@ -43,7 +43,7 @@ const auctionFields = {
   royaltyBase: int53,
   maxBid: int,
   minBid: int,
-  createdAt: int32,
+  createdAt: utime,
   lastBidAt: int53,
   isCanceled: flag,
 };
@@ -140,7 +140,7 @@ function rowOf(type: string, { key, state }: Subject, listing: Listing, details:
     nft: accountKey(listing.nft),
     nft_owner: keyOrNull(listing.nftOwner),
     marketplace: accountKey(listing.marketplace),
-    created_at: listing.createdAt,
+    created_at: listing.createdAt | 0,
     details,
     ...state,
   };

@@ -49,6 +49,9 @@ export const uint63 = between(0n, (1n << 63n) - 1n);
 /** Signed 32 bits. */
 export const int32 = numberWithin(between(-(1n << 31n), (1n << 31n) - 1n));
 
+/** Unix seconds, unsigned 32 bits. */
+export const utime = numberWithin(between(0n, (1n << 32n) - 1n));
+
 /** A number that JSON holds exactly. */
 export const int53 = numberWithin(between(BigInt(Number.MIN_SAFE_INTEGER), BigInt(Number.MAX_SAFE_INTEGER)));
 

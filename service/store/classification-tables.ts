@@ -81,7 +81,7 @@ export const nftSales = defineTable('nft_sales', ['address'], {
   nft: nullable(address),
   nft_owner: nullable(address),
   marketplace: nullable(address),
-  /** Unix seconds. */
+  /** Unix seconds, the signed view of 32 unsigned bits. */
   created_at: nullable(int),
   /** Raw addresses and amounts as decimal text, as in `details` of nft/sales. */
   details: json,

@@ -155,7 +155,7 @@ export function viewNftSale(row: NftSaleRow, item: NftItemView | undefined): Inf
     ...(sold !== null && { nft_address: viewAccountKey(sold) }),
     ...(row.nft_owner !== null && { nft_owner_address: viewAccountKey(row.nft_owner) }),
     ...(row.marketplace !== null && { marketplace_address: viewAccountKey(row.marketplace) }),
-    ...(row.created_at !== null && { created_at: row.created_at }),
+    ...(row.created_at !== null && { created_at: row.created_at >>> 0 }),
     last_transaction_lt: row.last_trans_lt.toString(),
     ...(row.code_hash !== null && { code_hash: viewBytes(row.code_hash) }),
     ...(row.data_hash !== null && { data_hash: viewBytes(row.data_hash) }),

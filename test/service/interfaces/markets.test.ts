@@ -48,6 +48,12 @@ const row = {
 };
 
 describe('a sale of getgems', () => {
+  it('a sale of getgems that began past 2038 has the signed view of its second', async () => {
+    const late = saleV3.with(2, int(3_000_000_000));
+    const { nftSale } = await detect({ get_sale_data: late });
+    expect(nftSale).toMatchObject({ ...row, created_at: 3_000_000_000 | 0 });
+  });
+
   it.each([
     ['up to version 3', { get_sale_data: saleV3 }],
     ['of version 4', { get_fix_price_data_v4: saleV4 }],
