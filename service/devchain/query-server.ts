@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { decodeEnvelope } from '../liteserver/tl/envelope.ts';
 import { TlError } from '../liteserver/tl/errors.ts';
-import { functionOf } from '../liteserver/functions.ts';
+import { functionOf } from '../liteserver/function-table.ts';
 import { liteServerError } from '../liteserver/tl/lite-api.ts';
 import { encodeTl } from '../liteserver/tl/record.ts';
 import type { Chain } from './chain/chain.ts';

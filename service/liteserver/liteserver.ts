@@ -8,7 +8,7 @@ import { backoffMs } from './backoff.ts';
 import type { LiteServerErrorCode } from './errors.ts';
 import { LiteServerError } from './errors.ts';
 import type { LiteServerFunction } from './functions.ts';
-import { functionOf } from './functions.ts';
+import { functionOf } from './function-table.ts';
 import { createLiteServerMetrics } from './metrics.ts';
 import type { LiteServerOptions, QueryOptions } from './options.ts';
 import { defaultTuning } from './options.ts';

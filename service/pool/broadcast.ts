@@ -11,7 +11,6 @@ import type { PoolMetrics } from './metrics.ts';
 import type { PoolTuning } from './options.ts';
 import type { PoolContext } from './reads.ts';
 import { isUsable } from './selection.ts';
-import { placesOf } from './slices.ts';
 import { judge, mostInformativeError } from './verdict.ts';
 import type { AdmissionQueue } from './admission-queue.ts';
 
@@ -64,7 +63,7 @@ export function createBroadcast(tuning: PoolTuning, dependencies: BroadcastDepen
     const request = sendMessage.encode({ body: message });
     return new Promise((resolve, reject) => {
       const tried = new Set<number>();
-      const wanted = wantedFor(context);
+      const wanted = wantedFor(message, context);
       context.observe?.({ kind: 'asked', liteServers: tried });
       const errors: unknown[] = [];
       const running = new Set<Send>();
@@ -200,9 +199,16 @@ function callAtEnd(
   };
 }
 
-function wantedFor({ access }: PoolContext): Requirement {
-  const places = placesOf(sendMessage.name, {});
-  return { methodClass: 'light', masterchainSeqno: undefined, depth: undefined, places, access, isUrgent: true };
+function wantedFor(message: Buffer, { access }: PoolContext): Requirement {
+  const args = { body: message };
+  return {
+    methodClass: sendMessage.cost,
+    masterchainSeqno: sendMessage.waitsFor(args),
+    depth: sendMessage.depth(args),
+    places: sendMessage.positions(args),
+    access,
+    isUrgent: true,
+  };
 }
 
 /**

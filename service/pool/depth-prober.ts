@@ -3,12 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { FULL_SHARD, MASTERCHAIN } from '../decode/block-id.ts';
 import { LiteServerError } from '../liteserver/errors.ts';
 import { getAccountState, getAllShardsInfo, getBlockHeader, lookupBlock } from '../liteserver/functions.ts';
+import type { DepthKind } from '../liteserver/query-facts.ts';
 import { checkAccountState } from '../proof/account-proof.ts';
 import { checkBlockHeader } from '../proof/header-proof.ts';
 import { checkLookup } from '../proof/lookup-proof.ts';
 import { checkAllShards } from '../proof/shards-proof.ts';
 import { depthKinds, findEdge } from './depth.ts';
-import type { DepthEdge, DepthKind } from './depth.ts';
+import type { DepthEdge } from './depth.ts';
 import type { Member } from './member.ts';
 import type { PoolTuning } from './options.ts';
 

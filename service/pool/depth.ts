@@ -1,12 +1,6 @@
-import { MASTERCHAIN } from '../decode/block-id.ts';
-import { methodClassOf } from './method-class.ts';
+import type { DepthKind, DepthNeed } from '../liteserver/query-facts.ts';
 
-/**
- * Kinds of old data. Blocks and states are dropped at different ages, and shards separately from the masterchain
- * (service/pool/README.md#depth-of-lite-servers).
- */
-export type DepthKind = 'masterchainBlock' | 'masterchainState' | 'shardBlock' | 'shardState';
-
+/** Kinds of old data whose edges are measured (service/pool/README.md#depth-of-lite-servers). */
 export const depthKinds: readonly DepthKind[] = ['masterchainBlock', 'masterchainState', 'shardBlock', 'shardState'];
 
 /** Oldest position at which a lite server has the data. */
@@ -19,27 +13,6 @@ export type DepthEdge = {
 
 /** Edges measured so far. */
 export type Depth = { readonly [kind in DepthKind]?: DepthEdge };
-
-/** Old data that a read needs from a lite server. */
-export type DepthNeed = { readonly kind: DepthKind; readonly chain: keyof DepthEdge; readonly seqno: number };
-
-/** Bit of lookupBlock's mode: by seqno (service/liteserver/README.md#mode-bits). */
-const BY_SEQNO = 0x1;
-
-/** Returns the data that the arguments of a query need; undefined when they name no block. */
-export function depthNeedOf(functionName: string, args: unknown): DepthNeed | undefined {
-  const { id, account, mode } = args as { id?: unknown; account?: { workchain?: number }; mode?: number };
-  const { workchain, seqno } = (id ?? {}) as { workchain?: unknown; seqno?: unknown };
-  if (typeof workchain !== 'number' || typeof seqno !== 'number') return undefined;
-  const isLookup = functionName.startsWith('lookupBlock');
-  if (isLookup && ((mode ?? 0) & BY_SEQNO) === 0) return undefined;
-  const isState = !isLookup && methodClassOf(functionName) === 'state';
-  const chain = workchain === MASTERCHAIN ? 'masterchain' : 'shard';
-  // An account of a shard needs the shard's state, even if the named block is of the masterchain.
-  const isOfShard = chain === 'shard' || (account?.workchain ?? MASTERCHAIN) !== MASTERCHAIN;
-  if (isOfShard) return { kind: isState ? 'shardState' : 'shardBlock', chain, seqno };
-  return { kind: isState ? 'masterchainState' : 'masterchainBlock', chain, seqno };
-}
 
 /** Returns false when the lite server is known to lack the data. Data that were not probed yet count as present. */
 export function reachesDepth(depth: Depth, need: DepthNeed | undefined): boolean {

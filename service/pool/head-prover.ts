@@ -51,9 +51,7 @@ export function createHeadProver(
     context: PoolContext,
   ): Promise<T> {
     const args = { mode: GIVEN_TARGET | FROM_NEWER, knownBlock: known, targetBlock: target };
-    return reads
-      .query(getBlockProof, args, context, { check, masterchainSeqno: Math.max(known.seqno, target.seqno) })
-      .then(({ value }) => value);
+    return reads.query(getBlockProof, args, context, { check }).then(({ value }) => value);
   }
 
   async function accept(block: BlockId, context: PoolContext): Promise<void> {

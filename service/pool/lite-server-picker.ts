@@ -1,13 +1,11 @@
 import { permissionOf } from './read-access.ts';
 import type { Permission, ReadAccess } from './read-access.ts';
 import { reachesDepth } from './depth.ts';
-import type { DepthNeed } from './depth.ts';
+import type { DepthNeed, MethodClass, PositionNeed } from '../liteserver/query-facts.ts';
 import type { Member } from './member.ts';
-import type { MethodClass } from './method-class.ts';
 import { selectLiteServer } from './selection.ts';
 import type { Candidate } from './selection.ts';
 import { coversPositions } from './slices.ts';
-import type { PositionNeed } from './slices.ts';
 
 /** Requirements of a read on a lite server. */
 export type Requirement = {

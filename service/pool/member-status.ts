@@ -4,7 +4,7 @@ import { depthKinds } from './depth.ts';
 import type { HeadTimes } from './head-times.ts';
 import type { Health } from './health.ts';
 import type { Member } from './member.ts';
-import { methodClasses } from './method-class.ts';
+import { methodClasses } from '../liteserver/query-facts.ts';
 import type { MemberReading } from './metrics.ts';
 import type { RecentError } from './recent-errors.ts';
 import { lagBlocks } from './selection.ts';

@@ -1,8 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-import type { DepthKind } from './depth.ts';
 import type { Health } from './health.ts';
-import type { MethodClass } from './method-class.ts';
+import type { DepthKind, MethodClass } from '../liteserver/query-facts.ts';
 import type { ReadSource } from './read-event.ts';
 import type { AttemptOutcome } from './verdict.ts';
 import type { ShedReason } from './admission-queue.ts';

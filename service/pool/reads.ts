@@ -7,11 +7,9 @@ import type { ProofMetrics } from '../proof/metrics.ts';
 import type { ReadAccess } from './read-access.ts';
 import { createBoundedCache } from '../runtime/bounded-cache.ts';
 import type { Requirement } from './lite-server-picker.ts';
-import { depthNeedOf } from './depth.ts';
 import { PoolError } from './errors.ts';
 import { createFailover } from './failover.ts';
 import type { FailoverDependencies } from './failover.ts';
-import { methodClassOf } from './method-class.ts';
 import { createNegativeAnswers } from './negative-answers.ts';
 import type { PoolTuning } from './options.ts';
 import type { Question, Rights } from './question.ts';
@@ -19,7 +17,6 @@ import { fromMemory } from './read-event.ts';
 import type { ReadEvent, ReadSource } from './read-event.ts';
 import type { SharedAnswers } from './redis/shared-answers.ts';
 import { createSingleFlight } from './single-flight.ts';
-import { placesOf } from './slices.ts';
 import { startSpan } from './spans.ts';
 
 /** Bounds and trace of a read; `live`'s ReadContext is one. */
@@ -56,7 +53,10 @@ export type PoolQueryOptions<R, T> = {
   readonly shareAs?: string;
   /** True when the value can never change: a read pinned to a full block id. */
   readonly immutable?: boolean;
-  /** Masterchain block that the answer needs. Lite servers with the block are asked first, others wait for it. */
+  /**
+   * Masterchain block that the answer needs; absent: the block of the function's definition. Lite servers with the block are asked first, others wait
+   * for it.
+   */
   readonly masterchainSeqno?: number;
 };
 
@@ -68,13 +68,27 @@ export type PoolAnswer<T> = {
   readonly cached: boolean;
 };
 
-export type Reads = {
-  readonly query: <A, R, T = R>(
-    fn: LiteServerFunction<A, R>,
+/**
+ * Reads by one function, with cache, single flight and failover. An answer with a proof needs the check of that proof. Rejects with PoolError, or with
+ * the error of the last lite server.
+ */
+export type Query = {
+  <A, R, T = R>(
+    fn: LiteServerFunction<A, R, 'none'>,
     args: A,
     context: PoolContext,
     options?: PoolQueryOptions<R, T>,
-  ) => Promise<PoolAnswer<T>>;
+  ): Promise<PoolAnswer<T>>;
+  <A, R, T>(
+    fn: LiteServerFunction<A, R>,
+    args: A,
+    context: PoolContext,
+    options: PoolQueryOptions<R, T> & Required<Pick<PoolQueryOptions<R, T>, 'check'>>,
+  ): Promise<PoolAnswer<T>>;
+};
+
+export type Reads = {
+  readonly query: Query;
   /** Exchanges bytes unchecked, with the failover of a read and no other features. */
   readonly queryBytes: (request: Buffer, options: QueryOptions) => Promise<Buffer>;
   readonly cacheBytes: () => number;
@@ -121,6 +135,7 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
     if (closed) throw new PoolError('closed');
     const request = fn.encode(args);
     const { check, shareAs, immutable } = options;
+    const isShared = immutable === true && fn.proof !== 'none';
     const key = shareAs === undefined ? `unshared ${++unsharedReads}` : `${shareAs} ${request.toString('latin1')}`;
     const held = immutable ? cache.get(key) : undefined;
     if (held !== undefined) {
@@ -129,7 +144,7 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
       // The key names request and check, so this check made the cached value.
       return { value: held as T, liteServers: [], cached: true };
     }
-    const wanted = wantedBy(fn.name, args, options.masterchainSeqno, context);
+    const wanted = wantedBy(fn, args, options.masterchainSeqno, context);
     // An answer is valid for all callers. A refusal is valid only for callers with the same lite servers.
     const flightKey = shareAs === undefined ? key : `${choice.forbidden(wanted)} ${key}`;
     const refusal = negatives.get(flightKey);
@@ -160,11 +175,11 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
     const work = async (signal: AbortSignal): Promise<FlightResult<T>> => {
       askedFor.set(flightKey, tried);
       try {
-        const known = immutable ? await askShared(question, signal, tuning, dependencies) : undefined;
+        const known = isShared ? await askShared(question, signal, tuning, dependencies) : undefined;
         const { value, answer, liteServer } = known ?? (await ask(question, tried, signal));
         if (immutable) cache.set(key, value, request.length + 2 * answer.length + CACHE_ENTRY_BYTES);
         if (liteServer === undefined) return { value, liteServers: [], source: 'redis', events };
-        if (immutable) sharedAnswers?.write(request, answer);
+        if (isShared) sharedAnswers?.write(request, answer);
         return { value, liteServers: [liteServer], source: 'lite_server', events };
       } finally {
         // A flight without waiters may have a successor.
@@ -224,17 +239,17 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
 }
 
 /** Returns the requirements of a read on lite servers, from its function, arguments and caller. */
-function wantedBy(
-  functionName: string,
-  args: unknown,
-  masterchainSeqno: number | undefined,
+function wantedBy<A>(
+  fn: LiteServerFunction<A, unknown>,
+  args: A,
+  masterchainSeqno = fn.waitsFor(args),
   { access, isUrgent = false }: PoolContext,
 ): Requirement {
   return {
-    methodClass: methodClassOf(functionName),
+    methodClass: fn.cost,
     masterchainSeqno,
-    depth: depthNeedOf(functionName, args),
-    places: placesOf(functionName, args),
+    depth: fn.depth(args),
+    places: fn.positions(args),
     access,
     isUrgent,
   };

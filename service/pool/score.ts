@@ -1,7 +1,7 @@
 import { createLatencySketch } from './latency-sketch.ts';
 import type { LatencySketch } from './latency-sketch.ts';
-import { methodClasses } from './method-class.ts';
-import type { MethodClass } from './method-class.ts';
+import { methodClasses } from '../liteserver/query-facts.ts';
+import type { MethodClass } from '../liteserver/query-facts.ts';
 
 /** Score of one lite server for one class of functions. */
 export type Score = {

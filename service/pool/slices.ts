@@ -1,4 +1,5 @@
 import { FULL_SHARD, MASTERCHAIN } from '../decode/block-id.ts';
+import type { PositionNeed } from '../liteserver/query-facts.ts';
 
 /** Start or end of a slice in one shard; same shape as the configuration's. */
 export type SlicePlace = {
@@ -17,61 +18,6 @@ export type Slice = {
   /** End of the slice. Empty: it includes the newest blocks. */
   readonly to: readonly SlicePlace[];
 };
-
-/** Position in the chain that a query needs. */
-export type PositionNeed = {
-  readonly workchain: number;
-  /** A shard, or an account's first 64 bits with the last one set. */
-  readonly shard: bigint;
-} & (
-  | { readonly by: 'newest' }
-  | { readonly by: 'seqno' | 'utime' | 'masterchainSeqno'; readonly value: number }
-  | { readonly by: 'lt'; readonly value: bigint }
-);
-
-/** Seqno that stands for the newest block (service/liteserver/README.md#block-ids). */
-const NEWEST_SEQNO = 0xffff_ffff;
-
-/** Bits of lookupBlock's mode (service/liteserver/README.md#mode-bits). */
-const BY_SEQNO = 0x1;
-const BY_LT = 0x2;
-
-const newest: PositionNeed = { workchain: MASTERCHAIN, shard: FULL_SHARD, by: 'newest' };
-
-type Id = { readonly workchain: number; readonly shard: bigint; readonly seqno: number };
-
-/** Returns the positions named by a query's arguments; the newest block of the masterchain when they name none. */
-export function placesOf(functionName: string, args: unknown): readonly PositionNeed[] {
-  const { id, account, lt, utime, mode, knownBlock, targetBlock } = args as {
-    readonly id?: Id;
-    readonly account?: { readonly workchain: number; readonly id: Buffer };
-    readonly lt?: bigint;
-    readonly utime?: number;
-    readonly mode?: number;
-    readonly knownBlock?: Id;
-    readonly targetBlock?: Id;
-  };
-  if (knownBlock !== undefined)
-    return targetBlock === undefined ? [placeOf(knownBlock), newest] : [knownBlock, targetBlock].map(placeOf);
-  if (account !== undefined && Buffer.isBuffer(account.id)) {
-    const place = { workchain: account.workchain, shard: account.id.readBigUInt64BE() | 1n };
-    if (id === undefined) return [lt === undefined ? { ...place, by: 'newest' } : { ...place, by: 'lt', value: lt }];
-    if (id.seqno === NEWEST_SEQNO) return [{ ...place, by: 'newest' }];
-    return [{ ...place, by: id.workchain === MASTERCHAIN ? 'masterchainSeqno' : 'seqno', value: id.seqno }];
-  }
-  if (id === undefined || typeof id.seqno !== 'number' || typeof id.shard !== 'bigint') return [newest];
-  if (!functionName.startsWith('lookupBlock') || ((mode ?? 0) & BY_SEQNO) !== 0) return [placeOf(id)];
-  const place = { workchain: id.workchain, shard: id.shard };
-  return [
-    ((mode ?? 0) & BY_LT) !== 0
-      ? { ...place, by: 'lt', value: lt ?? 0n }
-      : { ...place, by: 'utime', value: utime ?? 0 },
-  ];
-}
-
-function placeOf({ workchain, shard, seqno }: Id): PositionNeed {
-  return { workchain, shard: BigInt.asUintN(64, shard), by: 'seqno', value: seqno };
-}
 
 /**
  * Returns true when one of the slices has every position; `null` has all.

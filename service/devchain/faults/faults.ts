@@ -1,6 +1,6 @@
 import type { BlockId } from '#service/decode/block-id.ts';
 import type { ArgsOf, getAccountState } from '#service/liteserver/functions.ts';
-import { functionOf } from '#service/liteserver/functions.ts';
+import { functionOf } from '#service/liteserver/function-table.ts';
 import type { AccountState } from '#service/liteserver/tl/lite-api.ts';
 import { refusal, serverCode } from '../chain/errors.ts';
 import type { ProofFault } from './faulty-proofs.ts';

@@ -3,6 +3,7 @@ import type { Boc } from '#service/decode/boc.ts';
 import { parseBoc } from '#service/decode/boc.ts';
 import { CellSlice } from '#service/decode/cell-slice.ts';
 import { readAccount } from '#service/decode/tlb/account.ts';
+import { functionOf } from '#service/liteserver/function-table.ts';
 import * as functions from '#service/liteserver/functions.ts';
 import type { Chain, ChainBlock } from '../chain/chain.ts';
 import type { AccountEdit } from '../collator/state-edits.ts';
@@ -198,7 +199,7 @@ function openOriginal(place: AccountPlace, bag: Buffer): OriginalAccount | undef
 
 /** Returns the account of a lite-server query; undefined when there is none. */
 export function accountAskedFor(request: Buffer): AccountPlace | undefined {
-  const fn = functions.functionOf(request);
+  const fn = functionOf(request);
   switch (fn?.name) {
     case 'getAccountState':
       return functions.getAccountState.decodeArgs(request).account;
@@ -215,7 +216,7 @@ export function accountAskedFor(request: Buffer): AccountPlace | undefined {
 
 /** Returns external content of a lite-server query: the bag of a message. */
 export function bagSentBy(request: Buffer): Boc | undefined {
-  if (functions.functionOf(request)?.name !== 'sendMessage') return undefined;
+  if (functionOf(request)?.name !== 'sendMessage') return undefined;
   try {
     return parseBoc(functions.sendMessage.decodeArgs(request).body, { rootLevelMax: 3 });
   } catch {

@@ -15,6 +15,7 @@ import type { ChainView } from '../chain/chain-view.ts';
 import { isValidId, needBlock, needMasterchainBlock, noBlock, tipBlock, visitState } from '../chain/chain-view.ts';
 import { VisitedCells } from '../collator/visited-cells.ts';
 import { openMasterchainState, openState } from '../chain/open-as-node.ts';
+import type { QueryHandlers } from './query-handlers.ts';
 
 type Answer = AccountState;
 type Args = ArgsOf<typeof getAccountState>;
@@ -23,15 +24,12 @@ type Args = ArgsOf<typeof getAccountState>;
 const latestSeqno = 0xffffffff;
 
 /** The account's state with the proofs of service/proof/README.md#shard-block, service/proof/README.md#account. */
-export function answerAccountState(view: ChainView, { id, account }: Args): Answer {
+function answerAccountState(view: ChainView, { id, account }: Args): Answer {
   return readAccount(view, id, account, (cell) => answerBoc({ table: view.chain.states, cell }));
 }
 
 /** Answers like `answerAccountState`, but the state is a proof of the account without its code, data and libraries. */
-export function answerAccountStatePruned(
-  view: ChainView,
-  { id, account }: ArgsOf<typeof getAccountStatePrunned>,
-): Answer {
+function answerAccountStatePruned(view: ChainView, { id, account }: ArgsOf<typeof getAccountStatePrunned>): Answer {
   return readAccount(view, id, account, (cell) => {
     const tree = new VisitedCells(view.chain.states, cell);
     const extra = readStoredAccount(tree, cell)?.balance.extra;
@@ -117,3 +115,9 @@ function inBlock(
     state: entry === undefined ? Buffer.alloc(0) : writeState(entry.account),
   };
 }
+
+/** Handlers of accounts. */
+export const accountQueries = {
+  getAccountState: answerAccountState,
+  getAccountStatePrunned: answerAccountStatePruned,
+} satisfies Partial<QueryHandlers>;

@@ -15,6 +15,7 @@ import type { ChainView } from '../chain/chain-view.ts';
 import { findBlock, idText, isValidId, tipBlock, visitBlock, visitState } from '../chain/chain-view.ts';
 import { VisitedCells } from '../collator/visited-cells.ts';
 import { openMasterchainBlock, openMasterchainState } from '../chain/open-as-node.ts';
+import type { QueryHandlers } from './query-handlers.ts';
 
 /** Links of one answer. The client continues from their end. */
 const LINKS_MAX = 16;
@@ -28,7 +29,7 @@ type Link = Answer['steps'][number];
  * key block; from another block the first link goes back to its key block. Forward links lead over key blocks by signatures
  * (service/proof/README.md#key-block-chain).
  */
-export function answerBlockProof(view: ChainView, { mode, knownBlock, targetBlock }: Args): Answer {
+function answerBlockProof(view: ChainView, { mode, knownBlock, targetBlock }: Args): Answer {
   const target = targetBlock ?? tipBlock(view).id;
   requireMasterchain(knownBlock, 'source');
   requireMasterchain(target, 'destination');
@@ -138,3 +139,8 @@ function keyBlockConfig(tree: VisitedCells): number {
   readBlockInfo(tree, readBlock(tree, tree.root).info);
   return openMasterchainBlock(tree, tree.root).config!.root;
 }
+
+/** Handlers of proofs between blocks. */
+export const blockProofQueries = {
+  getBlockProof: answerBlockProof,
+} satisfies Partial<QueryHandlers>;

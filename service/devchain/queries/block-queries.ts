@@ -13,6 +13,7 @@ import { answerBoc } from '../chain/proof-builder.ts';
 import type { ChainView } from '../chain/chain-view.ts';
 import { findBlock, isValidId, visitBlock } from '../chain/chain-view.ts';
 import { openMasterchainBlock } from '../chain/open-as-node.ts';
+import type { QueryHandlers } from './query-handlers.ts';
 
 /** Highest seqno of blocks whose whole state a node sends. It treats later states as too large. */
 const STATE_SEQNO_MAX = 1000;
@@ -21,13 +22,13 @@ function requireValid(id: BlockId): void {
   if (!isValidId(id)) throw refusal(serverCode.fatal, 'invalid BlockIdExt');
 }
 
-export function answerBlock(view: ChainView, { id }: ArgsOf<typeof getBlock>): BlockData {
+function answerBlock(view: ChainView, { id }: ArgsOf<typeof getBlock>): BlockData {
   requireValid(id);
   const block = findBlock(view, id);
   return { id: block.id, data: block.bytes };
 }
 
-export function answerState(view: ChainView, { id }: ArgsOf<typeof getState>): BlockState {
+function answerState(view: ChainView, { id }: ArgsOf<typeof getState>): BlockState {
   requireValid(id);
   if (id.seqno > STATE_SEQNO_MAX) throw refusal(serverCode.fatal, 'cannot request total state: possibly too large');
   const zero = view.chain.zeroStates.find((one) => sameBlock(one.id, id));
@@ -38,7 +39,7 @@ export function answerState(view: ChainView, { id }: ArgsOf<typeof getState>): B
   return { id, rootHash: states.hash(state), fileHash: createHash('sha256').update(data).digest(), data };
 }
 
-export function answerBlockHeader(view: ChainView, { id, mode }: ArgsOf<typeof getBlockHeader>): BlockHeader {
+function answerBlockHeader(view: ChainView, { id, mode }: ArgsOf<typeof getBlockHeader>): BlockHeader {
   requireValid(id);
   return headerOf(view, findBlock(view, id), mode);
 }
@@ -59,3 +60,10 @@ export function headerOf(view: ChainView, block: ChainBlock, mode: number): Bloc
   }
   return { id: block.id, mode, headerProof: answerBoc(tree) };
 }
+
+/** Handlers of blocks. */
+export const blockQueries = {
+  getBlock: answerBlock,
+  getState: answerState,
+  getBlockHeader: answerBlockHeader,
+} satisfies Partial<QueryHandlers>;

@@ -14,6 +14,7 @@ import type { ChainView } from '../chain/chain-view.ts';
 import { idText, isValidId, needMasterchainBlock, tipBlock, visitBlock, visitState } from '../chain/chain-view.ts';
 import type { VisitedCells } from '../collator/visited-cells.ts';
 import { openMasterchainBlock, openMasterchainState } from '../chain/open-as-node.ts';
+import type { QueryHandlers } from './query-handlers.ts';
 
 /** Extra content that a mode's low bits request besides the parameters (`ConfigInfo::need...`). */
 const needs = {
@@ -31,11 +32,11 @@ type Answer = ConfigInfo;
 /** Requested parameters of the configuration. */
 type Wanted = 'all' | readonly number[];
 
-export function answerConfigAll(view: ChainView, { mode, id }: ArgsOf<typeof getConfigAll>): Answer {
+function answerConfigAll(view: ChainView, { mode, id }: ArgsOf<typeof getConfigAll>): Answer {
   return answerConfig(view, id, mode & 0xffff, 'all');
 }
 
-export function answerConfigParams(view: ChainView, { mode, id, paramList }: ArgsOf<typeof getConfigParams>): Answer {
+function answerConfigParams(view: ChainView, { mode, id, paramList }: ArgsOf<typeof getConfigParams>): Answer {
   return answerConfig(view, id, mode & 0xffff, paramList);
 }
 
@@ -123,3 +124,9 @@ function visitRecentBlocks(tree: VisitedCells, prevBlocks: number | undefined, s
     if (wanted >= 0 && wanted < seqno) findOldMasterchainBlock(tree, prevBlocks, wanted);
   }
 }
+
+/** Handlers of the configuration. */
+export const configQueries = {
+  getConfigAll: answerConfigAll,
+  getConfigParams: answerConfigParams,
+} satisfies Partial<QueryHandlers>;

@@ -9,6 +9,7 @@ import type { ChainView } from '../chain/chain-view.ts';
 import { needMasterchainBlock, tipBlock, visitState } from '../chain/chain-view.ts';
 import type { VisitedCells } from '../collator/visited-cells.ts';
 import { openState } from '../chain/open-as-node.ts';
+import type { QueryHandlers } from './query-handlers.ts';
 
 /** Hashes of one request that are read; further hashes are ignored. */
 const LIBRARIES_MAX = 16;
@@ -35,14 +36,14 @@ function findLibraries(tree: VisitedCells, hashes: readonly Buffer[]): Library[]
   });
 }
 
-export function answerLibraries(view: ChainView, { libraryList }: ArgsOf<typeof getLibraries>): LibraryResult {
+function answerLibraries(view: ChainView, { libraryList }: ArgsOf<typeof getLibraries>): LibraryResult {
   const found = findLibraries(visitState(view, tipBlock(view)), wantedHashes(libraryList));
   const { states } = view.chain;
   return { result: found.map(({ hash, cell }) => ({ hash, data: answerBoc({ table: states, cell }) })) };
 }
 
 /** Mode bits: 1 shows publishers, 2 leaves the libraries' data out. */
-export function answerLibrariesWithProof(
+function answerLibrariesWithProof(
   view: ChainView,
   { id, mode, libraryList }: ArgsOf<typeof getLibrariesWithProof>,
 ): LibraryResultWithProof {
@@ -67,3 +68,9 @@ function visitPublishers(publishers: CellSlice): void {
   let seen = 0;
   walkHashmap(publishers.table, publishers, 256, () => ++seen < PUBLISHERS_MAX);
 }
+
+/** Handlers of libraries. */
+export const libraryQueries = {
+  getLibraries: answerLibraries,
+  getLibrariesWithProof: answerLibrariesWithProof,
+} satisfies Partial<QueryHandlers>;

@@ -15,6 +15,7 @@ import { answerBoc } from '../chain/proof-builder.ts';
 import type { ChainView } from '../chain/chain-view.ts';
 import { isValidId, needBlock, visitBlock } from '../chain/chain-view.ts';
 import type { VisitedCells } from '../collator/visited-cells.ts';
+import type { QueryHandlers } from './query-handlers.ts';
 
 /** Most transactions of one listing. */
 const LISTED_MAX = 256;
@@ -127,3 +128,9 @@ function readMetadata(tree: VisitedCells, inMessages: number, transaction: numbe
   const envelope = findEnvelope(tree, inMessages, transaction);
   return envelope === undefined ? undefined : readMessageEnvelope(new CellSlice(tree, envelope)).metadata;
 }
+
+/** Handlers of the transactions of a block. */
+export const listingQueries = {
+  listBlockTransactions: answerListing,
+  listBlockTransactionsExt: answerListingExt,
+} satisfies Partial<QueryHandlers>;

@@ -21,6 +21,7 @@ import {
   visitState,
 } from '../chain/chain-view.ts';
 import { openMasterchainState } from '../chain/open-as-node.ts';
+import type { QueryHandlers } from './query-handlers.ts';
 
 type Args = ArgsOf<typeof lookupBlock>;
 
@@ -92,3 +93,9 @@ function proveAncestor(
   }
   return { clientMcStateProof: answerBoc(visitHeaderAndState(view, block)), mcBlockProof: answerBoc(state) };
 }
+
+/** Handlers of searches for a block. */
+export const lookupQueries = {
+  lookupBlock: answerLookup,
+  lookupBlockWithProof: answerLookupWithProof,
+} satisfies Partial<QueryHandlers>;

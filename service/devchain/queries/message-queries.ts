@@ -17,6 +17,7 @@ import { parseClientBoc } from './client-boc.ts';
 import type { ChainView } from '../chain/chain-view.ts';
 import { tipBlock } from '../chain/chain-view.ts';
 import { openState } from '../chain/open-as-node.ts';
+import type { QueryHandlers } from './query-handlers.ts';
 
 /** Network limits of inbound external messages (configuration parameter 43's defaults). */
 const MESSAGE_BYTES_MAX = 65_535;
@@ -150,3 +151,8 @@ function findAccount(view: ChainView, workchain: number, id: Buffer): ShardAccou
   const { states } = view.chain;
   return findShardAccount(states, openState(states, home.state).accounts, id);
 }
+
+/** Handlers of messages. */
+export const messageQueries = {
+  sendMessage: (view, args, { inbox }) => inbox.accept(view, args),
+} satisfies Partial<QueryHandlers>;

@@ -23,6 +23,7 @@ import { previousBlocksInfo } from '../chain/previous-blocks-info.ts';
 import type { ChainView } from '../chain/chain-view.ts';
 import { VisitedCells } from '../collator/visited-cells.ts';
 import { openMasterchainState, openState } from '../chain/open-as-node.ts';
+import type { QueryHandlers } from './query-handlers.ts';
 
 /** Bits of `mode` (service/liteserver/README.md#mode-bits). */
 const [PROOFS, STATE_PROOF, RESULT, INIT_C7, LIB_EXTRAS, FULL_C7] = [1, 2, 4, 8, 16, 32] as const;
@@ -37,11 +38,7 @@ const NO_CODE = -256;
 const SMC_INFO = 0x076ef1ean;
 
 /** Runs a get-method on an account as it stood in a block. */
-export function answerRunMethod(
-  view: ChainView,
-  args: ArgsOf<typeof runSmcMethod>,
-  runner: MethodRunner,
-): RunMethodResult {
+function answerRunMethod(view: ChainView, args: ArgsOf<typeof runSmcMethod>, runner: MethodRunner): RunMethodResult {
   const { mode, params } = args;
   if ((mode & ~MODES) !== 0) throw refusal(serverCode.fatal, 'unsupported mode in runSmcMethod');
   if (params.length > PARAMS_BYTES_MAX) throw refusal(serverCode.fatal, 'more than 64k parameter bytes passed');
@@ -150,3 +147,8 @@ function initialC7(view: ChainView, block: ChainBlock, account: Account, world: 
 function int(value: bigint | number): StackEntry {
   return { type: 'int', value: BigInt(value) };
 }
+
+/** Handlers of get-methods. */
+export const methodQueries = {
+  runSmcMethod: (view, args, { methods }) => answerRunMethod(view, args, methods),
+} satisfies Partial<QueryHandlers>;

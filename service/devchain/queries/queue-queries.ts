@@ -28,6 +28,7 @@ import type { ChainView } from '../chain/chain-view.ts';
 import { isValidId, needBlock, tipBlock, visitState } from '../chain/chain-view.ts';
 import type { VisitedCells } from '../collator/visited-cells.ts';
 import { openState } from '../chain/open-as-node.ts';
+import type { QueryHandlers } from './query-handlers.ts';
 
 /** Queue length above which the node takes no external messages. It reports this limit. */
 const EXTERNALS_QUEUE_LIMIT = 8000;
@@ -64,10 +65,7 @@ function sizeOf(state: VisitedCells): bigint {
   return size;
 }
 
-export function answerQueueSizes(
-  view: ChainView,
-  { workchain, shard }: ArgsOf<typeof getOutMsgQueueSizes>,
-): OutMsgQueueSizes {
+function answerQueueSizes(view: ChainView, { workchain, shard }: ArgsOf<typeof getOutMsgQueueSizes>): OutMsgQueueSizes {
   const tip = tipBlock(view);
   const blocks = [tip, ...tip.shards.map((top) => view.chain.find(top.block))].filter((block) => block !== undefined);
   const wanted = blocks.filter(
@@ -82,7 +80,7 @@ export function answerQueueSizes(
   };
 }
 
-export function answerBlockQueueSize(
+function answerBlockQueueSize(
   view: ChainView,
   { mode, id }: ArgsOf<typeof getBlockOutMsgQueueSize>,
 ): BlockOutMsgQueueSize {
@@ -91,7 +89,7 @@ export function answerBlockQueueSize(
   return { mode, id: block.id, size, ...queueProof(view, block, state, mode) };
 }
 
-export function answerDispatchQueueInfo(
+function answerDispatchQueueInfo(
   view: ChainView,
   { mode, id, afterAddr, maxAccounts }: ArgsOf<typeof getDispatchQueueInfo>,
 ): DispatchQueueInfo {
@@ -151,7 +149,7 @@ const noMetadata: Message['metadata'] = {
 };
 
 /** Mode bits: 1 proof, 2 a single account, 4 the messages themselves. */
-export function answerDispatchQueueMessages(
+function answerDispatchQueueMessages(
   view: ChainView,
   { mode, id, addr, afterLt, maxMessages }: ArgsOf<typeof getDispatchQueueMessages>,
 ): DispatchQueueMessages {
@@ -210,3 +208,11 @@ function walkMessages(
   };
   walkHashmap(tree, dictionary, 64, read, { from: uintKey(after, 64), exclusive: true });
 }
+
+/** Handlers of message queues. */
+export const queueQueries = {
+  getOutMsgQueueSizes: answerQueueSizes,
+  getBlockOutMsgQueueSize: answerBlockQueueSize,
+  getDispatchQueueInfo: answerDispatchQueueInfo,
+  getDispatchQueueMessages: answerDispatchQueueMessages,
+} satisfies Partial<QueryHandlers>;

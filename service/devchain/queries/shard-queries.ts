@@ -15,14 +15,12 @@ import type { ChainView } from '../chain/chain-view.ts';
 import { findBlock, isValidId, needMasterchainBlock, noBlock, visitBlock, visitState } from '../chain/chain-view.ts';
 import type { VisitedCells } from '../collator/visited-cells.ts';
 import { openMasterchainBlock, openMasterchainState } from '../chain/open-as-node.ts';
+import type { QueryHandlers } from './query-handlers.ts';
 
 /** Most links from a masterchain block down to a shard block. A shard makes no more blocks in one masterchain interval. */
 const LINKS_MAX = 8;
 
-export function answerShardInfo(
-  view: ChainView,
-  { id, workchain, shard, exact }: ArgsOf<typeof getShardInfo>,
-): ShardInfo {
+function answerShardInfo(view: ChainView, { id, workchain, shard, exact }: ArgsOf<typeof getShardInfo>): ShardInfo {
   if (workchain === -0x80000000) throw refusal(serverCode.fatal, 'requested shard is invalid');
   const block = needMasterchainBlock(view, id);
   const state = visitState(view, block);
@@ -36,7 +34,7 @@ export function answerShardInfo(
   };
 }
 
-export function answerAllShardsInfo(view: ChainView, { id }: ArgsOf<typeof getAllShardsInfo>): AllShardsInfo {
+function answerAllShardsInfo(view: ChainView, { id }: ArgsOf<typeof getAllShardsInfo>): AllShardsInfo {
   const block = needMasterchainBlock(view, id);
   const tree = visitBlock(view, block);
   const { shardHashes } = openMasterchainBlock(tree, tree.root);
@@ -51,7 +49,7 @@ function dictionaryBoc(tree: VisitedCells, root: number | undefined): Buffer {
   return writeBoc(store, [cell]);
 }
 
-export function answerShardBlockProof(view: ChainView, { id }: ArgsOf<typeof getShardBlockProof>): ShardBlockProof {
+function answerShardBlockProof(view: ChainView, { id }: ArgsOf<typeof getShardBlockProof>): ShardBlockProof {
   if (!isValidId(id)) throw refusal(serverCode.fatal, 'invalid block id');
   if (id.workchain === MASTERCHAIN) return { masterchainId: id, links: [] };
   const { masterchainId, links } = linksTo(view, findBlock(view, id));
@@ -93,3 +91,10 @@ function previousTowards(tree: VisitedCells, current: ChainBlock, target: BlockI
   if (next === undefined) throw refusal(serverCode.fatal, 'failed to find block chain');
   return next;
 }
+
+/** Handlers of shards. */
+export const shardQueries = {
+  getShardInfo: answerShardInfo,
+  getAllShardsInfo: answerAllShardsInfo,
+  getShardBlockProof: answerShardBlockProof,
+} satisfies Partial<QueryHandlers>;

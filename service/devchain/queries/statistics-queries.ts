@@ -8,6 +8,7 @@ import { answerBoc } from '../chain/proof-builder.ts';
 import type { ChainView } from '../chain/chain-view.ts';
 import { needMasterchainBlock, visitState } from '../chain/chain-view.ts';
 import { openMasterchainState } from '../chain/open-as-node.ts';
+import type { QueryHandlers } from './query-handlers.ts';
 
 /** Most entries of one answer. */
 const ENTRIES_MAX = 1000;
@@ -16,7 +17,7 @@ const ENTRIES_MAX = 1000;
  * Shows block creators in key order. Mode bits: 1 from `startAfter` on, 2 with it itself, 4 `modifiedAfter` (which the node
  * takes and does not use).
  */
-export function answerValidatorStats(
+function answerValidatorStats(
   view: ChainView,
   { mode, id, limit, startAfter }: ArgsOf<typeof getValidatorStats>,
 ): ValidatorStats {
@@ -41,3 +42,8 @@ export function answerValidatorStats(
     dataProof: answerBoc(state),
   };
 }
+
+/** Handlers of statistics of validators. */
+export const statisticsQueries = {
+  getValidatorStats: answerValidatorStats,
+} satisfies Partial<QueryHandlers>;

@@ -15,6 +15,7 @@ import { answerBoc } from '../chain/proof-builder.ts';
 import type { ChainView } from '../chain/chain-view.ts';
 import { isValidId, lookUpBlock, needBlock, visitBlock } from '../chain/chain-view.ts';
 import type { VisitedCells } from '../collator/visited-cells.ts';
+import type { QueryHandlers } from './query-handlers.ts';
 
 /** Most transactions of one getTransactions answer. */
 const TRANSACTIONS_MAX = 16;
@@ -25,10 +26,7 @@ function findTransaction(tree: VisitedCells, extra: number, account: Buffer, lt:
   return block === undefined ? undefined : findAccountTransaction(block, lt);
 }
 
-export function answerOneTransaction(
-  view: ChainView,
-  { id, account, lt }: ArgsOf<typeof getOneTransaction>,
-): TransactionInfo {
+function answerOneTransaction(view: ChainView, { id, account, lt }: ArgsOf<typeof getOneTransaction>): TransactionInfo {
   if (!isValidId(id)) throw refusal(serverCode.fatal, 'block id in getOneTransaction() is invalid');
   if (id.workchain !== account.workchain || !shardContains(id.shard, account.id)) {
     throw refusal(serverCode.fatal, 'requested account id is not contained in the shard of the specified block');
@@ -50,7 +48,7 @@ export function answerOneTransaction(
 type Args = ArgsOf<typeof getTransactions>;
 
 /** Returns transactions back along the account's chain, newest first. Ends at the requested count or the tape's start. */
-export function answerTransactions(view: ChainView, { count, account, lt, hash }: Args): TransactionList {
+function answerTransactions(view: ChainView, { count, account, lt, hash }: Args): TransactionList {
   if (account.workchain === -0x80000000) throw refusal(serverCode.fatal, 'invalid workchain specified');
   const ids: BlockId[] = [];
   const roots: Shown[] = [];
@@ -93,3 +91,9 @@ function readPrevious(tree: VisitedCells, transaction: number): { lt: bigint; ha
   const hash = slice.hash();
   return { hash, lt: slice.uint64() };
 }
+
+/** Handlers of the transactions of an account. */
+export const transactionQueries = {
+  getOneTransaction: answerOneTransaction,
+  getTransactions: answerTransactions,
+} satisfies Partial<QueryHandlers>;

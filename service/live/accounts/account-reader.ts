@@ -55,7 +55,6 @@ export function createAccountReader({ trust }: AccountReaderOptions, { pool }: {
     return pool.query(getAccountState, args, context, {
       shareAs,
       immutable: true,
-      masterchainSeqno: pinned.block.seqno,
       check: (answer) => proving('accountState', () => view(find(account, pinned, answer))),
     });
   }

@@ -35,7 +35,6 @@ export function createSuspendedAccounts(dependencies: { pool: Pool }): Suspended
       const args = { mode: 0, id: block, paramList: [SUSPENDED_ADDRESSES] };
       const { value, liteServers } = await dependencies.pool.query(getConfigParams, args, context, {
         shareAs: 'suspended accounts',
-        masterchainSeqno: block.seqno,
         check: (answer) => proving('configInfo', () => ({ found: readList(block, answer) })),
       });
       lists.set(keyBlockSeqno, value.found);

@@ -51,7 +51,6 @@ export function createBlockFinder({ pool }: { pool: Pool }): BlockFinder {
     const { block: masterchainBlock } = await pool.headFor(context);
     const answer = await pool.query(lookupBlockWithProof, lookupArgs(place, search, masterchainBlock), context, {
       shareAs: 'block',
-      masterchainSeqno: masterchainBlock.seqno,
       check: (result) => viewHeader(checkLookupWithProof({ ...place, search, masterchainBlock }, result)),
     });
     headers.set(key, answer.value, FOUND_BYTES);

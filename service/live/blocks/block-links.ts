@@ -32,7 +32,6 @@ export function createBlockLinks({ pool, signatures }: { pool: Pool; signatures:
     return pool.query(getBlockProof, args, context, {
       shareAs: pick.shareAs,
       immutable: true,
-      masterchainSeqno: Math.max(known.seqno, target.seqno),
       check: async (answer) => {
         const { reached } = await checkBlockProof({ known, target, zeroState }, answer, signatures);
         if (!sameBlock(reached, target)) throw refusal('a whole chain', answer);

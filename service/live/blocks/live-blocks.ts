@@ -58,7 +58,6 @@ export function createLiveBlocks({ pool, signatures, toUnixMs }: LiveBlocksDepen
     return pool.query(getAllShardsInfo, { id: block }, context, {
       shareAs: 'shards',
       immutable: true,
-      masterchainSeqno: block.seqno,
       check: (answer) => checkAllShards({ block }, answer).map((shard) => shard.block),
     });
   }

@@ -50,7 +50,6 @@ export function createRecentBlocks({ pool }: { pool: Pool }): RecentBlocks {
       const answer = await pool.query(getConfigParams, args, context, {
         shareAs: 'recent blocks',
         immutable: true,
-        masterchainSeqno: block.seqno,
         check: (info) => proving(SUBJECT, () => readPreviousBlocks(block, info)),
       });
       if (block.seqno > (newest?.last[0]?.seqno ?? 0)) newest = answer.value;

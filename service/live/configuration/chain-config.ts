@@ -45,7 +45,6 @@ export function createChainConfigs(dependencies: { pool: Pool }): ChainConfigs {
       }
       const { value, liteServers } = await dependencies.pool.query(getConfigAll, { mode: 0, id: block }, context, {
         shareAs: 'chain config',
-        masterchainSeqno: block.seqno,
         check: (answer) => proving('configInfo', () => readConfig(checkConfig({ block, mode: 0 }, answer))),
       });
       configs.set(keyBlockSeqno, value);

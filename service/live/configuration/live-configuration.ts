@@ -39,7 +39,6 @@ export function createLiveConfiguration({ pool }: { pool: Pool }): LiveConfigura
     const args = { mode: 0, id: block, paramList: [param] };
     const answer = await pool.query(getConfigParams, args, context, {
       shareAs: 'config parameter',
-      masterchainSeqno: block.seqno,
       check: (result) =>
         proving('configInfo', () => {
           const { table, config } = checkConfig({ block, mode: 0, params: [param] }, result);
@@ -72,7 +71,6 @@ export function createLiveConfiguration({ pool }: { pool: Pool }): LiveConfigura
       return pool.query(getLibrariesWithProof, { id: block, mode: 0, libraryList }, context, {
         shareAs: 'libraries',
         immutable: true,
-        masterchainSeqno: block.seqno,
         check: (answer) =>
           checkLibrariesWithProof({ block, mode: 0, hashes: libraryList }, answer).flatMap(viewLibrary),
       });

@@ -21,7 +21,6 @@ export function readPublicLibrary(
   const args = { id: block, mode: WITH_DATA, libraryList: [hash] };
   return pool.query(getLibrariesWithProof, args, context, {
     shareAs: 'public library',
-    masterchainSeqno: block.seqno,
     check: (answer): Buffer | undefined => {
       const [library] = checkLibrariesWithProof({ block, mode: WITH_DATA, hashes: [hash] }, answer);
       return library?.root && writeBoc(library.root.table, [library.root.cell], { crc32c: true });

@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { createAdnlServer } from '#service/devchain/adnl/adnl-server.ts';
-import { functionOf, getBlock, getMasterchainInfo } from '#service/liteserver/functions.ts';
+import { functionOf } from '#service/liteserver/function-table.ts';
+import { getBlock, getMasterchainInfo } from '#service/liteserver/functions.ts';
 import { decodeEnvelope } from '#service/liteserver/tl/envelope.ts';
 
 // The server's process: its CPU time is not the client's. Answers getMasterchainInfo, and getBlock with as many bytes

@@ -2,7 +2,7 @@ import type { Devchain } from '#service/devchain/devchain.ts';
 import { getBlockHeader } from '#service/liteserver/functions.ts';
 import { PoolError } from '#service/pool/errors.ts';
 import { tuningDefaults } from '#service/pool/options.ts';
-import { openPool, until, within } from '#test/service/pool/network.ts';
+import { openPool, unchecked, until, within } from '#test/service/pool/network.ts';
 import { spoil } from '#test/service/pool/workload.ts';
 import { quantile, type BenchResult } from '../bench.ts';
 import { atMost, farMs, servers } from './scene.ts';
@@ -55,7 +55,7 @@ export async function measureSaturation(network: Devchain): Promise<BenchResult[
   try {
     await until(() => pool.ready() && pool.status().every(({ phase }) => phase === 'in'), 10_000);
     // Not shared: each is a query of its own.
-    const read = () => pool.query(getBlockHeader, { id: pool.head()!.block, mode: 0 }, within(10_000));
+    const read = () => pool.query(getBlockHeader, { id: pool.head()!.block, mode: 0 }, within(10_000), unchecked);
     await askBy(places, read);
     const full = await askBy(places, read);
     const over = await askBy(4 * places, read);

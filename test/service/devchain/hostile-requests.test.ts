@@ -5,7 +5,7 @@ import { isRefusal } from '#service/devchain/chain/errors.ts';
 import { createMessageInbox } from '#service/devchain/queries/message-queries.ts';
 import { createMethodRunner } from '#service/devchain/queries/method-runner.ts';
 import { answerQuery } from '#service/devchain/queries/queries.ts';
-import { liteServerFunctions } from '#service/liteserver/functions.ts';
+import { liteServerFunctions } from '#service/liteserver/function-table.ts';
 import { chain } from '#test/service/devchain/network.ts';
 
 /** One seed, so that a failure comes again. */

@@ -23,15 +23,13 @@ import { createRecentBlocks } from '#service/live/blocks/recent-blocks.ts';
 import { createSuspendedAccounts, isSuspended } from '#service/live/accounts/suspended-accounts.ts';
 import type { LiveTransaction } from '#service/live/transactions/transactions.ts';
 import { answeredError, LiteServerError } from '#service/liteserver/errors.ts';
-import {
-  functionOf,
-  getBlockHeader,
-  getLibrariesWithProof,
-  lookupBlockWithProof,
-} from '#service/liteserver/functions.ts';
+import type { LiteServerFunction } from '#service/liteserver/functions.ts';
+import { functionOf } from '#service/liteserver/function-table.ts';
+import { getBlockHeader, getLibrariesWithProof, lookupBlockWithProof } from '#service/liteserver/functions.ts';
 import { TlError } from '#service/liteserver/tl/errors.ts';
 import { checkHeadHeader } from '#service/pool/head-proof.ts';
 import type { Pool } from '#service/pool/pool.ts';
+import type { PoolContext, PoolQueryOptions } from '#service/pool/reads.ts';
 import { ProofError } from '#service/proof/errors.ts';
 import { checkLookupWithProof } from '#service/proof/lookup-proof.ts';
 import { createSignatureChecker } from '#service/proof/signature-checker.ts';
@@ -78,9 +76,13 @@ function accept(block: BlockId): void {
 /** One lite server, whose answers are checked as by the pool, without a second one to be asked. */
 function poolOver(answer: Answer): Pool {
   const head = headAt(chain.lastSeqno - BEHIND_HEAD);
-  const query: Pool['query'] = async (fn, args, attempt, options) => {
+  const query: Pool['query'] = async <A, R, T>(
+    fn: LiteServerFunction<A, R>,
+    args: A,
+    attempt: PoolContext,
+    { check }: PoolQueryOptions<R, T> = {},
+  ) => {
     const decoded = fn.decode(sent(answer, fn.encode(args)));
-    const { check } = options ?? {};
     const value = check === undefined ? decoded : await check(decoded, { ...attempt, liteServer: 0 });
     return { value: value as never, liteServers: [0], cached: false };
   };

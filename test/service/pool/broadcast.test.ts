@@ -2,7 +2,8 @@ import { beginCell, Address, external, storeMessage } from '@ton/core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import type { Devchain } from '#service/devchain/devchain.ts';
-import { functionOf, sendMessage } from '#service/liteserver/functions.ts';
+import { functionOf } from '#service/liteserver/function-table.ts';
+import { sendMessage } from '#service/liteserver/functions.ts';
 import type { LiteServer } from '#service/liteserver/liteserver.ts';
 import { BROADCAST_WIDTH } from '#service/pool/broadcast.ts';
 import { metric, openPool, startNetwork, until, within } from './network.ts';

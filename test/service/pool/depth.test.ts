@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FULL_SHARD, MASTERCHAIN } from '#service/decode/block-id.ts';
 import type { Devchain } from '#service/devchain/devchain.ts';
 import { getBlockHeader, lookupBlock } from '#service/liteserver/functions.ts';
-import { depthNeedOf, findEdge, reachesDepth } from '#service/pool/depth.ts';
+import { findEdge, reachesDepth } from '#service/pool/depth.ts';
 import { forgetful } from './forgetful.ts';
 import type { Keeps } from './forgetful.ts';
-import { metric, openPool, startNetwork, until, within } from './network.ts';
+import { metric, openPool, startNetwork, unchecked, until, within } from './network.ts';
 
 describe('the edge of what a lite server has', () => {
   const place = fc.record({
@@ -43,27 +43,7 @@ describe('the edge of what a lite server has', () => {
   });
 });
 
-describe('what a read needs', () => {
-  const masterchain = { workchain: MASTERCHAIN, shard: FULL_SHARD, seqno: 7 };
-  const shard = { workchain: 0, shard: FULL_SHARD, seqno: 9 };
-
-  test.each([
-    ['getBlockHeader', { id: masterchain }, { kind: 'masterchainBlock', chain: 'masterchain', seqno: 7 }],
-    ['getBlock', { id: shard }, { kind: 'shardBlock', chain: 'shard', seqno: 9 }],
-    ['getConfigAll', { id: masterchain }, { kind: 'masterchainState', chain: 'masterchain', seqno: 7 }],
-    [
-      'getAccountState',
-      { id: masterchain, account: { workchain: 0 } },
-      { kind: 'shardState', chain: 'masterchain', seqno: 7 },
-    ],
-    ['getAccountState', { id: shard, account: { workchain: 0 } }, { kind: 'shardState', chain: 'shard', seqno: 9 }],
-    ['lookupBlock', { id: shard, mode: 1 }, { kind: 'shardBlock', chain: 'shard', seqno: 9 }],
-    ['lookupBlock', { id: shard, mode: 4 }, undefined],
-    ['getTransactions', { account: { workchain: 0 } }, undefined],
-  ])('the data needed by %s with %o are found', (name, args, need) => {
-    expect(depthNeedOf(name, args)).toEqual(need);
-  });
-
+describe('the depth of a lite server', () => {
   test('a need is compared with the edge of its kind, and unmeasured data count as present', () => {
     const depth = { shardBlock: { masterchain: 100, shard: 50 } };
     const at = (chain: 'masterchain' | 'shard', seqno: number) =>
@@ -135,8 +115,8 @@ describe('lite servers with history of different lengths', () => {
         const { id } = network.chain.masterchain(seqno)!;
         if (turn % 2 === 0) {
           const place = { workchain: MASTERCHAIN, shard: FULL_SHARD, seqno };
-          await pool.query(lookupBlock, { mode: 1, id: place }, within(3_000));
-        } else await pool.query(getBlockHeader, { id, mode: 0 }, within(3_000));
+          await pool.query(lookupBlock, { mode: 1, id: place }, within(3_000), unchecked);
+        } else await pool.query(getBlockHeader, { id, mode: 0 }, within(3_000), unchecked);
       }
       const asked = (await metric(register, 'ton_pool_attempts_total')) - before;
       expect(asked).toBeLessThanOrEqual(reads * 1.01);
@@ -144,10 +124,11 @@ describe('lite servers with history of different lengths', () => {
       // The edge of the server with the longest history moves. The next read finds another server, and the move is noticed soon.
       Object.assign(keeps['ls2']!, { blocks: 500, states: 700 });
       const place = { workchain: MASTERCHAIN, shard: FULL_SHARD, seqno: 200 };
-      for (let turn = 0; turn < 20; turn += 1) await pool.query(lookupBlock, { mode: 1, id: place }, within(3_000));
+      for (let turn = 0; turn < 20; turn += 1)
+        await pool.query(lookupBlock, { mode: 1, id: place }, within(3_000), unchecked);
       await until(() => pool.status()[2]!.depth.masterchainBlock!.masterchain === 500, 5_000);
       await expect(
-        pool.query(lookupBlock, { mode: 1, id: { ...place, seqno: 100 } }, within(3_000)),
+        pool.query(lookupBlock, { mode: 1, id: { ...place, seqno: 100 } }, within(3_000), unchecked),
       ).rejects.toMatchObject({ code: 'pruned' });
     } finally {
       await open.close();

@@ -1,9 +1,9 @@
 import { MASTERCHAIN } from '#service/decode/block-id.ts';
 import type { Devchain } from '#service/devchain/devchain.ts';
 import { LiteServerError } from '#service/liteserver/errors.ts';
-import { functionOf } from '#service/liteserver/functions.ts';
+import { functionOf } from '#service/liteserver/function-table.ts';
 import type { LiteServer } from '#service/liteserver/liteserver.ts';
-import type { DepthKind } from '#service/pool/depth.ts';
+import type { DepthKind } from '#service/liteserver/query-facts.ts';
 import { methodClassOf } from '#service/pool/method-class.ts';
 
 /** First masterchain seqno of the data that a lite server has, by kind. */

@@ -1,14 +1,12 @@
 import { describe, expect, test } from 'vitest';
 
 import { FULL_SHARD, MASTERCHAIN } from '#service/decode/block-id.ts';
+import { functionNamed } from '#service/liteserver/function-table.ts';
 import { accessText } from '#service/pool/read-access.ts';
 import type { ReadAccess } from '#service/pool/read-access.ts';
 import { createPicker } from '#service/pool/lite-server-picker.ts';
 import type { Requirement } from '#service/pool/lite-server-picker.ts';
-import { depthNeedOf } from '#service/pool/depth.ts';
 import type { LiteServerUse } from '#service/pool/member.ts';
-import { methodClassOf } from '#service/pool/method-class.ts';
-import { placesOf } from '#service/pool/slices.ts';
 import { buildMember } from './member-builder.ts';
 import { seededRandom } from './workload.ts';
 
@@ -35,11 +33,12 @@ function choiceOver(uses: readonly Partial<LiteServerUse>[], nowMs = { value: 0 
 }
 
 function wantedFor(name: string, args: unknown, access?: ReadAccess): Requirement {
+  const fn = functionNamed(name)!;
   return {
-    methodClass: methodClassOf(name),
+    methodClass: fn.cost,
     masterchainSeqno: undefined,
-    depth: depthNeedOf(name, args),
-    places: placesOf(name, args),
+    depth: fn.depth(args),
+    places: fn.positions(args),
     access,
     isUrgent: false,
   };

@@ -3,7 +3,7 @@ import type { Devchain } from '#service/devchain/devchain.ts';
 import { getAccountState, getBlockHeader, getConfigParams, lookupBlock } from '#service/liteserver/functions.ts';
 import type { Pool } from '#service/pool/pool.ts';
 import type { Keeps } from './forgetful.ts';
-import { within } from './network.ts';
+import { unchecked, within } from './network.ts';
 
 /**
  * Draws the history of each lite server. The last one has everything, others less, states less than blocks, shards separately from the masterchain.
@@ -33,13 +33,19 @@ export async function readOld(network: Devchain, pool: Pool, random: () => numbe
   const account = { workchain: 0, id: Buffer.alloc(32, Math.floor(random() * 256)) };
   const context = within(5_000);
   const ways: (() => Promise<unknown>)[] = [
-    () => pool.query(getBlockHeader, { id, mode: 0 }, context),
-    () => pool.query(lookupBlock, { mode: 1, id: { workchain: MASTERCHAIN, shard: id.shard, seqno } }, context),
-    () => pool.query(getConfigParams, { mode: 0, id, paramList: [8] }, context),
-    () => pool.query(getAccountState, { id, account }, context),
-    () => pool.query(getBlockHeader, { id: shardId, mode: 0 }, context),
+    () => pool.query(getBlockHeader, { id, mode: 0 }, context, unchecked),
     () =>
-      pool.query(lookupBlock, { mode: 1, id: { workchain: 0, shard: shardId.shard, seqno: shardId.seqno } }, context),
+      pool.query(lookupBlock, { mode: 1, id: { workchain: MASTERCHAIN, shard: id.shard, seqno } }, context, unchecked),
+    () => pool.query(getConfigParams, { mode: 0, id, paramList: [8] }, context, unchecked),
+    () => pool.query(getAccountState, { id, account }, context, unchecked),
+    () => pool.query(getBlockHeader, { id: shardId, mode: 0 }, context, unchecked),
+    () =>
+      pool.query(
+        lookupBlock,
+        { mode: 1, id: { workchain: 0, shard: shardId.shard, seqno: shardId.seqno } },
+        context,
+        unchecked,
+      ),
   ];
   await ways[Math.floor(random() * ways.length)]!();
 }

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import type { Devchain } from '#service/devchain/devchain.ts';
 import { getBlockHeader } from '#service/liteserver/functions.ts';
-import { liteServersOf, metric, openPool, startNetwork, until, within } from './network.ts';
+import { liteServersOf, metric, openPool, startNetwork, unchecked, until, within } from './network.ts';
 import type { PoolUnderTest } from './network.ts';
 import { readHeaders, seededRandom, spoil } from './workload.ts';
 
@@ -29,7 +29,7 @@ async function openReadyPool(use: readonly number[], tuning = {}): Promise<PoolU
 }
 
 const read = ({ pool }: PoolUnderTest) =>
-  pool.query(getBlockHeader, { id: pool.head()!.block, mode: 0 }, within(3_000));
+  pool.query(getBlockHeader, { id: pool.head()!.block, mode: 0 }, within(3_000), unchecked);
 
 const attemptsAt = ({ register }: PoolUnderTest, name: string): Promise<number> =>
   metric(register, 'ton_pool_attempts_total', { lite_server: name });

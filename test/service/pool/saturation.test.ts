@@ -8,7 +8,7 @@ import { failureOf } from '#service/http/error-status.ts';
 import { getBlockHeader } from '#service/liteserver/functions.ts';
 import { PoolError } from '#service/pool/errors.ts';
 import { tuningDefaults } from '#service/pool/options.ts';
-import { metric, openPool, startNetwork, until, within } from './network.ts';
+import { metric, openPool, startNetwork, unchecked, until, within } from './network.ts';
 import type { PoolUnderTest } from './network.ts';
 import { spoil } from './workload.ts';
 
@@ -45,7 +45,7 @@ async function openSlowPool(tuning = {}): Promise<PoolUnderTest> {
 }
 
 const read = (signal?: AbortSignal, timeoutMs = 5_000) =>
-  open.pool.query(getBlockHeader, { id: open.pool.head()!.block, mode: 0 }, { ...within(timeoutMs, signal) });
+  open.pool.query(getBlockHeader, { id: open.pool.head()!.block, mode: 0 }, within(timeoutMs, signal), unchecked);
 
 type Ended = { code: string; retryAfterSeconds: number | undefined; tookMs: number };
 

@@ -1,71 +1,14 @@
 import { describe, expect, test } from 'vitest';
 
 import { FULL_SHARD, MASTERCHAIN } from '#service/decode/block-id.ts';
-import { hasNewest, coversPositions, placesOf } from '#service/pool/slices.ts';
+import { functionNamed } from '#service/liteserver/function-table.ts';
+import { hasNewest, coversPositions } from '#service/pool/slices.ts';
 import type { Slice } from '#service/pool/slices.ts';
 
 const left = 0x4000000000000000n;
 const right = 0xc000000000000000n;
 const masterchain = { workchain: MASTERCHAIN, shard: FULL_SHARD };
 const accountOf = (first: number, workchain = 0) => ({ workchain, id: Buffer.alloc(32, first) });
-
-describe('the places that a query asks about', () => {
-  test.each<[string, unknown, unknown]>([
-    ['getMasterchainInfo', {}, [{ ...masterchain, by: 'newest' }]],
-    ['sendMessage', { body: Buffer.alloc(1) }, [{ ...masterchain, by: 'newest' }]],
-    [
-      'getBlock',
-      { id: { workchain: 0, shard: left, seqno: 9 } },
-      [{ workchain: 0, shard: left, by: 'seqno', value: 9 }],
-    ],
-    ['getBlock', { id: { ...masterchain, seqno: 9 } }, [{ ...masterchain, by: 'seqno', value: 9 }]],
-    [
-      'getAccountState',
-      { id: { ...masterchain, seqno: 9 }, account: accountOf(0x12) },
-      [{ workchain: 0, shard: 0x1212121212121213n, by: 'masterchainSeqno', value: 9 }],
-    ],
-    [
-      'getAccountState',
-      { id: { ...masterchain, seqno: 0xffffffff }, account: accountOf(0x12) },
-      [{ workchain: 0, shard: 0x1212121212121213n, by: 'newest' }],
-    ],
-    [
-      'runSmcMethod',
-      { id: { workchain: 0, shard: left, seqno: 9 }, account: accountOf(0x12) },
-      [{ workchain: 0, shard: 0x1212121212121213n, by: 'seqno', value: 9 }],
-    ],
-    [
-      'getTransactions',
-      { account: accountOf(0x90), lt: 77n },
-      [{ workchain: 0, shard: 0x9090909090909091n, by: 'lt', value: 77n }],
-    ],
-    [
-      'lookupBlock',
-      { mode: 1, id: { workchain: 0, shard: left, seqno: 9 } },
-      [{ workchain: 0, shard: left, by: 'seqno', value: 9 }],
-    ],
-    [
-      'lookupBlock',
-      { mode: 2, id: { workchain: 0, shard: left, seqno: 0 }, lt: 5n },
-      [{ workchain: 0, shard: left, by: 'lt', value: 5n }],
-    ],
-    [
-      'lookupBlockWithProof',
-      { mode: 4, id: { workchain: 0, shard: left, seqno: 0 }, utime: 6 },
-      [{ workchain: 0, shard: left, by: 'utime', value: 6 }],
-    ],
-    [
-      'getBlockProof',
-      { mode: 1, knownBlock: { ...masterchain, seqno: 3 }, targetBlock: { ...masterchain, seqno: 8 } },
-      [
-        { ...masterchain, by: 'seqno', value: 3 },
-        { ...masterchain, by: 'seqno', value: 8 },
-      ],
-    ],
-  ])('the positions of %s with %o are found', (name, args, places) => {
-    expect(placesOf(name, args)).toEqual(places);
-  });
-});
 
 const at = (place: { workchain: number; shard: bigint }, seqno: number) => ({
   ...place,
@@ -81,7 +24,7 @@ const past: Slice = {
 /** Slice with all of the right half. */
 const half: Slice = { from: [at(masterchain, 0), at({ workchain: 0, shard: right }, 0)], to: [] };
 const has = (slices: readonly Slice[] | null, name: string, args: unknown, seqno?: number): boolean =>
-  coversPositions(slices, placesOf(name, args), seqno);
+  coversPositions(slices, functionNamed(name)!.positions(args), seqno);
 const block = (shard: bigint, seqno: number, workchain = 0) => ({ id: { workchain, shard, seqno } });
 const account = (first: number, seqno: number) => ({ id: { ...masterchain, seqno }, account: accountOf(first) });
 

@@ -7,7 +7,7 @@ import type { Devchain } from '#service/devchain/devchain.ts';
 import { getAccountState, getBlockHeader, lookupBlock } from '#service/liteserver/functions.ts';
 import type { ReadAccess } from '#service/pool/read-access.ts';
 import type { PoolLiteServer } from '#service/pool/options.ts';
-import { liteServersOf, metric, openPool, startNetwork, until, within } from './network.ts';
+import { liteServersOf, metric, openPool, startNetwork, unchecked, until, within } from './network.ts';
 import type { PoolUnderTest } from './network.ts';
 import { readHeaders, seededRandom } from './workload.ts';
 
@@ -52,7 +52,8 @@ const block = (seqno: number) => network.chain.masterchain(seqno)!.id;
 function readAt(seqno: number, access?: ReadAccess, shareAs?: string) {
   const context = { ...within(3_000), ...(access && { access }) };
   return open.pool.query(getBlockHeader, { id: block(seqno), mode: 0 }, context, {
-    ...(shareAs !== undefined && { shareAs, immutable: true, check: ({ id }) => id.seqno }),
+    check: ({ id }) => id.seqno,
+    ...(shareAs !== undefined && { shareAs, immutable: true }),
   });
 }
 
@@ -122,6 +123,7 @@ describe('lite servers with slices', () => {
             lookupBlock,
             { mode: 1, id: { workchain: MASTERCHAIN, shard: FULL_SHARD, seqno: 301 } },
             within(3_000),
+            unchecked,
           );
         }),
       ),
@@ -134,6 +136,7 @@ describe('lite servers with slices', () => {
             getAccountState,
             { id: block(200), account: { workchain: 0, id: Buffer.alloc(32, turn) } },
             within(3_000),
+            unchecked,
           ),
         ),
       ),

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { TlRecord } from '#service/liteserver/tl/record.ts';
-import { liteServerFunctions } from '#service/liteserver/functions.ts';
+import { liteServerFunctions } from '#service/liteserver/function-table.ts';
 import * as adnl from '#service/liteserver/tl/adnl.ts';
 import * as consensus from '#service/liteserver/tl/consensus.ts';
 import { envelopeRecords } from '#service/liteserver/tl/envelope.ts';

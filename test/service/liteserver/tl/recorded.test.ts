@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { functionOf, getVersion } from '#service/liteserver/functions.ts';
+import { functionOf } from '#service/liteserver/function-table.ts';
+import { getVersion } from '#service/liteserver/functions.ts';
 import { decodeEnvelope, encodeEnvelope, errorAnswer } from '#service/liteserver/tl/envelope.ts';
 import { TlError } from '#service/liteserver/tl/errors.ts';
 import { liteServerError } from '#service/liteserver/tl/lite-api.ts';
