@@ -1,5 +1,6 @@
 import { openContractCell } from '../decode/contract-data.ts';
 import { DecodeError } from '../decode/errors.ts';
+import { hashesOfCode } from '../decode/known-codes.ts';
 import type { AccountId } from '../live/accounts/accounts.ts';
 import { cellOfSlice } from '../tvm/stack.ts';
 import type { StackWindow } from '../tvm/stack.ts';
@@ -14,12 +15,6 @@ const FACTORY: AccountId = {
   id: Buffer.from('5f0564fb5f604783db57031ce1cf668a88d4d4d6da6de4db222b4b920d6fd800', 'hex'),
 };
 
-const CODE_HASHES = [
-  '1275095b6da3911292406f4f4386f9e780099b854c6dee9ee2895ddce70927c1',
-  '778f0d3fe6482c50888970df5e787f40f3a4ab282170c035a5920877058c99d3',
-  'c0f9d14fbc8e14f0d72cba2214165eee35836ab174130912baf9dbfa43ead562',
-];
-
 const pair = stackShape({ first: slice, second: slice });
 const numbers = stackShape({ first: int, second: int });
 const kind = stackShape({ isStable: int });
@@ -27,7 +22,7 @@ const kind = stackShape({ isStable: int });
 /** Pool of DeDust v2. Anyone can deploy its code, so the factory has to confirm it. */
 export const dedustPools: Family = {
   kind: 'dedust_pool',
-  codeHashes: new Set(CODE_HASHES.map((hash) => Buffer.from(hash, 'hex').toString('base64'))),
+  codeHashes: hashesOfCode('dedust_pool'),
   needs: ['get_assets', 'is_stable', 'get_reserves', 'get_trade_fee'],
   async detect({ account, answers }, around) {
     const said = pair(answers('get_assets'));

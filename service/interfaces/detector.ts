@@ -1,11 +1,11 @@
 import type { Registry } from 'prom-client';
 
 import { parseBoc } from '../decode/boc.ts';
+import { knownWallet } from '../decode/known-codes.ts';
 import { methodIds } from '../decode/method-ids.ts';
 import type { AccountView } from '../live/accounts/account-view.ts';
 import type { AccountId } from '../live/accounts/accounts.ts';
 import type { ChainSnapshot } from '../live/contracts/chain-snapshot.ts';
-import { isWalletCode } from '../live/contracts/wallets.ts';
 import { accountKey } from '../store/account-key.ts';
 import type {
   DnsEntryRow,
@@ -86,7 +86,7 @@ export function createDetector(options: DetectorOptions, { register }: DetectorD
   /** Returns every kind whose methods the code has, as far as its shape is known. */
   function candidatesOf({ codeHash, methods }: Code): Candidate[] {
     const hash = Buffer.from(codeHash).toString('base64');
-    if (isWalletCode(hash)) return [];
+    if (knownWallet(hash) !== undefined) return [];
     const ids = methods && new Set(methods);
     const missing = absent.of(hash);
     const has = (method: string): boolean => (ids === null ? !missing.has(idOf(method)) : ids.has(idOf(method)));

@@ -1,5 +1,6 @@
 import { openContractCell, walkDictionary } from '../decode/contract-data.ts';
 import { DecodeError } from '../decode/errors.ts';
+import { hashesOfCode } from '../decode/known-codes.ts';
 import type { StackCell } from '../tvm/stack.ts';
 import { accountKey } from '../store/account-key.ts';
 import type { Family } from './family.ts';
@@ -26,7 +27,7 @@ const WHITELIST_MAX = 4096;
 /** Vesting wallet of ton-blockchain/vesting-contract. */
 export const vestings: Family = {
   kind: 'vesting',
-  codeHashes: new Set(['tItTGr7DtxRjgpH3137W3J9qJynvyiBHcTc3TUrotZA=']),
+  codeHashes: hashesOfCode('wallet_vesting'),
   needs: ['get_vesting_data'],
   detect({ key, state, answers }) {
     const data = vestingData(answers('get_vesting_data'));

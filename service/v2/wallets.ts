@@ -1,4 +1,5 @@
 import type { LiveAccount } from '../live/accounts/accounts.ts';
+import { walletTypes } from '../decode/known-codes.ts';
 import { readWallet, type Wallet } from '../live/contracts/wallets.ts';
 import { accountStatus, flag, nano, uint32 } from './scalars.ts';
 import { constant, named, object, oneOf, oneOfStrings, optional, scalar, type Infer } from '../contract/shape.ts';
@@ -36,7 +37,7 @@ export const walletInformation = named(
       'WalletV1V2',
       object({
         ...common,
-        wallet_type: oneOfStrings(['wallet v1 r1', 'wallet v1 r2', 'wallet v1 r3', 'wallet v2 r1', 'wallet v2 r2']),
+        wallet_type: oneOfStrings(walletTypes('seqno')),
         seqno: uint32,
       }),
     ),
@@ -44,7 +45,7 @@ export const walletInformation = named(
       'WalletV3V4',
       object({
         ...common,
-        wallet_type: oneOfStrings(['wallet v3 r1', 'wallet v3 r2', 'wallet v4 r1', 'wallet v4 r2']),
+        wallet_type: oneOfStrings(walletTypes('seqno_id')),
         seqno: uint32,
         wallet_id: uint32,
       }),
@@ -53,7 +54,7 @@ export const walletInformation = named(
       'WalletV5Beta',
       object({
         ...common,
-        wallet_type: oneOfStrings(['wallet v5 beta']),
+        wallet_type: oneOfStrings(walletTypes('v5_beta')),
         seqno: uint32,
         wallet_id: optional(walletIdV5),
         is_signature_allowed: optional(flag),
@@ -63,7 +64,7 @@ export const walletInformation = named(
       'WalletV5',
       object({
         ...common,
-        wallet_type: oneOfStrings(['wallet v5 r1']),
+        wallet_type: oneOfStrings(walletTypes('v5')),
         seqno: uint32,
         wallet_id: walletIdV5,
         is_signature_allowed: flag,

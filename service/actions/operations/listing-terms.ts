@@ -1,5 +1,6 @@
 import { openContractCell } from '#service/decode/contract-data.ts';
 import { DecodeError } from '#service/decode/errors.ts';
+import { knownCode, type KnownCode } from '#service/decode/known-codes.ts';
 import { readStateInit } from '#service/decode/tlb/state-init.ts';
 import { bit, coins, fields, inRef, maybeAddress, uint, uint32, uint64, type FieldReader } from '../engine/body.ts';
 import type { EventMessage } from '../engine/classifier-input.ts';
@@ -61,14 +62,12 @@ const sale =
     return { marketplace, fullPrice, fee: null, royalty: null, ...fees };
   };
 
-/** Readers by code hash in base64. A contract of another code is read with the newest reader. */
-const sales: ReadonlyMap<string, FieldReader<SaleTerms>> = new Map([
-  ['2pufziLofEllctIDZSWVebzO+RpyA1fMvowFLvyb4I8=', sale(saleV1)],
-  ['gnj0xSM95vvtyWmvUZNEp6m//FRIVtuphqlcC8+Fcck=', sale(saleV2)],
-  ['MgUN+sRPZIZrzIbyzZ4TBf6dyts5WcACI3z7CQLUQyM=', sale(saleV2)],
-  ['3rU7bFdlwebNI4v0e8XoO6WWvcwEsLhM1Qqx5HSgjzE=', sale(saleV2)],
-  ['JCIfpXHlQuBVx3vt/b9SfHr0YM/cfzRMRQeHtM+h600=', sale(saleV2)],
-]);
+/** Readers by the layout of known code. A contract of other code is read with the newest reader. */
+const sales: Readonly<Record<NonNullable<KnownCode['sale']>, FieldReader<SaleTerms>>> = {
+  v1: sale(saleV1),
+  v2: sale(saleV2),
+  v4: sale(saleV4),
+};
 
 const shares = { feeFactor: uint32, feeBase: uint32, royaltyFactor: uint32, royaltyBase: uint32 };
 const receivers = { feeAddress: maybeAddress, royaltyAddress: maybeAddress };
@@ -115,12 +114,12 @@ const auction =
   };
 
 /** Readers of auctions, in the same form as `sales`. */
-const auctions: ReadonlyMap<string, FieldReader<AuctionTerms>> = new Map<string, FieldReader<AuctionTerms>>([
-  ['/ACindAgW83MDT/7nKOMw8jBWexg2KpUMkCpLxBZLUA=', auction(auctionV1)],
-  ['ZmiHL6eXBUQ//UdSPo6eqfdquZ+aC1nSfej4GhwnudQ=', auction(auctionV2)],
-  ['G9nFo5v/t6DzQViLXdkrgTqEK/Ze8UEJOCIAzq+Pct8=', auction(auctionV2)],
-  ['zlp4U06qps7tja/UhtB262CpsNbb+1Nnb2YmScBomVY=', auction(auctionV4)],
-]);
+const auctions: Readonly<Record<NonNullable<KnownCode['auction']>, FieldReader<AuctionTerms>>> = {
+  v1: auction(auctionV1),
+  v2: auction(auctionV2),
+  v3: auction(auctionV3),
+  v4: auction(auctionV4),
+};
 
 function deployed({ init }: EventMessage, codeHash: string | null) {
   if (init === undefined) throw new DecodeError('bad_value', 'The message deploys nothing.', { cell: 0 });
@@ -133,11 +132,11 @@ function deployed({ init }: EventMessage, codeHash: string | null) {
 /** Terms of a sale that a message deploys; `codeHash` if known. Throws DecodeError when its data are no sale's. */
 export function readSaleTerms(message: EventMessage, codeHash: string | null): SaleTerms {
   const { hash, data } = deployed(message, codeHash);
-  return (sales.get(hash) ?? sale(saleV4))(data);
+  return sales[knownCode(hash)?.sale ?? 'v4'](data);
 }
 
 /** Reads the terms of an auction, in the same way as `readSaleTerms`. */
 export function readAuctionTerms(message: EventMessage, codeHash: string | null): AuctionTerms {
   const { hash, data } = deployed(message, codeHash);
-  return (auctions.get(hash) ?? auction(auctionV3))(data);
+  return auctions[knownCode(hash)?.auction ?? 'v3'](data);
 }

@@ -1,6 +1,7 @@
 import { BOUNCE_OPCODES } from '#service/decode/tlb/bounced-body.ts';
 import type { ContractSlice } from '#service/decode/cell-slice.ts';
 import { readChunkedText } from '#service/decode/contract-data.ts';
+import { knownCode } from '#service/decode/known-codes.ts';
 import { callOf } from '../engine/basic-blocks.ts';
 import { isAborted } from '../engine/trace-fragment.ts';
 import { body, maybeAddress, uint64, type FieldReader } from '../engine/body.ts';
@@ -14,13 +15,13 @@ import { call, followedBy, maybe, withoutExcesses } from '../engine/pattern.ts';
 // Names of `.ton` (TEP-81): their auctions, and the records that their owners write.
 
 const collection = '0:B774D95EB20543F186C06B371AB88AD704F7E256130CAF96189368A7D0CB6CCF';
-const itemCodeHash = 'i1/8nr/TkGTY1fVuRlnIJrt1k5I/XKSHKL5NYK9vUfk=';
 
 /** True for an item that is a `.ton` name of the main network. A network may delegate `.ton` to another collection, which counts too. */
 export function isDnsItem({ codeHash, collection: of, content }: NftItemInfo): boolean {
   // Only detection sets `domain`; an item's own content never has it.
   const domain = content?.['domain'];
-  return codeHash === itemCodeHash || of === collection || (typeof domain === 'string' && domain.endsWith('.ton'));
+  const isItemCode = codeHash !== null && knownCode(codeHash)?.name === 'dns_item';
+  return isItemCode || of === collection || (typeof domain === 'string' && domain.endsWith('.ton'));
 }
 
 /** Null when the body ends before it. */

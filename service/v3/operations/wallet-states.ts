@@ -1,6 +1,7 @@
 import { list, named, object, oneOfStrings, optional, type Infer } from '#service/contract/shape.ts';
 import { createTimeSlice, mapInSlices } from '#service/runtime/time-slice.ts';
-import { isWalletCode, readWalletByHash, walletType, type Wallet } from '#service/live/contracts/wallets.ts';
+import { knownWallet, walletTypes } from '#service/decode/known-codes.ts';
+import { readWalletByHash, type Wallet } from '#service/live/contracts/wallets.ts';
 import type { AccountRow } from '#service/store/queries/accounts.ts';
 import { hidesCurrencies, readRequested, viewStatus } from '../views/account-rows.ts';
 import type { AccountStateDependencies } from './account-states.ts';
@@ -21,26 +22,12 @@ import {
   viewBytes,
 } from '../request/scalars.ts';
 
-const walletTypes = [
-  'wallet v1 r1',
-  'wallet v1 r2',
-  'wallet v1 r3',
-  'wallet v2 r1',
-  'wallet v2 r2',
-  'wallet v3 r1',
-  'wallet v3 r2',
-  'wallet v4 r1',
-  'wallet v4 r2',
-  'wallet v5 beta',
-  'wallet v5 r1',
-] as const satisfies readonly Wallet['type'][];
-
 const walletState = named(
   'WalletState',
   object({
     address: rawAddress,
     is_wallet: flag,
-    wallet_type: optional(oneOfStrings(walletTypes)),
+    wallet_type: optional(oneOfStrings(walletTypes())),
     seqno: optional(integer),
     wallet_id: optional(integer),
     balance: optional(intString),
@@ -72,7 +59,7 @@ export function viewWalletState(row: AccountRow): Infer<typeof walletState> {
   const wallet = codeHash === undefined ? undefined : readWalletByHash(codeHash, { data });
   // Data that no lite server has any more is unknown; the code alone gives the type.
   const isUnread = codeHash !== undefined && row.data_hash !== null && data === null;
-  const type = isUnread ? walletType(codeHash) : wallet?.type;
+  const type = isUnread ? knownWallet(codeHash)?.type : wallet?.type;
   const { is_signature_allowed, ...told } = wallet === undefined ? {} : viewWallet(wallet);
   return {
     address: viewAccountKey(row.account),
@@ -90,7 +77,7 @@ export function viewWalletState(row: AccountRow): Infer<typeof walletState> {
 }
 
 const isWallet = ({ code_hash: codeHash }: AccountRow): boolean =>
-  codeHash !== null && isWalletCode(viewBytes(codeHash));
+  codeHash !== null && knownWallet(viewBytes(codeHash)) !== undefined;
 
 /** States of wallets as of the newest indexed block (service/v3/README.md#wallet-states). */
 export function walletStateOperations({ contents, notes }: AccountStateDependencies): readonly V3Operation[] {

@@ -1,3 +1,4 @@
+import { knownCode } from '#service/decode/known-codes.ts';
 import { methodIdOf } from '#service/tvm/method-id.ts';
 import known from './account-interfaces.json' with { type: 'json' };
 
@@ -9,21 +10,9 @@ export type AccountCode = {
   readonly methods: readonly number[] | null;
 };
 
-type KnownInterface = {
-  readonly name: string;
-  readonly methods?: readonly string[];
-  readonly codeHashes?: readonly string[];
-};
-
-const interfaces: readonly KnownInterface[] = known;
-
-const nameByCodeHash: ReadonlyMap<string, string> = new Map(
-  interfaces.flatMap(({ name, codeHashes = [] }) => codeHashes.map((hash) => [hash, name] as const)),
-);
-
 /** Interfaces that the methods of code prove, by name. */
-const methodSets: readonly (readonly [name: string, methods: readonly number[]])[] = interfaces
-  .flatMap(({ name, methods = [] }) => (methods.length === 0 ? [] : [[name, methods.map(methodIdOf)] as const]))
+const methodSets: readonly (readonly [name: string, methods: readonly number[]])[] = known
+  .map(({ name, methods }) => [name, methods.map(methodIdOf)] as const)
   .toSorted(([a], [b]) => (a < b ? -1 : 1));
 
 /**
@@ -31,8 +20,8 @@ const methodSets: readonly (readonly [name: string, methods: readonly number[]])
  * interfaces whose methods it has, sorted. Empty for unknown code.
  */
 export function interfacesOf({ codeHash, methods }: AccountCode): readonly string[] {
-  const exact = codeHash === null ? undefined : nameByCodeHash.get(codeHash);
-  if (exact !== undefined) return [exact];
+  const exact = codeHash === null ? undefined : knownCode(codeHash);
+  if (exact !== undefined && exact.isInterface !== false) return [exact.name];
   if (methods === null || methods.length === 0) return [];
   const has = new Set(methods);
   return methodSets.filter(([, wanted]) => wanted.every((id) => has.has(id))).map(([name]) => name);

@@ -1,6 +1,6 @@
 import { list, named, object, type Infer } from '#service/contract/shape.ts';
 import { formatFriendlyAddress, type ParsedAddress } from '#service/decode/address.ts';
-import { isWalletCode } from '#service/live/contracts/wallets.ts';
+import { knownWallet } from '#service/decode/known-codes.ts';
 import { anyText, orNull, viewBytesOrNull } from '../request/scalars.ts';
 
 export const addressBookRow = named(
@@ -30,7 +30,7 @@ export function viewAddressBookRow(
 ): AddressBookRow {
   const code = viewBytesOrNull(codeHash);
   // Senders to an account without code, or to a wallet, do not want a bounce of a refused transfer.
-  const bounceable = code !== null && !isWalletCode(code);
+  const bounceable = code !== null && knownWallet(code) === undefined;
   return { user_friendly: formatFriendlyAddress(address, { bounceable, testOnly }), domain, interfaces };
 }
 
