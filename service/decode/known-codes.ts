@@ -23,11 +23,14 @@ export type WalletVersion = {
   readonly type: string;
   /** Layout of the data: service/live/contracts/wallets.ts. */
   readonly data: 'seqno' | 'seqno_id' | 'v5_beta' | 'v5';
-  /** Layout of the body of a signed external message: service/emulate/ton-connect/order.ts. Undefined without support there. */
-  readonly order: 'v1' | 'v2' | 'v3' | 'v4' | 'v5' | undefined;
+  /** Layout of the body of a signed external message: service/emulate/ton-connect/unsigned-message.ts. Undefined without support there. */
+  readonly order: WalletOrder | undefined;
   /** Most messages that one external message makes the wallet send. */
   readonly messagesMax: number;
 };
+
+/** Layout of the body of a signed external message. */
+export type WalletOrder = 'v1' | 'v2' | 'v3' | 'v4' | 'v5';
 
 /** State of an account in tonlib's words: service/live/contracts/known-contracts.ts. */
 export type TonlibState = {
@@ -246,8 +249,6 @@ export function knownWallet(hash: string): KnownWallet | undefined {
 
 /** Types of all wallets, or of wallets with one layout of data. */
 export function walletTypes<Data extends WalletData = WalletData>(data?: Data): readonly WalletType<Data>[] {
-  const wallets: readonly Wallets[] = walletCodes.map(({ wallet }) => wallet);
-  const isListed = (wallet: Wallets): wallet is Extract<Wallets, { data: Data }> =>
-    data === undefined || wallet.data === data;
-  return wallets.filter(isListed).map(({ type }) => type);
+  const listed = walletCodes.filter(({ wallet }) => data === undefined || wallet.data === data);
+  return listed.map(({ wallet }) => wallet.type as WalletType<Data>);
 }
