@@ -80,6 +80,10 @@ const ITEM_DEPTH = 2;
 
 /** The JSON of a value, as `JSON.stringify` writes it, however deep it is: in parts, with other requests in between. */
 export async function writePaced(value: unknown, pacer: TimeSlice): Promise<PacedText> {
+  if (value instanceof RawJson && value.parts.length === 1) {
+    const [whole] = value.parts as readonly [string | Buffer];
+    return typeof whole === 'string' ? whole : [whole];
+  }
   const isFlat = typeof value === 'object' && value !== null && flat.of(value) === true;
   const isWhole = (item: object, depth: number): boolean =>
     isFlat ? depth >= ITEM_DEPTH : valuesLeft(item, VALUES_AT_ONCE) >= 0;

@@ -24,8 +24,8 @@ export function createV3Metrics(register: Registry, readings: V3Readings): void 
   });
 }
 
-/** Kinds of cached parts of answers. */
-export type CacheKind = 'transactions' | 'messages' | 'traces' | 'accounts' | 'tokens';
+/** Kinds of cached parts of answers, and whole answers. */
+export type CacheKind = 'transactions' | 'messages' | 'traces' | 'accounts' | 'tokens' | 'answers';
 
 /** Source of a requested part: the cache, the index in rendered form, or rows of the index. */
 export type CacheOutcome = 'kept' | 'stored' | 'made';
@@ -41,7 +41,7 @@ export function createCacheMetrics(register: Registry): CacheMetrics {
   const readings = new Map<CacheKind, () => number>();
   const held: Gauge = new Gauge({
     name: 'ton_v3_kept_bytes',
-    help: 'Cached parts of answers. Limits of a pod: transactions 160 MiB, messages 48, traces 144, accounts 32, tokens 16',
+    help: 'Cached parts of answers. Limits of a pod: transactions 160 MiB, messages 48, traces 144, accounts 32, tokens 16, answers 8',
     labelNames: ['kind'],
     registers,
     collect: () => {

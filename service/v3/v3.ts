@@ -5,8 +5,11 @@ import type { StoreReader } from '../store/queries/reader.ts';
 import { StoreError } from '../store/errors.ts';
 import type { Store } from '../store/store.ts';
 import { createSemaphore } from '../runtime/semaphore.ts';
-import { createV3Metrics } from './metrics.ts';
+import { readIndexState } from '../store/queries/index-state.ts';
+import { createV3Metrics, type CacheMetrics } from './metrics.ts';
+import { createAnswerCache } from './rendering/answer-cache.ts';
 import type { V3Operation, V3Request } from './request/operation.ts';
+import { TIMEOUT_MS_MAX } from './request/settings.ts';
 
 /** The v3 contract over the index: a table of operations, no transport. */
 export type V3 = {
@@ -26,6 +29,8 @@ export type V3Dependencies = {
   /** `gen_utime` of the served head, unix seconds; undefined before the first. */
   readonly headUtime?: () => number | undefined;
   readonly register: Registry;
+  /** Metrics of the caches; absent: cached answers are not counted. */
+  readonly cacheMetrics?: CacheMetrics;
 };
 
 /** Some 30 KB each during an answer: 120 MB in a process. More rows at once do not increase the answers per second. */
@@ -36,12 +41,17 @@ const TIMEOUT_STEP_MS = 250;
 
 /** Builds the table. */
 export function createV3(families: readonly V3Operation[], dependencies: V3Dependencies): V3 {
-  const { register } = dependencies;
+  const { register, store, nowMs, cacheMetrics: metrics } = dependencies;
+  // With the time limit of most requests, so that connections keep theirs.
+  const readState = () =>
+    readIndexState({ read: (sql, values, mode) => store.read(sql, values, { ...mode, timeoutMs: TIMEOUT_MS_MAX }) });
+  const answers = createAnswerCache({ readState, nowMs, metrics });
   const places = createSemaphore(ROWS_AT_ONCE);
   createV3Metrics(register, { rows: () => places.taken, waiting: () => places.waiting });
   const operations = families.map((operation): Operation<V3Request> => ({
     ...operation,
-    run: (source, request) => operation.run(source, { ...request, places, store: readerOf(request, dependencies) }),
+    run: (source, request) =>
+      operation.run(source, { ...request, places, answers, store: readerOf(request, dependencies) }),
   }));
   return { version: contractVersion, operations };
 }
@@ -52,7 +62,7 @@ const FIRST_SIGNED_UTIME = 2 ** 31;
 /** Reader with a time limit for all queries together; work between queries counts for the request's deadline alone. */
 function readerOf(
   { settings, deadlineMs, signal }: V3Request,
-  { store, nowMs, headUtime }: Omit<V3Dependencies, 'register'>,
+  { store, nowMs, headUtime }: Omit<V3Dependencies, 'register' | 'cacheMetrics'>,
 ): StoreReader {
   let takenMs = 0;
   return {

@@ -22,6 +22,7 @@ import { TRACE_FORMAT_VERSION } from '#service/v3/rendering/trace-codec.ts';
 import { generateWrittenTraces } from './v3/generated-written-traces.ts';
 import { createCaller, type Caller } from './v3/caller.ts';
 import { meaningRequestsOf } from './v3/meaning-requests.ts';
+import { measureHttp } from './v3/http.ts';
 import { requestsOf, type Requests } from './v3/requests.ts';
 import { tokenRequestsOf } from './v3/token-requests.ts';
 
@@ -68,7 +69,8 @@ async function measure(call: Caller, { name, query }: Requests, turns: number): 
 
 /**
  * `--rows N` transactions, `--wallets N` of jettons, `--items N` of NFTs, `--turns N`; `--data FOLDER` to keep and use again, `--until PART` of the index: the
- * last that is made and asked, `--only PATTERN` of requests' names.
+ * last that is made and asked, `--only PATTERN` of requests' names. `--http`: through the listener, with `--baseline FOLDER` of another version and
+ * `--commits N` a second.
  */
 async function run(options: readonly string[]): Promise<BenchResult[]> {
   const given = (name: string): string | undefined =>
@@ -98,6 +100,10 @@ async function run(options: readonly string[]): Promise<BenchResult[]> {
     if (until < 0) throw new Error(`--until takes one of ${names.join(', ')}`);
     const chosen = Object.entries(parts).slice(0, until + 1);
     await ensureIndex(store, counts, chosen, threads);
+    if (options.includes('--http')) {
+      const [baseline, commits] = [given('--baseline'), Number(given('--commits') ?? 0)];
+      return await measureHttp(store, { url: server.url, baseline, commits, wanted });
+    }
     const templates = await store.read<{ boc: Buffer }>('SELECT boc FROM templates ORDER BY place');
     const call = createCaller(
       store,

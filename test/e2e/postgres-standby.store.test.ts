@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '#service/main/postgres/embedded-postgres.ts';
 import { postgresBinaries } from '#service/main/postgres/postgres-binaries.ts';
 import { migrate } from '#service/store/migrate.ts';
+import { readIndexState } from '#service/store/queries/index-state.ts';
 import { startApiUnderTest, type ApiUnderTest } from '#test/support/api.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 import { openStore } from '#test/support/store.ts';
@@ -96,6 +97,27 @@ describe.skipIf(
     await writer.query('ROLLBACK');
     await Promise.all([writer.end(), other.end(), store.close()]);
     await expect.poll(outcome, patience).toEqual(good);
+  });
+
+  it('reports another state of the index after each commit, also beside a transaction that stays open', async () => {
+    const [old, writer] = [clientOf(primary), clientOf(primary)];
+    await Promise.all([old.connect(), writer.connect()]);
+    await old.query('BEGIN; SELECT pg_current_xact_id()');
+    await writer.query('CREATE TABLE public.counted (at integer)');
+    const store = openStore({ url: standby.url });
+    const shown = async (): Promise<number> => {
+      const [row] = await store.read<{ most: number | null }>('SELECT max(at) AS most FROM public.counted', []);
+      return row?.most ?? 0;
+    };
+    await expect.poll(() => shown().catch(() => undefined), patience).toBe(0);
+    for (let at = 1; at <= 20; at++) {
+      const before = await readIndexState(store);
+      await writer.query('INSERT INTO public.counted VALUES ($1)', [at]);
+      await expect.poll(shown, { ...patience, interval: 1 }).toBe(at);
+      await expect.poll(() => readIndexState(store), { ...patience, interval: 1 }).not.toBe(before);
+    }
+    await old.query('ROLLBACK');
+    await Promise.all([old.end(), writer.end(), store.close()]);
   });
 
   it('goes on without the primary', async () => {

@@ -18,6 +18,7 @@ import {
   type MetadataQueue,
   type MetadataQueueDependencies,
 } from '#service/v3/annotations/metadata-queue.ts';
+import { createCacheMetrics } from '#service/v3/metrics.ts';
 import { createV3, type V3 } from '#service/v3/v3.ts';
 import { setApiGcFlags } from '../v8-flags.ts';
 import { startIndexWriter } from './index-writer.ts';
@@ -92,10 +93,12 @@ export function openIndexService(
   });
   const wanted = tokens && ((names: readonly TokenName[]) => tokens.want(names));
   const { cachePart = 1 } = options;
+  const metrics = createCacheMetrics(register);
   const families = v3Families({ network: config.network, cachePart }, dependencies.live, pending, {
     wanted,
     clock,
     register,
+    metrics,
     threads,
     random: Math.random,
   });
@@ -105,6 +108,7 @@ export function openIndexService(
       nowMs: clock,
       headUtime: () => pool.head()?.utime,
       register,
+      cacheMetrics: metrics,
     }),
     unreadable: () => watch.reason(),
     status: () => writer?.status() ?? { text: watch.text() },

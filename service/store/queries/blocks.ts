@@ -28,6 +28,11 @@ export const versionOfRules = 'coalesce(b.global_version, b.software_version)';
 
 const masterchain = `b.workchain = -1 AND b.shard = ${-(2n ** 63n)}`;
 
+const masterchainEnd = {
+  first: `${shown} WHERE ${masterchain} ORDER BY b.seqno ASC LIMIT 1`,
+  last: `${shown} WHERE ${masterchain} ORDER BY b.seqno DESC LIMIT 1`,
+};
+
 /** Blocks by time, then by id. */
 export function findBlocks(
   store: StoreReader,
@@ -67,9 +72,17 @@ export function findShardTops(store: StoreReader, mcSeqno: number): Promise<read
 
 /** The newest or the oldest indexed masterchain block. */
 export async function findMasterchainEnd(store: StoreReader, end: 'first' | 'last'): Promise<BlockRow | undefined> {
-  const order = end === 'last' ? 'DESC' : 'ASC';
-  const rows = await store.read<BlockRow>(`${shown} WHERE ${masterchain} ORDER BY b.seqno ${order} LIMIT 1`, []);
+  const rows = await store.read<BlockRow>(masterchainEnd[end], [], { statement: `masterchain_${end}` });
   return rows[0];
+}
+
+/** Both ends, of one moment; undefined for an empty index. */
+export async function findMasterchainEnds(
+  store: StoreReader,
+): Promise<{ readonly last: BlockRow; readonly first: BlockRow } | undefined> {
+  const both = `(${masterchainEnd.last}) UNION ALL (${masterchainEnd.first})`;
+  const [last, first] = await store.read<BlockRow>(both, [], { statement: 'masterchain_ends' });
+  return last === undefined || first === undefined ? undefined : { last, first };
 }
 
 /** True if a masterchain block is indexed. */

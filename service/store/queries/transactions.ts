@@ -79,6 +79,8 @@ export async function findTransactions(
 
   const keys = [...new Set(accounts.map((account) => accountKey(account).toString('hex')))];
   const several = keys.length > 1;
+  const isAll = conditions.where() === '' && hashes.length === 0 && keys.length === 0;
+  if (isAll && page.offset + page.limit <= FIRST_ROWS) return readFirst(store, order, page);
   const statement = conditions.where() === '' ? keptName(hashes.length, keys.length, page) : undefined;
   const ofAccount = (at: string): string => `t.account = ${statement === undefined ? at : keyAt(at)}`;
   if (!several) conditions.when(keys[0] && Buffer.from(keys[0], 'hex'), ofAccount);
@@ -91,6 +93,21 @@ export async function findTransactions(
     conditions.values,
     statement === undefined ? {} : { statement },
   );
+}
+
+/** Rows of the first pages of a list of all transactions. Later pages are planned for their own length. */
+const FIRST_ROWS = 2000;
+
+/**
+ * A page of all transactions. The planner takes some milliseconds for the partitions of some years, so the statement has a name. It sees
+ * the bound of the inner list in place of the page, which it could not estimate. The inner list is read no further than the page goes.
+ */
+function readFirst(store: StoreReader, order: string, page: SortedPage): Promise<readonly FoundTransaction[]> {
+  const conditions = createConditions();
+  const first = `SELECT ${columns} FROM transactions t ${order} LIMIT ${FIRST_ROWS}`;
+  const inner = `SELECT ${columns} FROM (${first}) t ${order} ${pageAt(conditions, page)}`;
+  const statement = `transactions_${page.sort}`;
+  return store.read<FoundTransaction>(withVersion(inner, order), conditions.values, { statement });
 }
 
 /**

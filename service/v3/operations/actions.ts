@@ -13,6 +13,7 @@ import { actionTypes, supportedActionTypes, supportedBy } from '../request/actio
 import { action, addressesOfActions, ofRow, viewAction, type ActionView } from '../views/action-views.ts';
 import { readPage } from '../request/cursor.ts';
 import { V3Error } from '../request/errors.ts';
+import { isNewestPage } from '../request/newest-page.ts';
 import { requireIndexed } from '../request/require-indexed.ts';
 import { defineV3Operation, type V3Context, type V3Operation } from '../request/operation.ts';
 import { account, bool, cursorPaging, hashes, int32, LIMIT_MAX, windows } from '../request/parameters.ts';
@@ -65,6 +66,7 @@ export function actionOperations({ notes, network, writer }: ActionOperationsDep
       rows: ({ limit, withTransactions }) => (withTransactions ? limit * TRANSACTIONS_OF_ACTION : limit),
       failures: [404],
       result: actionsResponse,
+      sameForBlock: (values) => isNewestPage({ ...values, withAccounts: false, supportedActionTypes: [] }),
       handle: async (values, context) => {
         if (values.mcSeqno !== undefined) await requireIndexed(context.store, values.mcSeqno);
         const rows = await readList(values, context);

@@ -3,7 +3,7 @@ import { list, named, object, type Infer } from '#service/contract/shape.ts';
 import {
   blockOrder,
   findBlocks,
-  findMasterchainEnd,
+  findMasterchainEnds,
   findShardTops,
   type BlockFilter,
 } from '#service/store/queries/blocks.ts';
@@ -12,6 +12,7 @@ import type { BlockRow } from '#service/store/tables.ts';
 import { block, viewBlock } from '../views/block-views.ts';
 import { readPage, type CursorValues } from '../request/cursor.ts';
 import { notIndexed, V3Error } from '../request/errors.ts';
+import { isNewestPage } from '../request/newest-page.ts';
 import { defineV3Operation, type V3Context, type V3Operation } from '../request/operation.ts';
 import { readInt32 } from '../request/parameter-values.ts';
 import { cursorPaging, hash, int32, shard, windows } from '../request/parameters.ts';
@@ -36,13 +37,11 @@ export function blockOperations(): readonly V3Operation[] {
       summary: 'The newest and the oldest indexed masterchain block.',
       parameters: {},
       result: masterchainInfo,
+      sameForBlock: () => true,
       handle: async (_values, { store }) => {
-        const [last, first] = await Promise.all([
-          findMasterchainEnd(store, 'last'),
-          findMasterchainEnd(store, 'first'),
-        ]);
-        if (last === undefined || first === undefined) throw new V3Error('index_empty', 'no block is indexed yet');
-        return { last: viewBlock(last), first: viewBlock(first) };
+        const ends = await findMasterchainEnds(store);
+        if (ends === undefined) throw new V3Error('index_empty', 'no block is indexed yet');
+        return { last: viewBlock(ends.last), first: viewBlock(ends.first) };
       },
     }),
     defineV3Operation({
@@ -61,6 +60,7 @@ export function blockOperations(): readonly V3Operation[] {
       },
       result: blocksResponse,
       flat: true,
+      sameForBlock: (values) => isNewestPage({ ...values, workchain: undefined }),
       handle: async (values, context) => viewBlocks(await readList(values, values, context)),
     }),
     defineV3Operation({

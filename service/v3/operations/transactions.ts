@@ -16,6 +16,7 @@ import {
 import { addressBook, type AddressBooks } from '../annotations/address-book.ts';
 import { readPage, type CursorValues } from '../request/cursor.ts';
 import { notIndexed } from '../request/errors.ts';
+import { isNewestPage } from '../request/newest-page.ts';
 import { requireIndexed } from '../request/require-indexed.ts';
 import { defineV3Operation, type V3Context, type V3Operation } from '../request/operation.ts';
 import { readAccount } from '../request/parameter-values.ts';
@@ -79,6 +80,7 @@ export function transactionOperations({ books, writer }: TransactionOperationsDe
       failures: [404],
       result: transactionsResponse,
       flat: true,
+      sameForBlock: isNewestPage,
       handle: async (values, context) => {
         if (values.mcSeqno !== undefined) await requireIndexed(context.store, values.mcSeqno);
         return answer(await writer.open(await readList(values, values, context), context.store), context);

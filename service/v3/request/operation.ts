@@ -14,6 +14,7 @@
  *         result: blocksResponse,                          // Shape: `handle` returns Infer of it
  *         rows: ({ limit }) => 5 * limit,                  // optional: rows of an answer, if they differ from the limit
  *         flat: true,                                      // items of its lists and maps are small: some milliseconds of JSON at most
+ *         sameForBlock: isNewestPage,                      // optional: requests whose answer is cached until the index changes
  *         failures: [404],                                 // statuses besides the common statuses
  *         handle: async (values, { store, settings, signal }) => ({ blocks: (await findBlocks(store, values)).map(viewBlock) }),
  *       }),
@@ -32,11 +33,12 @@ import {
   type OperationDefinition,
   type OperationMethod,
 } from '#service/contract/operation.ts';
-import { markFlat } from '#service/contract/json-stream.ts';
+import { markFlat, type RawJson } from '#service/contract/json-stream.ts';
 import type { Parameters, Values } from '#service/contract/parameter.ts';
 import type { ReadContext } from '#service/contract/answer.ts';
 import type { Semaphore } from '#service/runtime/semaphore.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
+import type { AnswerCache } from '../rendering/answer-cache.ts';
 import type { RequestSettings } from './settings.ts';
 
 /** Data of the request besides its parameters. */
@@ -51,6 +53,8 @@ export type V3Context = V3Request & {
   readonly store: StoreReader;
   /** Slots for the rows of all answers in progress. */
   readonly places: Semaphore;
+  /** Cached answers of operations with `sameForBlock`. */
+  readonly answers: AnswerCache;
 };
 
 /** An operation of a family, and of the contract after `createV3` has added the store. */
@@ -67,6 +71,11 @@ export type V3OperationDefinition<P extends Parameters, R> = Omit<
   readonly flat?: boolean;
   /** Rows of an answer, each as large as a transaction. Default: the number that the caller asks for or names. */
   readonly rows?: (values: Values<P>) => number;
+  /**
+   * True for requests that many callers repeat, and whose answer depends on the index, the parameters and the settings alone. The answer is
+   * cached until the index changes. Default: never.
+   */
+  readonly sameForBlock?: (values: Values<P>) => boolean;
   readonly handle: (values: Values<P>, context: V3Context) => Promise<R>;
 };
 
@@ -87,16 +96,22 @@ function rowsAskedFor(values: Readonly<Record<string, unknown>>): number {
 export function defineV3Operation<const P extends Parameters, R extends object>(
   definition: V3OperationDefinition<P, R>,
 ): V3Operation {
-  const { handle, methods = ['GET'], flat = false, rows = rowsAskedFor, ...rest } = definition;
-  return defineOperation<P, R, V3Context>({
+  const { handle, methods = ['GET'], flat = false, rows = rowsAskedFor, sameForBlock, ...rest } = definition;
+  const make = async (values: Values<P>, context: V3Context): Promise<R> => {
+    const count = rows(values);
+    const answer = await (count <= ROWS_ALWAYS_FINE
+      ? handle(values, context)
+      : context.places.run(context.signal, () => handle(values, context), count));
+    return flat ? markFlat(answer) : answer;
+  };
+  return defineOperation<P, R | RawJson<R>, V3Context>({
     ...rest,
     methods,
-    handle: async (values, context) => {
-      const count = rows(values);
-      const answer = await (count <= ROWS_ALWAYS_FINE
-        ? handle(values, context)
-        : context.places.run(context.signal, () => handle(values, context), count));
-      return localAnswer(flat ? markFlat(answer) : answer);
-    },
+    handle: async (values, context) =>
+      localAnswer(
+        sameForBlock?.(values) === true
+          ? await context.answers.find(rest.name, values, context, (within) => make(values, within))
+          : await make(values, context),
+      ),
   });
 }

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   findBlocks,
   findMasterchainEnd,
+  findMasterchainEnds,
   findShardTops,
   hasMasterchainBlock,
   type BlockFilter,
@@ -132,6 +133,7 @@ describe('blocks', () => {
   it('of the masterchain have a first and a last one', async () => {
     const ends = [await findMasterchainEnd(reader, 'first'), await findMasterchainEnd(reader, 'last')];
     expect(ends.map((row) => row!.seqno)).toEqual([rows[0]!.mcSeqno, rows.at(-1)!.mcSeqno]);
+    expect(await findMasterchainEnds(reader)).toEqual({ first: ends[0], last: ends[1] });
     expect(await hasMasterchainBlock(reader, rows.at(-1)!.mcSeqno)).toBe(true);
     expect(await hasMasterchainBlock(reader, rows.at(-1)!.mcSeqno + 1)).toBe(false);
   });

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 
 import { accountOfKey } from '#service/store/account-key.ts';
 import { readAccountNames, readCodeMethods } from '#service/store/queries/accounts.ts';
+import { findMasterchainEnd, findMasterchainEnds } from '#service/store/queries/blocks.ts';
 import { findTransactionsByMessage } from '#service/store/queries/message-transactions.ts';
 import { findMessages, readHolders, type MessageFilter } from '#service/store/queries/messages.ts';
 import { readTokens } from '#service/store/queries/metadata.ts';
@@ -62,6 +63,7 @@ it('what asks by keys keeps its plan, although each call has a single one', asyn
       expect(await findMessages(store, source, page)).toHaveLength(1);
       expect(await findTransactionsByMessage(store, source, 'out', page)).toHaveLength(1);
       expect(await findTransactions(store, { hashes: [hash] }, page)).toHaveLength(1);
+      expect(await findTransactions(store, {}, page)).toHaveLength(1);
       expect(await findTransactions(store, { accounts: [accountOfKey(account)] }, page)).toHaveLength(1);
     }
     expect(await findTransactionsByHash(store, [hash])).toHaveLength(1);
@@ -71,6 +73,8 @@ it('what asks by keys keeps its plan, although each call has a single one', asyn
     expect(await findTransactionsOfTraces(store, [{ trace_id, start_lt: lt, end_lt: lt }])).toHaveLength(1);
     expect((await readAccountNames(store, [account], 1n)).rows).toHaveLength(1);
     expect((await findTakenMessages(store, [{ key: message, sinceUtime: 0 }])).size).toBe(1);
+    expect(await findMasterchainEnds(store)).toBeDefined();
+    expect(await findMasterchainEnd(store, 'last')).toBeDefined();
     await Promise.all([
       findStates(store, [hash]),
       readCodeMethods(store, [hash]),
@@ -92,14 +96,18 @@ it('what asks by keys keeps its plan, although each call has a single one', asyn
     'account_states',
     'code_methods',
     'consumers',
+    'masterchain_ends',
+    'masterchain_last',
     'message_hashes',
     'message_holders',
     'senders',
     'taken_messages',
     'tokens',
     'transaction_names',
+    'transactions_asc',
     'transactions_at',
     'transactions_by_hash',
+    'transactions_desc',
     'transactions_of_account_asc',
     'transactions_of_account_desc',
     'transactions_of_hashes_asc',

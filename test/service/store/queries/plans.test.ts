@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { readAccountNames, readAccounts, readCodeMethods, readTopBalances } from '#service/store/queries/accounts.ts';
-import { findBlocks, findMasterchainEnd, findShardTops, hasMasterchainBlock } from '#service/store/queries/blocks.ts';
+import {
+  findBlocks,
+  findMasterchainEnd,
+  findMasterchainEnds,
+  findShardTops,
+  hasMasterchainBlock,
+} from '#service/store/queries/blocks.ts';
 import { findDnsRecords } from '#service/store/queries/dns.ts';
 import { findTransactionsByMessage } from '#service/store/queries/message-transactions.ts';
 import { findMessages } from '#service/store/queries/messages.ts';
@@ -54,6 +60,7 @@ describe('no query of the ledger reads a table whole', () => {
     const found = await plansOf([
       () => findMasterchainEnd(reader, 'first'),
       () => findMasterchainEnd(reader, 'last'),
+      () => findMasterchainEnds(reader),
       () => findShardTops(reader, 7),
       () => hasMasterchainBlock(reader, 7),
       () => findStates(reader, [hash]),
@@ -61,7 +68,7 @@ describe('no query of the ledger reads a table whole', () => {
       () => findProducer(reader, one, 7n),
     ]);
     expect(found.join('\n')).not.toMatch(/Seq Scan|Sort Method/);
-    expect(found).toHaveLength(7);
+    expect(found).toHaveLength(8);
   });
 
   it.each([
