@@ -6,8 +6,8 @@ import { StoreError } from '../store/errors.ts';
 import type { Store } from '../store/store.ts';
 import { createSemaphore } from '../runtime/semaphore.ts';
 import { readIndexState } from '../store/queries/index-state.ts';
+import { createAnswerCache } from './answer-cache.ts';
 import { createV3Metrics, type CacheMetrics } from './metrics.ts';
-import { createAnswerCache } from './rendering/answer-cache.ts';
 import type { V3Operation, V3Request } from './request/operation.ts';
 import { TIMEOUT_MS_MAX } from './request/settings.ts';
 

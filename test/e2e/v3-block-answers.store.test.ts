@@ -37,6 +37,15 @@ type Book = Readonly<Record<string, { readonly domain: string | null }>>;
 
 const CHANGES = 20;
 
+/** Ids of the newest two actions. */
+const newestActions = async (): Promise<(string | undefined)[]> => {
+  const { actions } = await get<{ actions: readonly { readonly action_id: string }[] }>('actions', { limit: 2 });
+  return actions.map(({ action_id: id }) => id);
+};
+
+const bookOf = async (): Promise<Book> =>
+  (await get<{ address_book: Book }>('transactions', { limit: 5 })).address_book;
+
 describe('an answer that is the same for a block', () => {
   it('has the newest block at once after its commit', async () => {
     for (let at = 0; at < CHANGES; at++) {
@@ -81,20 +90,14 @@ describe('an answer that is the same for a block', () => {
       ancestor_types: [],
     }));
     await writeActions(writer, made);
-    const newest = async (): Promise<(string | undefined)[]> => {
-      const { actions } = await get<{ actions: readonly { readonly action_id: string }[] }>('actions', { limit: 2 });
-      return actions.map(({ action_id: id }) => id);
-    };
     for (let at = 0; at < CHANGES; at++) {
-      const [first, second] = await newest();
+      const [first, second] = await newestActions();
       await commit('DELETE FROM actions WHERE action_id = $1', [Buffer.from(first!, 'base64')]);
-      expect((await newest())[0]).toBe(second);
+      expect((await newestActions())[0]).toBe(second);
     }
   });
 
   it('has the names of its accounts at once after their commits', async () => {
-    const bookOf = async (): Promise<Book> =>
-      (await get<{ address_book: Book }>('transactions', { limit: 5 })).address_book;
     const [account] = Object.keys(await bookOf());
     const key = Buffer.concat([
       Buffer.from([128 + Number(account!.split(':')[0])]),
@@ -114,10 +117,10 @@ describe('an answer that is the same for a block', () => {
   it('never goes back, nor behind a commit before its request, while blocks come and many ask', async () => {
     let committed = Number((await commit('SELECT max(seqno) AS seqno FROM blocks WHERE workchain = -1'))[0]?.['seqno']);
     let shown = 0;
-    let isOver = false;
+    const over = new AbortController();
     const behind: unknown[] = [];
     const ask = async (): Promise<void> => {
-      while (!isOver) {
+      while (!over.signal.aborted) {
         const least = Math.max(committed, shown);
         const { last } = await get<Info>('masterchainInfo');
         if (last.seqno < least) behind.push([last.seqno, least]);
@@ -126,13 +129,13 @@ describe('an answer that is the same for a block', () => {
     };
     const callers = Array.from({ length: 8 }, ask);
     for (let at = 0; at < 100; at++) committed = Number((await commit(addBlock))[0]?.['seqno']);
-    isOver = true;
+    over.abort();
     await Promise.all(callers);
     expect(behind).toEqual([]);
     expect(shown).toBe(committed);
   });
 
-  it('reads the index once for each request of many, and then only its state', async () => {
+  it('is the same for many callers, who get the cached one', async () => {
     await get('masterchainInfo');
     const answers = await Promise.all(Array.from({ length: 32 }, () => service.get('masterchainInfo')));
     expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);

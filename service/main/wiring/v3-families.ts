@@ -14,6 +14,7 @@ import { createAccountLabelCache } from '#service/v3/annotations/account-label-c
 import { createTokenInfoCache, type TokenInfoCacheDependencies } from '#service/v3/annotations/token-info-cache.ts';
 import { messageOperations } from '#service/v3/operations/messages.ts';
 import { createTokenMetadata } from '#service/v3/annotations/metadata.ts';
+import { createCacheMetrics } from '#service/v3/metrics.ts';
 import { multisigOperations } from '#service/v3/operations/multisigs.ts';
 import { accountInformationOperations } from '#service/v3/operations/account-information.ts';
 import { feeOperations } from '#service/v3/operations/fees.ts';
@@ -30,14 +31,16 @@ import { vestingOperations } from '#service/v3/operations/vestings.ts';
 import { createRenderers, type RenderersDependencies, type RenderersOptions } from '#service/v3/rendering/renderers.ts';
 import { walletStateOperations } from '#service/v3/operations/wallet-states.ts';
 
-type V3FamiliesDependencies = Pick<TokenInfoCacheDependencies, 'wanted' | 'clock'> & RenderersDependencies;
+type V3FamiliesDependencies = Pick<TokenInfoCacheDependencies, 'wanted' | 'clock'> &
+  Omit<RenderersDependencies, 'metrics'> &
+  Partial<Pick<RenderersDependencies, 'metrics'>>;
 
 /** Creates every operation of v3, over live answers for data that the index lacks. */
 export function v3Families(
   { network, cachePart = 1 }: Pick<ServiceConfig, 'network'> & Partial<RenderersOptions>,
   live: V2Dependencies,
   pending: Pick<Pending, 'find'>,
-  { wanted, clock, register, metrics, threads, random }: V3FamiliesDependencies,
+  { wanted, clock, register, metrics = createCacheMetrics(register), threads, random }: V3FamiliesDependencies,
 ): V3Operation[] {
   // Other networks have no established friendly form, so tools treat them like mainnet.
   const accounts = createAccountLabelCache({ testOnly: network === 'testnet' }, { clock, metrics });

@@ -38,7 +38,6 @@ import type { Parameters, Values } from '#service/contract/parameter.ts';
 import type { ReadContext } from '#service/contract/answer.ts';
 import type { Semaphore } from '#service/runtime/semaphore.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
-import type { AnswerCache } from '../rendering/answer-cache.ts';
 import type { RequestSettings } from './settings.ts';
 
 /** Data of the request besides its parameters. */
@@ -55,6 +54,22 @@ export type V3Context = V3Request & {
   readonly places: Semaphore;
   /** Cached answers of operations with `sameForBlock`. */
   readonly answers: AnswerCache;
+};
+
+/** Cache of whole answers (../answer-cache.ts). */
+export type AnswerCache = {
+  /**
+   * Returns the JSON of `make`, cached or made now, and reports the cursor of its next page. Callers at the same state share one `make`.
+   * A failure reaches only the caller whose context the failed `make` has.
+   * @param name of the operation
+   * @param values parsed parameters
+   */
+  find<R extends object>(
+    name: string,
+    values: Readonly<Record<string, unknown>>,
+    context: V3Context,
+    make: (context: V3Context) => Promise<R>,
+  ): Promise<R | RawJson<R>>;
 };
 
 /** An operation of a family, and of the contract after `createV3` has added the store. */

@@ -108,7 +108,6 @@ async function measureKind(
       });
     }
   }
-  const msOf = (nanoseconds: number): number => nanoseconds / 1e6 / (REQUESTS * ROUNDS);
   const [now, before] = [totals.get('now')!, totals.get('before')];
   const parts = { server: (spent: Spent) => spent.server, Postgres: (spent: Spent) => spent.postgres, both };
   const results = Object.entries(parts).map(([part, of]): BenchResult => ({
@@ -121,6 +120,9 @@ async function measureKind(
   process.stderr.write(`${kind}, ${callers}: ${texts.join(', ')}\n`);
   return results;
 }
+
+/** Milliseconds for a request. */
+const msOf = (nanoseconds: number): number => nanoseconds / 1e6 / (REQUESTS * ROUNDS);
 
 const both = ({ server, postgres }: Spent): number => server + postgres;
 

@@ -1,31 +1,15 @@
-import { RawJson, writePaced } from '#service/contract/json-stream.ts';
-import { createBoundedCache } from '#service/runtime/bounded-cache.ts';
-import { createSharedRead } from '#service/runtime/shared-read.ts';
-import { createTimeSlice } from '#service/runtime/time-slice.ts';
-import type { CacheMetrics } from '../metrics.ts';
-import type { V3Context } from '../request/operation.ts';
-import { TIMEOUT_MS_MAX } from '../request/settings.ts';
+import { RawJson, writePaced } from '../contract/json-stream.ts';
+import { createBoundedCache } from '../runtime/bounded-cache.ts';
+import { createSharedRead } from '../runtime/shared-read.ts';
+import { createTimeSlice } from '../runtime/time-slice.ts';
+import type { CacheMetrics } from './metrics.ts';
+import type { AnswerCache, V3Context } from './request/operation.ts';
+import { TIMEOUT_MS_MAX } from './request/settings.ts';
 
 /*
  * Answers that are the same until the index changes. Such an answer is made once for a state of the index and sent again as bytes. Each
  * request needs a state that was read after the request came. So an answer includes every commit before its request, of any table.
  */
-
-/** Cache of whole answers, as JSON. */
-export type AnswerCache = {
-  /**
-   * Returns the JSON of `make`, cached or made now, and reports the cursor of its next page. Callers at the same state share one `make`.
-   * A failure reaches only the caller whose context the failed `make` has.
-   * @param name of the operation
-   * @param values parsed parameters
-   */
-  find<R extends object>(
-    name: string,
-    values: Readonly<Record<string, unknown>>,
-    context: V3Context,
-    make: (context: V3Context) => Promise<R>,
-  ): Promise<R | RawJson<R>>;
-};
 
 export type AnswerCacheDependencies = {
   /** Reads the state of the index; undefined when unknown. */
