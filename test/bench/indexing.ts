@@ -10,7 +10,7 @@ import type { TraceRows } from '#service/store/trace-rows.ts';
 import type { Bench, BenchResult } from './bench.ts';
 import { openMainnetBlocks, openRecordedChain, type LocalSource } from './indexing/local-source.ts';
 import { openPipeline, type Pipeline } from './indexing/pipeline.ts';
-import { startTelling } from './indexing/telling.ts';
+import { startTelling } from './indexing/interpreting.ts';
 
 const GOALS = { decoded: 60_000, plain: 10_000, traced: 7_000, blocks: 50, told: 5_000 };
 

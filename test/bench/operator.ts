@@ -5,7 +5,7 @@ import { projectRoot } from '#test/style/sources.ts';
 import { createClusterClient, type ClusterClient } from '#test/support/cluster-client.ts';
 import { startControlPlane, type ControlPlane } from '#test/support/control-plane.ts';
 import { applyDefinitions } from '#test/support/crds.ts';
-import { pathOf, tonApi, tonApiPath } from '#test/support/operated.ts';
+import { pathOf, tonApi, tonApiPath } from '../support/operator-cluster.ts';
 
 import { median, quantile, wantedOf, type Bench, type BenchResult } from './bench.ts';
 import { measurePods, type PodFigures } from './operator/pods.ts';

@@ -5,10 +5,10 @@ import { reference, type Json, type OpenApi } from '#test/service/http/reference
 import type { Way } from '#test/service/http/requests.ts';
 import { startApiUnderTest, type ApiUnderTest } from '#test/support/api.ts';
 import { documentDifferences, knownDifferences } from '#test/support/v2-differences.ts';
-import { badValues } from '#test/support/v2-mistakes.ts';
+import { badValues } from '../support/v2-bad-requests.ts';
 import { createAnswerJudge, type AnswerJudge } from '#test/support/v2-reference.ts';
 import { operations, readScenes, requestsTo, type Params } from '#test/support/v2-scenes.ts';
-import { ask, pathOf, waysInto, type AttemptResult } from '#test/support/v2-ways.ts';
+import { ask, pathOf, callStylesOf, type AttemptResult } from '../support/v2-call-styles.ts';
 
 const table = operations.map((operation) => [operation.name, operation] as const);
 
@@ -120,7 +120,7 @@ function statusesOf({ name }: Operation): readonly number[] {
 
 async function askAll(operation: Operation, params: Params): Promise<(readonly [Way, AttemptResult])[]> {
   return Promise.all(
-    waysInto(operation).map(async (way) => [way, await ask(service(), way, operation.name, params)] as const),
+    callStylesOf(operation).map(async (way) => [way, await ask(service(), way, operation.name, params)] as const),
   );
 }
 

@@ -6,9 +6,9 @@ import type { Operation } from '#service/contract/operation.ts';
 import { countOf } from '#test/support/volume.ts';
 import { startApiUnderTest, type ApiUnderTest } from '#test/support/api.ts';
 import { createDraw, oneOf, type Draw } from '#test/support/draw.ts';
-import { badValues } from '#test/support/v2-mistakes.ts';
+import { badValues } from '../support/v2-bad-requests.ts';
 import { operations, readScenes, requestsTo, type Params } from '#test/support/v2-scenes.ts';
-import { pathOf, queryOf } from '#test/support/v2-ways.ts';
+import { pathOf, queryOf } from '../support/v2-call-styles.ts';
 
 const requests = countOf({ quick: 3_000, full: 20_000 });
 

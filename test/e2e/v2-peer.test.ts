@@ -6,7 +6,7 @@ import { startPythonPeer, type PythonPeer } from '#test/support/python-peer.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 import { peerDifferences } from '#test/support/v2-peer-differences.ts';
 import { operations, readScenes, requestsTo, type Params } from '#test/support/v2-scenes.ts';
-import { ask, queryOf } from '#test/support/v2-ways.ts';
+import { ask, queryOf } from '../support/v2-call-styles.ts';
 
 const installed = await installTonlib();
 const missing = 'missing' in installed;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApiUnderTest, type ApiUnderTest } from '#test/support/api.ts';
 import { fixtureFiles } from '#test/support/fixtures.ts';
 import type { Params } from '#test/support/v2-scenes.ts';
-import { ask } from '#test/support/v2-ways.ts';
+import { ask } from '../support/v2-call-styles.ts';
 
 type Json = Record<string, unknown>;
 

@@ -6,7 +6,7 @@ import { expectedActions, inOrder } from '#test/support/recorded-actions.ts';
 import { readRecordedTrace, recordedTraceFiles } from '#test/support/recorded-traces.ts';
 import { writeActions } from '#test/support/made-actions.ts';
 import { skipLoudly } from '#test/support/skips.ts';
-import { createToldIndex } from '#test/support/told-index.ts';
+import { createClassifiedIndex } from '../support/classified-index.ts';
 import { startV3UnderTest, type Query, type V3UnderTest } from '#test/support/v3-service.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -21,7 +21,7 @@ type Shown = Json & {
 
 let v3: V3UnderTest;
 beforeAll(async () => {
-  v3 = await startV3UnderTest(import.meta.filename, {}, createToldIndex);
+  v3 = await startV3UnderTest(import.meta.filename, {}, createClassifiedIndex);
 }, 360_000);
 afterAll(() => v3.close());
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { startCollector, type Collector, type Span } from '#test/support/collector.ts';
 import { withoutControlPlane } from '#test/support/control-plane-source.ts';
-import { startOperated, type Operated } from '#test/support/operated.ts';
+import { startOperatorCluster, type OperatorCluster } from '../support/operator-cluster.ts';
 import { startOperatorUnderTest, type OperatorUnderTest } from '#test/support/operator.ts';
 
 const patience = { timeout: 30_000, interval: 100 } as const;
@@ -12,12 +12,12 @@ const traceId = '0af7651916cd43dd8448eb211c80319c';
 const isWrite = ({ name }: Span): boolean => /^PATCH (?!events)/.test(name);
 
 describe.skipIf(await withoutControlPlane('traces of the operator', 'ours'))('traces of the operator', () => {
-  let on: Operated;
+  let on: OperatorCluster;
   let collector: Collector;
   let operator: OperatorUnderTest;
   beforeAll(async () => {
     collector = await startCollector();
-    on = await startOperated({ controllers: false });
+    on = await startOperatorCluster({ controllers: false });
     await on.operator.close();
     const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
     operator = await startOperatorUnderTest(on.plane, [], 'traced', { environment });

@@ -12,7 +12,7 @@ import { createClusterClient, type ClusterClient } from '#test/support/cluster-c
 import { withoutControlPlane } from '#test/support/control-plane-source.ts';
 import { startControlPlane, type ControlPlane } from '#test/support/control-plane.ts';
 import { applyDefinitions } from '#test/support/crds.ts';
-import { pathOf, tonApi, tonApiPath } from '#test/support/operated.ts';
+import { pathOf, tonApi, tonApiPath } from '#test/support/operator-cluster.ts';
 import { writeKubeconfig } from '#test/support/operator.ts';
 import { createReaper } from '#test/support/reaper.ts';
 

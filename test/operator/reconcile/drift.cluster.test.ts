@@ -4,7 +4,13 @@ import { ownedPaths } from '#operator/diff/drift.ts';
 import type { KubernetesObject } from '#operator/kubernetes/object.ts';
 import { ClusterError, type ClusterObject } from '#test/support/cluster-client.ts';
 import { withoutControlPlane } from '#test/support/control-plane-source.ts';
-import { pathOf, startOperated, tonApiPath, type ChildKind, type Operated } from '#test/support/operated.ts';
+import {
+  pathOf,
+  startOperatorCluster,
+  tonApiPath,
+  type ChildKind,
+  type OperatorCluster,
+} from '#test/support/operator-cluster.ts';
 
 const patience = { timeout: 10_000, interval: 20 } as const;
 
@@ -20,10 +26,10 @@ const kinds: readonly ChildKind[] = [
 ];
 
 describe.skipIf(await withoutControlPlane('correction of drift', 'ours', 'controllers'))('drift', () => {
-  let on: Operated;
+  let on: OperatorCluster;
   let uid: string | undefined;
   beforeAll(async () => {
-    on = await startOperated();
+    on = await startOperatorCluster();
     const autoscaling = { provider: 'HPA', minReplicas: 2, maxReplicas: 20, targetCPUUtilization: 70 };
     ({ uid } = (await on.apply('main', { autoscaling })).metadata);
     await on.settled('main');

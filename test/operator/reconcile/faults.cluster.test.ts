@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import { withoutControlPlane } from '#test/support/control-plane-source.ts';
-import { pathOf, startOperated, tonApiPath, type Operated } from '#test/support/operated.ts';
+import { pathOf, startOperatorCluster, tonApiPath, type OperatorCluster } from '#test/support/operator-cluster.ts';
 import { countOf } from '#test/support/volume.ts';
 import { startOperatorUnderTest, type OperatorUnderTest } from '#test/support/operator.ts';
 
@@ -13,10 +13,10 @@ const kills = countOf({ quick: 3, full: 20 });
 describe.skipIf(await withoutControlPlane('faults around the operator', 'ours', 'controllers'))(
   'the operator under faults',
   () => {
-    let on: Operated;
+    let on: OperatorCluster;
     const others: OperatorUnderTest[] = [];
     beforeAll(async () => {
-      on = await startOperated({ controllers: false });
+      on = await startOperatorCluster({ controllers: false });
     }, 200_000);
     afterEach(async () => {
       await Promise.all(others.splice(0).map((operator) => operator.close()));

@@ -1,16 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { withoutControlPlane } from '#test/support/control-plane-source.ts';
-import { pathOf, startOperated, tonApi, tonApiPath, type Operated } from '#test/support/operated.ts';
+import {
+  pathOf,
+  startOperatorCluster,
+  tonApi,
+  tonApiPath,
+  type OperatorCluster,
+} from '#test/support/operator-cluster.ts';
 import { withoutOptionalApis } from '#test/support/optional-api-source.ts';
 import { applyOptionalApis } from '#test/support/optional-apis.ts';
 
 const patience = { timeout: 30_000, interval: 50 } as const;
 
 describe.skipIf(await withoutControlPlane('the operator', 'ours', 'controllers'))('the operator', () => {
-  let on: Operated;
+  let on: OperatorCluster;
   beforeAll(async () => {
-    on = await startOperated();
+    on = await startOperatorCluster();
   }, 200_000);
   afterAll(() => on?.stop());
 

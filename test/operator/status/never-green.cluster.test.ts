@@ -10,7 +10,7 @@ import { chartsFolder } from '#test/support/charts.ts';
 import type { ClusterObject } from '#test/support/cluster-client.ts';
 import { withoutControlPlane } from '#test/support/control-plane-source.ts';
 import { kstatusOf, withoutKstatus } from '#test/support/kstatus.ts';
-import { pathOf, startOperated, tonApiPath, type Operated } from '#test/support/operated.ts';
+import { pathOf, startOperatorCluster, tonApiPath, type OperatorCluster } from '#test/support/operator-cluster.ts';
 import { withoutOptionalApis } from '#test/support/optional-api-source.ts';
 import { applyOptionalApis } from '#test/support/optional-apis.ts';
 
@@ -32,14 +32,14 @@ const missing =
   (await withoutControlPlane('what is broken and never green', 'ours', 'controllers'));
 
 describe.skipIf(missing)('a TonApi that is broken', () => {
-  let on: Operated;
+  let on: OperatorCluster;
   /** Answers as every pod that is declared ready. */
   let page: Server;
   let configHash = '';
   /** A TonApi while it was well, and while its new pods could not start. */
   const judged: ClusterObject[] = [];
   beforeAll(async () => {
-    on = await startOperated();
+    on = await startOperatorCluster();
     await applyOptionalApis(on.client, ['ScaledObject']);
     page = createServer((_request, response) => {
       response.end(JSON.stringify({ version: '0.1.0', configHash, liteServers: [{ phase: 'in' }] }));

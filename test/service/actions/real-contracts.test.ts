@@ -5,17 +5,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { parseAddress } from '#service/decode/address.ts';
 import type { Action } from '#service/actions/engine/action-rows.ts';
-import { startActedNetwork, type ActedNetwork } from '#test/support/acted-network.ts';
+import { startScriptedNetwork, type ScriptedNetwork } from '#test/support/scripted-network.ts';
 import { open } from '#test/support/event-traces.ts';
 import { comment } from '#test/support/nft-traces.ts';
 import { putAccount } from '#test/support/put-account.ts';
 
 // Actions of real traces of real contracts: multisig wallets and names of `.ton`.
 
-let network: ActedNetwork;
+let network: ScriptedNetwork;
 
 beforeAll(async () => {
-  network = await startActedNetwork();
+  network = await startScriptedNetwork();
 }, 120_000);
 afterAll(() => network.close());
 

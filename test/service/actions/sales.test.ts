@@ -2,17 +2,17 @@ import { Address, beginCell, Cell, contractAddress, storeStateInit } from '@ton/
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { Action } from '#service/actions/engine/action-rows.ts';
-import { startActedNetwork, type ActedNetwork } from '#test/support/acted-network.ts';
+import { startScriptedNetwork, type ScriptedNetwork } from '#test/support/scripted-network.ts';
 import { accountOf, accounts, open, type Step } from '#test/support/event-traces.ts';
 import { comment } from '#test/support/nft-traces.ts';
 import { silentCode, type Methods } from '#test/support/scripted-contract.ts';
 
 // Sales and auctions of a real item, by contracts that stand in for those of Getgems and say of themselves what those say.
 
-let network: ActedNetwork;
+let network: ScriptedNetwork;
 
 beforeAll(async () => {
-  network = await startActedNetwork();
+  network = await startScriptedNetwork();
 }, 120_000);
 afterAll(() => network.close());
 

@@ -1,16 +1,16 @@
 import { Address, beginCell, Cell } from '@ton/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { elector, startActedNetwork, type ActedNetwork } from '#test/support/acted-network.ts';
+import { elector, startScriptedNetwork, type ScriptedNetwork } from '#test/support/scripted-network.ts';
 import { accounts, bareBody, open, type Step } from '#test/support/event-traces.ts';
 import { comment } from '#test/support/nft-traces.ts';
 
 // Actions of real traces whose contracts are stand-ins, with bodies laid out as the schemes of messages say.
 
-let network: ActedNetwork;
+let network: ScriptedNetwork;
 
 beforeAll(async () => {
-  network = await startActedNetwork();
+  network = await startScriptedNetwork();
 }, 120_000);
 afterAll(() => network.close());
 

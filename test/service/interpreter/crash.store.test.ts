@@ -9,7 +9,7 @@ import type { Store } from '#service/store/store.ts';
 import { createRecordedIndex } from '#test/support/recorded-index.ts';
 import { openStore, type StoreUnderTest } from '#test/support/store.ts';
 import { countOf, volume } from '#test/support/volume.ts';
-import { createHalfToldIndex, createToldIndex } from '#test/support/told-index.ts';
+import { createHalfClassifiedIndex, createClassifiedIndex } from '#test/support/classified-index.ts';
 import { cutConnections, runAndKill } from '../indexer/crashes.ts';
 import { openRecordedNetwork, type RecordedNetwork } from '../indexer/recorded-network.ts';
 import { meaningHashes } from '../indexer/table-hashes.ts';
@@ -31,7 +31,7 @@ const opened: StoreUnderTest[] = [];
 beforeAll(async () => {
   network = await openRecordedNetwork(import.meta.filename);
   looks = lookInto(network.pool);
-  const told = await createToldIndex(import.meta.filename);
+  const told = await createClassifiedIndex(import.meta.filename);
   opened.push(told);
   undisturbed = await meaningHashes(told.store);
 }, 360_000);
@@ -44,7 +44,7 @@ afterAll(async () => {
 
 /** The ledger of the recorded chain, none of it classified; in a quick run the first half is. */
 async function newIndex(): Promise<StoreUnderTest> {
-  const create = volume === 'quick' ? createHalfToldIndex : createRecordedIndex;
+  const create = volume === 'quick' ? createHalfClassifiedIndex : createRecordedIndex;
   const made = await create(import.meta.filename);
   opened.push(made);
   return made;

@@ -5,7 +5,7 @@ import { INTERPRETATION_VERSION } from '#service/interpreter/options.ts';
 import { countInterpretations } from '#service/store/interpretations.ts';
 import type { Store } from '#service/store/store.ts';
 import type { StoreUnderTest } from '#test/support/store.ts';
-import { createToldIndex } from '#test/support/told-index.ts';
+import { createClassifiedIndex } from '#test/support/classified-index.ts';
 import { startIndexer, untilIndexed } from '../indexer/index-under-test.ts';
 import { openRecordedNetwork, type RecordedNetwork } from '../indexer/recorded-network.ts';
 import { meaningHashes, tableHashes } from '../indexer/table-hashes.ts';
@@ -21,7 +21,7 @@ let inOrder: Record<string, string>;
 beforeAll(async () => {
   network = await openRecordedNetwork(import.meta.filename);
   looks = lookInto(network.pool);
-  told = await createToldIndex(import.meta.filename);
+  told = await createClassifiedIndex(import.meta.filename);
   inOrder = await meaningHashes(told.store);
 }, 360_000);
 

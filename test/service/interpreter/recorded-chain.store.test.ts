@@ -1,17 +1,17 @@
 import { Cell } from '@ton/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { labelOf, labelOfKey, classifiedActions } from './told-actions.ts';
+import { labelOf, labelOfKey, classifiedActions } from './classified-actions.ts';
 import type { JettonBurnRow, JettonTransferRow, NftTransferRow } from '#service/store/classification-tables.ts';
 import type { StoreUnderTest } from '#test/support/store.ts';
-import { createToldIndex } from '#test/support/told-index.ts';
+import { createClassifiedIndex } from '#test/support/classified-index.ts';
 
 // What the recording's driver did (its events), as actions and rows.
 
 let made: StoreUnderTest;
 
 beforeAll(async () => {
-  made = await createToldIndex(import.meta.filename);
+  made = await createClassifiedIndex(import.meta.filename);
 }, 360_000);
 
 afterAll(() => made.close());

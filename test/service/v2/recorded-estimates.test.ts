@@ -15,7 +15,7 @@ import {
 import { startApiUnderTest, type ApiUnderTest } from '#test/support/api.ts';
 import { recordingDirs } from '#test/support/fixtures.ts';
 import { skipLoudly } from '#test/support/skips.ts';
-import { ask } from '#test/support/v2-ways.ts';
+import { ask } from '#test/support/v2-call-styles.ts';
 
 // Every message whose fees the recorded node's library estimated, asked of the whole service over HTTP at the recording's end. The
 // recording does not say on which state each was made (test/service/tvm/recorded-fees.test.ts finds it): what depends on the state is

@@ -8,7 +8,7 @@ import { readRecords } from '#test/service/tvm/recorded-world.ts';
 import { startApiUnderTest, type ApiUnderTest } from '#test/support/api.ts';
 import { recordingDirs } from '#test/support/fixtures.ts';
 import { skipLoudly } from '#test/support/skips.ts';
-import { ask } from '#test/support/v2-ways.ts';
+import { ask } from '#test/support/v2-call-styles.ts';
 
 // Every name that the recorded node's library resolved, asked of the whole service over HTTP.
 

@@ -12,7 +12,7 @@ import { readRecords } from '#test/service/tvm/recorded-world.ts';
 import { startApiUnderTest, type ApiUnderTest } from '#test/support/api.ts';
 import { recordingDirs } from '#test/support/fixtures.ts';
 import { skipLoudly } from '#test/support/skips.ts';
-import { ask } from '#test/support/v2-ways.ts';
+import { ask } from '#test/support/v2-call-styles.ts';
 
 // Every account that told the recorded node what token it is, asked of the whole service over HTTP at the same block.
 

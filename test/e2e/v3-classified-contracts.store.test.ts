@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { Cell } from '@ton/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { projectRoot } from '#test/style/sources.ts';
-import { createToldIndex } from '#test/support/told-index.ts';
-import { startV3UnderTest, type Query, type V3UnderTest } from '#test/support/v3-service.ts';
+import { projectRoot } from '../style/sources.ts';
+import { createClassifiedIndex } from '../support/classified-index.ts';
+import { startV3UnderTest, type Query, type V3UnderTest } from '../support/v3-service.ts';
 
 // What the recorded chain's own contracts are, from its blocks to the answers: found, confirmed and told by the interpreter.
 
@@ -15,7 +15,7 @@ type Recorded = Readonly<Record<string, { readonly address: string; readonly cod
 
 let v3: V3UnderTest;
 beforeAll(async () => {
-  v3 = await startV3UnderTest(import.meta.filename, {}, createToldIndex);
+  v3 = await startV3UnderTest(import.meta.filename, {}, createClassifiedIndex);
 }, 360_000);
 afterAll(() => v3.close());
 

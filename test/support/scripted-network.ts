@@ -13,7 +13,7 @@ import { accountAt, hasMessagesOnTheWay } from '#service/devchain/chain/snapshot
 import { readExternalMessage } from '#service/live/send/external-message.ts';
 import type { Step } from './event-traces.ts';
 import { startForkedNetwork, type ForkedNetwork } from './forked-network.ts';
-import { openLooking } from './looking.ts';
+import { openDetection } from './detection.ts';
 import { putAccount } from './put-account.ts';
 import {
   electorCode,
@@ -32,7 +32,7 @@ export type Scene = Classified & {
 };
 
 /** A network on which a test plays scenes, and finds out what they mean from its blocks and contracts. */
-export type ActedNetwork = ForkedNetwork & {
+export type ScriptedNetwork = ForkedNetwork & {
   /** Puts a stand-in at an account, raw, which answers so to get-methods. */
   place(account: string, methods: Methods): Promise<void>;
   /**
@@ -51,10 +51,10 @@ export const elector = `-1:${'3'.repeat(64)}`;
 
 const plainTypes: ReadonlySet<string> = new Set(['call_contract', 'ton_transfer', 'contract_deploy']);
 
-export async function startActedNetwork(): Promise<ActedNetwork> {
+export async function startScriptedNetwork(): Promise<ScriptedNetwork> {
   const forked = await startForkedNetwork();
   const { network } = forked;
-  const looking = openLooking(network);
+  const looking = openDetection(network);
   const standIns = new Map<string, Methods>();
   const seqnos = new Map<string, number>();
 

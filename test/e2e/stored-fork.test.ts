@@ -9,10 +9,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Chain } from '#service/devchain/chain/chain.ts';
 import type { Devchain } from '#service/devchain/devchain.ts';
 import { createDevchain, loadChain } from '#service/devchain/devchain.ts';
-import { recordingDirs } from '#test/support/fixtures.ts';
-import { startPrivateNetwork } from '#test/support/private-network.ts';
-import { runToEnd, startService, type ServiceProcess } from '#test/support/service-process.ts';
-import { knownAccounts } from '#test/support/v2-scenes.ts';
+import { recordingDirs } from '../support/fixtures.ts';
+import { startPrivateNetwork } from '../support/private-network.ts';
+import { runToEnd, startService, type ServiceProcess } from '../support/service-process.ts';
+import { knownAccounts } from '../support/v2-scenes.ts';
 
 type Account = { readonly balance: string; readonly code: string; readonly state: string };
 

@@ -11,11 +11,11 @@ import { createDetector } from '#service/interfaces/detector.ts';
 import type { AccountFacts } from '#service/interfaces/facts.ts';
 import { createChainSnapshots, type ChainSnapshot } from '#service/live/contracts/chain-snapshot.ts';
 import { createTvm } from '#service/tvm/tvm.ts';
-import { patientPool } from '#test/service/indexer/index-under-test.ts';
-import { openPool } from '#test/service/pool/network.ts';
+import { patientPool } from '../service/indexer/index-under-test.ts';
+import { openPool } from '../service/pool/network.ts';
 
 /** Looks into the contracts of a private network through its lite servers. */
-export type Looking = {
+export type Detection = {
   /** With accounts as the newest block has them, or as one before the trace had them when they are nothing any more. */
   classify(trace: ClassifierTrace, beforeSeqno: number): Promise<Classified>;
   close(): Promise<void>;
@@ -26,7 +26,7 @@ const readTimeoutMs = 20_000;
 
 const now = (): number => performance.now();
 
-export function openLooking(network: PrivateNetwork): Looking {
+export function openDetection(network: PrivateNetwork): Detection {
   const opening = openPool({ ...network, moveHead: () => undefined }, { tuning: patientPool });
   const { pool } = opening;
   const tvm = createTvm({ workers: 1 }, { register: new Registry(), logger: pino({ level: 'silent' }), now });

@@ -1,12 +1,12 @@
 import type { Operation } from '#service/contract/operation.ts';
-import type { Way } from '#test/service/http/requests.ts';
+import type { Way } from '../service/http/requests.ts';
 import type { Params } from './v2-scenes.ts';
 
 /** The parsed answer of one request. */
 export type AttemptResult = { readonly status: number; readonly type: string; readonly body: Record<string, unknown> };
 
 /** The ways into an operation. */
-export function waysInto({ methods }: Operation): Way[] {
+export function callStylesOf({ methods }: Operation): Way[] {
   return [...methods, 'JSON-RPC'];
 }
 

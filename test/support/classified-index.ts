@@ -6,8 +6,8 @@ import { INTERPRETATION_VERSION } from '#service/interpreter/options.ts';
 import { createChainSnapshots } from '#service/live/contracts/chain-snapshot.ts';
 import { countInterpretations } from '#service/store/interpretations.ts';
 import { createTvm } from '#service/tvm/tvm.ts';
-import { startInterpreter, untilInterpreted } from '#test/service/interpreter/interpreter-under-test.ts';
-import { openPool, startNetwork } from '#test/service/pool/network.ts';
+import { startInterpreter, untilInterpreted } from '../service/interpreter/interpreter-under-test.ts';
+import { openPool, startNetwork } from '../service/pool/network.ts';
 import { makeRecordedIndex, makeTemplate } from './recorded-index.ts';
 import { createStoreUnderTest, openStore, type StoreUnderTest } from './store.ts';
 
@@ -23,13 +23,13 @@ const toldMs = 240_000;
  * A store that holds the index of the whole recorded chain and what the interpreter tells of it from states that lite servers prove: contracts,
  * transfers, actions. A copy of its own for a test file.
  */
-export async function createToldIndex(testFile: string): Promise<StoreUnderTest> {
+export async function createClassifiedIndex(testFile: string): Promise<StoreUnderTest> {
   await makeTemplate(templates.whole, (url) => tell(url, 0), await makeHalfTold());
   return createStoreUnderTest(testFile, {}, templates.whole);
 }
 
-/** A store as `createToldIndex`, whose interpreter stopped in the middle of the chain. A copy of its own for a test file. */
-export async function createHalfToldIndex(testFile: string): Promise<StoreUnderTest> {
+/** A store as `createClassifiedIndex`, whose interpreter stopped in the middle of the chain. A copy of its own for a test file. */
+export async function createHalfClassifiedIndex(testFile: string): Promise<StoreUnderTest> {
   return createStoreUnderTest(testFile, {}, await makeHalfTold());
 }
 

@@ -6,7 +6,7 @@ import { applyDefinitions } from './crds.ts';
 import { startOperatorUnderTest, type OperatorUnderTest } from './operator.ts';
 
 /** A control plane without nodes, and an operator on it: enough for all that is not about running pods. */
-export type Operated = {
+export type OperatorCluster = {
   readonly plane: ControlPlane;
   readonly client: ClusterClient;
   readonly operator: OperatorUnderTest;
@@ -71,9 +71,9 @@ const quietMs = 1500;
 
 const settleTimeoutMs = 60_000;
 
-export async function startOperated(
+export async function startOperatorCluster(
   options: ControlPlaneOptions & { readonly args?: readonly string[] } = {},
-): Promise<Operated> {
+): Promise<OperatorCluster> {
   const plane = await startControlPlane(options);
   const client = createClusterClient({ ...plane, token: plane.adminToken });
   await applyDefinitions(client);

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { runToEnd, startService, type ServiceProcess } from '#test/support/service-process.ts';
+import { runToEnd, startService, type ServiceProcess } from '../support/service-process.ts';
 
 type Block = { readonly seqno: number; readonly root_hash: string; readonly file_hash: string };
 
