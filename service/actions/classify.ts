@@ -5,7 +5,7 @@ import { eventTree, type ClassifierNode, type ClassifierTrace } from './engine/c
 import { actionsOfRejectedOrder, unknownAction } from './rejected-wallet-orders.ts';
 import type { Interfaces } from './engine/interfaces.ts';
 import { applyMatcher, type Matcher } from './engine/matcher.ts';
-import { matchers as allMatchers } from './matchers.ts';
+import { indivisibleTypes, matchers as allMatchers } from './families.ts';
 import { actionsOf, type Action } from './engine/action-rows.ts';
 
 /**
@@ -64,7 +64,7 @@ function tell(
   interfaces: Interfaces,
 ): readonly Action[] {
   if (trace.transactions.length === 1 && tree.transaction.kind === 'tick_tock') return [];
-  const actions = actionsOf(trace, root);
+  const actions = actionsOf(trace, root, indivisibleTypes);
   if (actions.length > 0) return actions;
   const isGhost = tree.message?.source === null && tree.children.length === 0;
   return isGhost ? actionsOfRejectedOrder(trace, tree.transaction, interfaces) : [unknownAction(trace)];
@@ -72,7 +72,7 @@ function tell(
 
 function basicActions(trace: ClassifierTrace, tree: ClassifierNode): readonly Action[] {
   if (tree.children.length === 0) return [unknownAction(trace)];
-  return actionsOf(trace, basicBlocks(tree));
+  return actionsOf(trace, basicBlocks(tree), indivisibleTypes);
 }
 
 function isBroken(root: TraceFragment): boolean {

@@ -28,53 +28,17 @@ export type Action = Required<Omit<ActionColumns, 'data'>> & {
   readonly ancestorTypes: readonly string[];
 };
 
-/** Blocks whose parts are no actions. Clients of the first version expect them whole. */
-const INDIVISIBLE_TYPES = new Set([
-  'call_contract',
-  'contract_deploy',
-  'ton_transfer',
-  'tick_tock',
-  'jetton_transfer',
-  'jetton_burn',
-  'jetton_mint',
-  'jetton_swap',
-  'nft_transfer',
-  'nft_mint',
-  'stake_deposit',
-  'stake_withdrawal',
-  'stake_withdrawal_request',
-  'dex_deposit_liquidity',
-  'dex_withdraw_liquidity',
-  'change_dns',
-  'delete_dns',
-  'renew_dns',
-  'subscribe',
-  'unsubscribe',
-  'election_deposit',
-  'election_recover',
-  'auction_bid',
-  'tonstakers_deposit',
-  'tonstakers_withdraw',
-  'tonstakers_withdraw_request',
-  'nominator_pool_deposit',
-  'nominator_pool_withdraw_request',
-  'ethena_deposit',
-  'ethena_withdrawal_request',
-  'dedust_deposit_liquidity',
-  'dedust_deposit_liquidity_partial',
-  'tonco_deposit_liquidity',
-  'tonco_withdraw_liquidity',
-  'coffee_deposit_liquidity',
-]);
-
-/** Makes the rows of a classified tree: of each block, of parts that are actions too, and of all deployments. */
-export function actionsOf(trace: ClassifierTrace, root: TraceFragment): Action[] {
+/**
+ * Makes the rows of a classified tree: of each block, of parts that are actions too, and of all deployments.
+ * @param indivisible types of blocks whose parts are no actions
+ */
+export function actionsOf(trace: ClassifierTrace, root: TraceFragment, indivisible: ReadonlySet<string>): Action[] {
   const actions: Action[] = [];
   const emit = (block: TraceFragment, parent: Action | undefined, ancestors: readonly string[]): void => {
     const action = isAction(block) ? actionOf(trace, block, parent?.actionId ?? null, ancestors) : undefined;
     const isSame = action?.actionId === parent?.actionId;
     if (action !== undefined && !isSame) actions.push(action);
-    if (INDIVISIBLE_TYPES.has(block.type)) return;
+    if (indivisible.has(block.type)) return;
     const within = [...new Set([...ancestors, block.type])];
     for (const part of block.parts) if (part.type !== deployType) emit(part, action ?? parent, within);
   };

@@ -2,8 +2,8 @@ import { breadthFirst, mergeFragments, type TraceFragment, type NewFragment } fr
 import { tryRead } from './body.ts';
 import { match, type Context, type Found, type Pattern } from './pattern.ts';
 
-/** Kind of operation: the shape of its blocks, and the content of the resulting block. */
-export type Matcher = {
+/** Kind of operation: the shape of its blocks, and the content of the resulting block, whose type is one of `Type`. */
+export type Matcher<Type extends string = string> = {
   /** Shape of the block that the operation starts at, with all blocks around it. */
   readonly pattern: Pattern;
   /**
@@ -14,7 +14,7 @@ export type Matcher = {
     root: TraceFragment,
     found: Found,
     context: Context,
-  ) => (NewFragment & { readonly also?: readonly TraceFragment[] }) | undefined;
+  ) => (NewFragment<Type> & { readonly also?: readonly TraceFragment[] }) | undefined;
 };
 
 /** Runs a matcher once over a tree, from its root down; returns the root, which may be a new block. */

@@ -28,9 +28,9 @@ export type TraceFragment = {
 };
 
 /** Content of a new block. */
-export type NewFragment = {
-  readonly type: string;
-  readonly actionType?: string;
+export type NewFragment<Type extends string = string> = {
+  readonly type: Type;
+  readonly actionType?: Type;
   readonly columns: ActionColumns;
   readonly data?: unknown;
   readonly failed?: boolean;

@@ -19,6 +19,8 @@ import type { EventMessage } from '../engine/classifier-input.ts';
 import type { Interfaces } from '../engine/interfaces.ts';
 import type { Matcher } from '../engine/matcher.ts';
 import { as, call, first, maybe, followedBy, type Context } from '../engine/pattern.ts';
+import type { FamilyTypes } from '../engine/action-type.ts';
+import type { Family } from '../engine/family.ts';
 
 // Jettons (TEP-74): transfers, burns, mints.
 
@@ -144,7 +146,7 @@ function transferData(
 }
 
 /** To a wallet that takes it over from the sender's wallet. */
-const transfer: Matcher = {
+const transfer: Matcher<Type> = {
   pattern: followedBy(
     call(transferOpcode),
     as('internal', followedBy(call(internalTransferOpcode), maybe(call(notifyOpcode)))),
@@ -213,7 +215,7 @@ export function jettonTransferOfOrder(
 }
 
 /** Transfer of proxy TON: its wallet pays at once, without a second wallet. */
-const proxyTonTransfer: Matcher = {
+const proxyTonTransfer: Matcher<Type> = {
   pattern: followedBy({ ...call(transferOpcode), test: isProxyTonTransfer }, maybe(call(notifyOpcode))),
   build(root, _found, { interfaces }) {
     const { message, source, destination: senderWallet } = innerCall(root);
@@ -252,7 +254,7 @@ function isProxyTonTransfer(block: TraceFragment, { interfaces }: Context): bool
   return wallet !== undefined && proxyTonMasters.has(wallet.jetton);
 }
 
-const burn: Matcher = {
+const burn: Matcher<Type> = {
   pattern: followedBy(call(burnOpcode), maybe(as('notification', call(burnNotificationOpcode)))),
   build(root, found, { interfaces }) {
     const { message, destination: wallet } = innerCall(root);
@@ -298,7 +300,7 @@ const minterMintBody = body({
 
 const notify = maybe(call(notifyOpcode));
 
-const mint: Matcher = {
+const mint: Matcher<Type> = {
   pattern: followedBy(
     call(PLAIN_MINT, MINTER_MINT),
     maybe(first(as('internal', followedBy(call(internalTransferOpcode), notify)), call(notifyOpcode))),
@@ -325,10 +327,54 @@ const mint: Matcher = {
   },
 };
 
-/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
-export const jettonMatchers: Readonly<Record<number, Matcher>> = {
-  15: transfer,
-  16: proxyTonTransfer,
-  18: burn,
-  44: mint,
-};
+/** Types of jettons. */
+const types = {
+  jetton_transfer: {
+    since: 'v1',
+    groups: ['jettons'],
+    isIndivisible: true,
+    details: {
+      asset: 'address asset',
+      sender: 'address source',
+      receiver: 'address destination',
+      sender_jetton_wallet: 'address sourceSecondary',
+      receiver_jetton_wallet: 'address destinationSecondary',
+      amount: 'amount amount',
+      comment: 'text jetton_transfer_data.comment',
+      is_encrypted_comment: 'flag jetton_transfer_data.is_encrypted_comment',
+      query_id: 'amount jetton_transfer_data.query_id',
+      response_destination: 'address jetton_transfer_data.response_destination',
+      custom_payload: 'text jetton_transfer_data.custom_payload',
+      forward_payload: 'text jetton_transfer_data.forward_payload',
+      forward_amount: 'amount jetton_transfer_data.forward_amount',
+    },
+  },
+  jetton_burn: {
+    since: 'v1',
+    groups: ['jettons'],
+    isIndivisible: true,
+    details: {
+      owner: 'address source',
+      owner_jetton_wallet: 'address sourceSecondary',
+      asset: 'address asset',
+      amount: 'amount amount',
+    },
+  },
+  jetton_mint: {
+    since: 'v1',
+    groups: ['jettons'],
+    isIndivisible: true,
+    details: {
+      asset: 'address asset',
+      receiver: 'address destination',
+      receiver_jetton_wallet: 'address destinationSecondary',
+      amount: 'amount amount',
+      ton_amount: 'amount value',
+    },
+  },
+} satisfies FamilyTypes;
+
+type Type = keyof typeof types;
+
+/** Actions of jettons. */
+export const jettons = { types, matchers: { transfer, proxyTonTransfer, burn, mint } } satisfies Family;

@@ -1,4 +1,5 @@
 import type { ActionData, DataValue } from '../engine/columns.ts';
+import type { FamilyTypes } from '../engine/action-type.ts';
 
 /** Data of a deposit into a pool; null assets are TON. */
 export type Deposit = {
@@ -95,3 +96,57 @@ export function withdrawalData({ dex, first, second, ...rest }: Withdrawal): Act
 function decimal(value: number | null | undefined): string | null {
   return value === null || value === undefined ? null : value.toString();
 }
+
+/** Types of liquidity at all exchanges. */
+export const liquidityTypes = {
+  dex_deposit_liquidity: {
+    since: 'v1',
+    groups: [],
+    isIndivisible: true,
+    details: {
+      dex: 'text dex_deposit_liquidity_data.dex',
+      amount_1: 'amount dex_deposit_liquidity_data.amount1',
+      amount_2: 'amount dex_deposit_liquidity_data.amount2',
+      asset_1: 'address dex_deposit_liquidity_data.asset1',
+      asset_2: 'address dex_deposit_liquidity_data.asset2',
+      user_jetton_wallet_1: 'address dex_deposit_liquidity_data.user_jetton_wallet_1',
+      user_jetton_wallet_2: 'address dex_deposit_liquidity_data.user_jetton_wallet_2',
+      source: 'address source',
+      pool: 'address destination',
+      destination_liquidity: 'address destinationSecondary if dex_deposit_liquidity_data.dex=dedust, destination',
+      lp_tokens_minted: 'amount dex_deposit_liquidity_data.lp_tokens_minted',
+      target_asset_1: 'address dex_deposit_liquidity_data.target_asset_1',
+      target_asset_2: 'address dex_deposit_liquidity_data.target_asset_2',
+      target_amount_1: 'amount dex_deposit_liquidity_data.target_amount_1',
+      target_amount_2: 'amount dex_deposit_liquidity_data.target_amount_2',
+      vault_excesses: 'vault_excess[] dex_deposit_liquidity_data.vault_excesses',
+      tick_lower: 'text dex_deposit_liquidity_data.tick_lower',
+      tick_upper: 'text dex_deposit_liquidity_data.tick_upper',
+      nft_index: 'amount dex_deposit_liquidity_data.nft_index',
+      nft_address: 'address dex_deposit_liquidity_data.nft_address',
+    },
+  },
+  dex_withdraw_liquidity: {
+    since: 'v1',
+    groups: [],
+    isIndivisible: true,
+    details: {
+      dex: 'text dex_withdraw_liquidity_data.dex',
+      amount_1: 'amount dex_withdraw_liquidity_data.amount1',
+      amount_2: 'amount dex_withdraw_liquidity_data.amount2',
+      asset_1: 'address dex_withdraw_liquidity_data.asset1_out',
+      asset_2: 'address dex_withdraw_liquidity_data.asset2_out',
+      user_jetton_wallet_1: 'address dex_withdraw_liquidity_data.user_jetton_wallet_1',
+      user_jetton_wallet_2: 'address dex_withdraw_liquidity_data.user_jetton_wallet_2',
+      lp_tokens_burnt: 'amount dex_withdraw_liquidity_data.lp_tokens_burnt',
+      is_refund: 'flag -',
+      source: 'address source',
+      pool: 'address destination',
+      destination_liquidity: 'address destination',
+      burnt_nft_index: 'amount dex_withdraw_liquidity_data.burned_nft_index',
+      burnt_nft_address: 'address dex_withdraw_liquidity_data.burned_nft_address',
+      tick_lower: 'text dex_withdraw_liquidity_data.tick_lower',
+      tick_upper: 'text dex_withdraw_liquidity_data.tick_upper',
+    },
+  },
+} satisfies FamilyTypes;

@@ -22,6 +22,8 @@ import type { NftItemInfo } from '../engine/interfaces.ts';
 import type { Matcher } from '../engine/matcher.ts';
 import { as, built, call, first, followedBy, maybe, withoutExcesses, type Context } from '../engine/pattern.ts';
 import { innerCall } from './jettons.ts';
+import { nftTypes } from './nft-types.ts';
+import type { Family } from '../engine/family.ts';
 
 // NFT items (TEP-62): mints, transfers, and what was paid for them.
 
@@ -155,7 +157,7 @@ function mintedItem(
   return item && info ? { item, info } : undefined;
 }
 
-const mint: Matcher = {
+const mint: Matcher<Type> = {
   pattern: { test: (block, context) => mintedItem(block, context) !== undefined },
   build(root, _found, context) {
     const { item, info } = mintedItem(root, context)!;
@@ -234,7 +236,7 @@ const endsAuction = (block: TraceFragment): boolean => ['finish', 'stop'].includ
 const isPayment = (block: TraceFragment): boolean =>
   tonTransferOf(block) !== undefined || callOf(block)?.message.source === null;
 
-const transfer: Matcher = {
+const transfer: Matcher<Type> = {
   pattern: followedBy(call(0x5fcc3d14), maybe(first(as('assigned', call(assignedOpcode)), call(0xd53276db)))),
   build(root, found, context) {
     const { message, source, destination: item } = innerCall(root);
@@ -280,7 +282,7 @@ function soldAtFragment({ nft_transfer_data: values, ...others }: ActionData): A
 }
 
 /** An item notifies its new owner without an order: it was bought at Fragment, minted, or ended its own auction. */
-const assignment: Matcher = {
+const assignment: Matcher<Type> = {
   pattern: call(assignedOpcode),
   build(root, _found, { interfaces }) {
     const { message, source: item, destination } = innerCall(root);
@@ -329,7 +331,7 @@ const assignment: Matcher = {
 };
 
 /** A purchase with what its seller was paid. */
-const purchase: Matcher = {
+const purchase: Matcher<Type> = {
   pattern: built(nftTransferType, (block) => nftTransferOf(block)!.sale?.marketplace === 'getgems'),
   build(root) {
     const { info, sale, values } = nftTransferOf(root)!;
@@ -365,7 +367,7 @@ const purchase: Matcher = {
 
 const reportBody = body({ queryId: uint64, index: uint256, collection: maybeAddress });
 
-const discovery: Matcher = {
+const discovery: Matcher<Type> = {
   pattern: followedBy(call(0x2fcb26a2), as('report', withoutExcesses(call(0x8b771735)))),
   build(root, found) {
     const { source, destination: item } = innerCall(root);
@@ -383,11 +385,7 @@ const discovery: Matcher = {
   },
 };
 
-/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
-export const nftMatchers: Readonly<Record<number, Matcher>> = {
-  1: mint,
-  26: transfer,
-  27: assignment,
-  28: purchase,
-  32: discovery,
-};
+type Type = keyof typeof nftTypes;
+
+/** Actions of NFT items. */
+export const nft = { types: nftTypes, matchers: { mint, transfer, assignment, purchase, discovery } } satisfies Family;

@@ -1,5 +1,6 @@
 import { named, type ActionColumns, type ActionData } from '../engine/columns.ts';
 import type { JettonTransfer } from './jettons.ts';
+import type { FamilyTypes } from '../engine/action-type.ts';
 
 /** Pools are named only when there is more than one. */
 export const several = (legs: readonly SwapLeg[]): readonly SwapLeg[] => (legs.length > 1 ? legs : []);
@@ -118,3 +119,25 @@ export function swapColumns(swap: Swap): ActionColumns {
     },
   };
 }
+
+/** Types of swaps at all exchanges. */
+export const swapTypes = {
+  jetton_swap: {
+    since: 'v1',
+    groups: [],
+    isIndivisible: true,
+    details: {
+      dex: 'text jetton_swap_data.dex',
+      sender: 'address source',
+      asset_in: 'address asset',
+      asset_out: 'address asset2',
+      dex_incoming_transfer: 'swap_transfer jetton_swap_data.dex_incoming_transfer',
+      dex_outgoing_transfer: 'swap_transfer jetton_swap_data.dex_outgoing_transfer',
+      peer_swaps: 'peer_swap[] jetton_swap_data.peer_swaps',
+    },
+    variant: {
+      condition: 'jetton_swap_data.dex=tonco',
+      fields: { min_out_amount: 'amount jetton_swap_data.min_out_amount' },
+    },
+  },
+} satisfies FamilyTypes;

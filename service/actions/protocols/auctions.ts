@@ -5,6 +5,8 @@ import { isFragmentItem } from './fragment.ts';
 import type { Interfaces } from '../engine/interfaces.ts';
 import type { Matcher } from '../engine/matcher.ts';
 import { transferValues } from '../operations/nft.ts';
+import type { FamilyTypes } from '../engine/action-type.ts';
+import type { Family } from '../engine/family.ts';
 
 // Bids at auctions of items, and who was outbid: at Getgems, and at items that are their own auctions.
 
@@ -41,7 +43,7 @@ function auctionAt(account: string, block: TraceFragment, interfaces: Interfaces
 
 const orders = new Set(['cancel', 'finish', 'stop']);
 
-const bid: Matcher = {
+const bid: Matcher<Type> = {
   pattern: {
     test: (block) =>
       tonTransferOf(block) !== undefined &&
@@ -77,7 +79,7 @@ function isReturn(block: TraceFragment): boolean {
   return tonTransferOf(block)?.comment?.includes('Your bid has been outbid by another user') === true;
 }
 
-const outbid: Matcher = {
+const outbid: Matcher<Type> = {
   pattern: { test: isReturn },
   build(root) {
     const { previous } = root;
@@ -104,5 +106,39 @@ const outbid: Matcher = {
   },
 };
 
-/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
-export const auctionMatchers: Readonly<Record<number, Matcher>> = { 38: bid, 39: outbid };
+/** Types of bids. */
+const types = {
+  auction_bid: {
+    since: 'v1',
+    groups: ['nft', 'nft.v3'],
+    isIndivisible: true,
+    details: {
+      amount: 'amount value',
+      bidder: 'address source',
+      auction: 'address destination',
+      nft_item: 'address assetSecondary',
+      nft_collection: 'address asset',
+      nft_item_index: 'amount nft_transfer_data.nft_item_index',
+    },
+  },
+  auction_outbid: {
+    since: 'v3',
+    groups: ['nft.v3'],
+    isIndivisible: false,
+    details: {
+      auction_address: 'address source',
+      bidder: 'address destination',
+      new_bidder: 'address sourceSecondary',
+      nft_item: 'address assetSecondary',
+      nft_collection: 'address asset',
+      amount: 'amount amount',
+      comment: 'text? ton_transfer_data.content',
+      marketplace: 'text? -',
+    },
+  },
+} satisfies FamilyTypes;
+
+type Type = keyof typeof types;
+
+/** Actions of bids. */
+export const auctions = { types, matchers: { bid, outbid } } satisfies Family;

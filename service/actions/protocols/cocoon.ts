@@ -18,6 +18,8 @@ import type { ActionColumns, ActionData } from '../engine/columns.ts';
 import type { Matcher } from '../engine/matcher.ts';
 import { after, as, call, followedBy, followedByAll, maybe, type Found, type Pattern } from '../engine/pattern.ts';
 import { innerCall } from '../operations/jettons.ts';
+import { cocoonTypes } from './cocoon-types.ts';
+import type { Family } from '../engine/family.ts';
 
 // Cocoon: computing power that workers sell through proxies to clients.
 
@@ -58,10 +60,10 @@ type Said = { readonly columns: ActionColumns; readonly failed?: boolean };
 
 /** A matcher whose values come from the bodies of its root and of the blocks that it found. */
 function operation(
-  type: string,
+  type: Type,
   pattern: Pattern,
   say: (root: TraceFragment, found: Found) => Said & { readonly values: ActionData },
-): Matcher {
+): Matcher<Type> {
   return {
     pattern,
     build(root, found) {
@@ -258,18 +260,23 @@ const clientWithdraw = operation(
   },
 );
 
-/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
-export const cocoonMatchers: Readonly<Record<number, Matcher>> = {
-  81: workerPayout,
-  82: proxyPayout,
-  83: proxyCharge,
-  84: clientTopUp,
-  85: registerProxy,
-  86: unregisterProxy,
-  87: clientRegister,
-  88: clientChangeSecretHash,
-  89: clientRequestRefund,
-  90: grantRefund,
-  91: clientIncreaseStake,
-  92: clientWithdraw,
-};
+type Type = keyof typeof cocoonTypes;
+
+/** Actions of Cocoon. */
+export const cocoon = {
+  types: cocoonTypes,
+  matchers: {
+    workerPayout,
+    proxyPayout,
+    proxyCharge,
+    clientTopUp,
+    registerProxy,
+    unregisterProxy,
+    clientRegister,
+    clientChangeSecretHash,
+    clientRequestRefund,
+    grantRefund,
+    clientIncreaseStake,
+    clientWithdraw,
+  },
+} satisfies Family;

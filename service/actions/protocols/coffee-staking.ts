@@ -2,6 +2,8 @@ import { body, coins, maybeAddress, uint64 } from '../engine/body.ts';
 import type { Matcher } from '../engine/matcher.ts';
 import { as, built, call, followedBy, followedByAll, maybe, withoutExcesses, type Pattern } from '../engine/pattern.ts';
 import { innerCall, jettonTransferOf, jettonTransferType } from '../operations/jettons.ts';
+import type { FamilyTypes } from '../engine/action-type.ts';
+import type { Family } from '../engine/family.ts';
 
 // Coffee: jettons staked for a time, each stake an item.
 
@@ -13,7 +15,7 @@ const claimOpcode = 0xb30c7310;
 const step = (opcode: number): Pattern => withoutExcesses(call(opcode));
 const jettonTransfer = withoutExcesses(as('transfer', built(jettonTransferType)));
 
-const deposit: Matcher = {
+const deposit: Matcher<Type> = {
   pattern: followedBy(
     built(jettonTransferType),
     as(
@@ -45,7 +47,7 @@ const positionBody = body({ queryId: uint64, item: uint64, owner: maybeAddress, 
 const orderBody = body({ queryId: uint64, wallet: maybeAddress, amount: coins });
 
 /** Three messages of one opcode: to the item, from it to the pool, and on to what holds the jettons. */
-const withdraw: Matcher = {
+const withdraw: Matcher<Type> = {
   pattern: followedBy(
     call(withdrawOpcode),
     as(
@@ -80,7 +82,7 @@ const withdraw: Matcher = {
 
 const claimBody = body({ queryId: uint64, wallet: maybeAddress, amount: coins, receiver: maybeAddress });
 
-const claim: Matcher = {
+const claim: Matcher<Type> = {
   pattern: followedByAll(call(claimOpcode), jettonTransfer, maybe(step(claimOpcode))),
   build(root, found) {
     const { message, destination: pool } = innerCall(root);
@@ -101,5 +103,55 @@ const claim: Matcher = {
   },
 };
 
-/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
-export const coffeeStakingMatchers: Readonly<Record<number, Matcher>> = { 73: deposit, 74: withdraw, 75: claim };
+/** Types of staking at Coffee. */
+const types = {
+  coffee_staking_deposit: {
+    since: 'v2',
+    groups: ['coffee'],
+    isIndivisible: false,
+    details: {
+      source: 'address source',
+      source_jetton_wallet: 'address sourceSecondary',
+      pool: 'address destination',
+      pool_jetton_wallet: 'address destinationSecondary',
+      asset: 'address asset',
+      amount: 'amount amount',
+      minted_item_address: 'address coffee_staking_deposit_data.minted_item_address',
+      minted_item_index: 'amount coffee_staking_deposit_data.minted_item_index',
+    },
+  },
+  coffee_staking_withdraw: {
+    since: 'v2',
+    groups: ['coffee'],
+    isIndivisible: false,
+    details: {
+      source: 'address source',
+      source_jetton_wallet: 'address sourceSecondary',
+      pool: 'address destination',
+      pool_jetton_wallet: 'address destinationSecondary',
+      asset: 'address asset',
+      amount: 'amount amount',
+      nft_address: 'address coffee_staking_withdraw_data.nft_address',
+      nft_index: 'amount coffee_staking_withdraw_data.nft_index',
+      points: 'amount coffee_staking_withdraw_data.points',
+    },
+  },
+  coffee_staking_claim_rewards: {
+    since: 'v2',
+    groups: ['coffee'],
+    isIndivisible: false,
+    details: {
+      pool: 'address source',
+      pool_jetton_wallet: 'address sourceSecondary',
+      recipient: 'address destination',
+      recipient_jetton_wallet: 'address destinationSecondary',
+      asset: 'address asset',
+      amount: 'amount amount',
+    },
+  },
+} satisfies FamilyTypes;
+
+type Type = keyof typeof types;
+
+/** Actions of staking at Coffee. */
+export const coffeeStaking = { types, matchers: { deposit, withdraw, claim } } satisfies Family;

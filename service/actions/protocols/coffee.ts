@@ -37,6 +37,10 @@ import {
   jettonTransferType,
   payloadOpcode,
 } from '../operations/jettons.ts';
+import { coffeeTypes } from './coffee-types.ts';
+import type { swapTypes } from '../operations/swap.ts';
+import type { liquidityTypes } from '../operations/liquidity.ts';
+import type { Family } from '../engine/family.ts';
 
 // Coffee: an exchange with a vault for each asset.
 
@@ -86,7 +90,7 @@ function outgoingOf(found: Found): SwapSide {
   return sideOfTon(amount, order.source, recipient);
 }
 
-const swap: Matcher = {
+const swap: Matcher<Type> = {
   pattern: after(
     as('in', first(jettonTransfer, call(0xc0ffee00))),
     followedByAll(
@@ -127,7 +131,7 @@ const depositBody = body({
 const amountsBody = body({ queryId: uint64, amount1: coins, amount2: coins, lpAmount: coins });
 const lp = as('lp', followedBy(call(internalTransferOpcode), maybe(call(excessesOpcode))));
 
-const deposit: Matcher = {
+const deposit: Matcher<Type> = {
   pattern: after(
     as('in', first(call(0xc0ffee04), jettonTransfer)),
     followedBy(
@@ -188,7 +192,7 @@ const paid = (label: string) =>
     followedBy(call(payoutOpcode), as(label, first(jettonTransfer, call(tonPayoutOpcode), call(notificationOpcode)))),
   );
 
-const withdraw: Matcher = {
+const withdraw: Matcher<Type> = {
   pattern: followedByAll(built(jettonBurnType), paid('first'), paid('second'), as('event', call(0xc0ffee35))),
   build(root, found) {
     const { owner, wallet, jetton, amount } = jettonBurnOf(root)!;
@@ -228,7 +232,7 @@ function withdrawn(found: Found, label: string, amount: bigint): WithdrawnAsset 
 
 const vaultBody = body({ queryId: uint64, asset });
 
-const createVault: Matcher = {
+const createVault: Matcher<Type> = {
   pattern: followedBy(
     call(0xc0ffee06),
     as('deploy', followedBy(call(deployOpcode), maybe(followedBy(call(0x2c76b973), maybe(call(0xd1735400)))))),
@@ -261,7 +265,7 @@ const creatorBody = body({
 
 type Creator = { readonly amount: bigint; readonly provided: string | null; readonly isSecond: boolean };
 
-const createCreator: Matcher = {
+const createCreator: Matcher<Type> = {
   pattern: after(
     as('in', first(jettonTransfer, call(0xc0ffee02))),
     followedBy(call(0xc0ffee23), as('deploy', call(deployOpcode))),
@@ -290,7 +294,7 @@ const createCreator: Matcher = {
 
 const poolRequestBody = body({ queryId: uint64, amount1: coins, amount2: coins, initiator: maybeAddress });
 
-const createPool: Matcher = {
+const createPool: Matcher<Type> = {
   pattern: followedBy(
     built(creatorType),
     as(
@@ -353,7 +357,7 @@ const carried = (opcode: number) => ({
 });
 
 /** Funds reserved for a swap, against front-running. */
-const holdFunds: Matcher = {
+const holdFunds: Matcher<Type> = {
   pattern: after(maybe(followedBy(any, call(0xc0ffeea0))), carried(HOLD)),
   build(root) {
     const transfer = jettonTransferOf(root);
@@ -373,19 +377,15 @@ const holdFunds: Matcher = {
 };
 
 /** Clients get no details of a failed swap. */
-const failedSwap: Matcher = {
+const failedSwap: Matcher<Type> = {
   pattern: carried(FAILED_SWAP),
   build: (root) => ({ type: 'coffee_mev_protect_failed_swap', columns: {}, failed: root.failed }),
 };
 
-/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
-export const coffeeMatchers: Readonly<Record<number, Matcher>> = {
-  65: deposit,
-  66: swap,
-  67: withdraw,
-  68: createVault,
-  69: createCreator,
-  70: createPool,
-  71: holdFunds,
-  72: failedSwap,
-};
+type Type = keyof typeof coffeeTypes | keyof typeof swapTypes | keyof typeof liquidityTypes;
+
+/** Actions of Coffee. */
+export const coffee = {
+  types: coffeeTypes,
+  matchers: { deposit, swap, withdraw, createVault, createCreator, createPool, holdFunds, failedSwap },
+} satisfies Family;

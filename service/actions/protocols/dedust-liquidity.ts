@@ -19,6 +19,9 @@ import {
 import { depositData } from '../operations/liquidity.ts';
 import type { Matcher } from '../engine/matcher.ts';
 import { after, as, built, call, first, followedBy, followedByAll, maybe, type Found } from '../engine/pattern.ts';
+import type { liquidityTypes } from '../operations/liquidity.ts';
+import type { FamilyTypes } from '../engine/action-type.ts';
+import type { Family } from '../engine/family.ts';
 
 // DeDust deposits: a contract of its own waits for both assets, then pays them into the pool.
 
@@ -69,7 +72,7 @@ function depositOf({ type, data }: TraceFragment): PoolDeposit | undefined {
   return type === finalType || type === partialType ? (data as PoolDeposit) : undefined;
 }
 
-function depositBlock(type: string, deposit: PoolDeposit): NewFragment {
+function depositBlock(type: Type, deposit: PoolDeposit): NewFragment<Type> {
   const { owner, contract, pool, sent, targets, minted, excesses } = deposit;
   return {
     type,
@@ -125,7 +128,7 @@ const excess = maybe(
 /** Excess: TON from the deposit's contract itself, the rest from vaults. */
 const leftovers = [maybe(built(tonTransferType)), excess, excess] as const;
 
-const final: Matcher = {
+const final: Matcher<Type> = {
   pattern: after(
     after(followedBy(after(incoming, call(askFactoryOpcode)), maybe(deploy)), call(topUpOpcode)),
     followedByAll(
@@ -181,7 +184,7 @@ function excessesOf(found: Found, owner: string | null, interfaces: Interfaces) 
 }
 
 /** The first half of a deposit, which waits for the other. */
-const partial: Matcher = {
+const partial: Matcher<Type> = {
   pattern: after(followedBy(after(incoming, call(askFactoryOpcode)), deploy), {
     ...call(topUpOpcode),
     test: isTopUpAlone,
@@ -262,5 +265,13 @@ function wholeOf(half: PoolDeposit, rest: PoolDeposit): PoolDeposit | undefined 
   return { ...rest, sent: [one, other], targets: { ...rest.targets, asset0: one.asset, asset1: other.asset } };
 }
 
-/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
-export const dedustLiquidityMatchers: Readonly<Record<number, Matcher>> = { 3: final, 4: partial };
+/** Types of liquidity at DeDust. */
+const types = {
+  dedust_deposit_liquidity: { isHelper: true, isIndivisible: true },
+  dedust_deposit_liquidity_partial: { isHelper: true, isIndivisible: true },
+} satisfies FamilyTypes;
+
+type Type = keyof typeof types | keyof typeof liquidityTypes;
+
+/** Actions of liquidity at DeDust. */
+export const dedustLiquidity = { types, matchers: { final, partial } } satisfies Family;

@@ -40,6 +40,9 @@ import {
   jettonTransferType,
   payloadOpcode,
 } from '../operations/jettons.ts';
+import type { swapTypes } from '../operations/swap.ts';
+import type { liquidityTypes } from '../operations/liquidity.ts';
+import type { Family } from '../engine/family.ts';
 
 // DeDust: pools, with a vault for each asset.
 
@@ -71,7 +74,7 @@ const payout = as(
 );
 const step = as('step', followedByAll(call(...swapOpcodes), event));
 
-const swap: Matcher = {
+const swap: Matcher<Type> = {
   pattern: after(
     as('in', first(jettonTransfer, call(0xea06185d))),
     followedByAll(call(0x61ee542d), first(payout, repeat(step, payout)), event),
@@ -155,7 +158,7 @@ function outgoingOf(out: TraceFragment, poolPayout: TraceFragment): SwapSide {
 const withdrawalPayout = (label: string) =>
   as(`pool-${label}`, followedBy(call(poolPayoutOpcode), as(label, first(call(payoutOpcode), jettonTransfer))));
 
-const withdraw: Matcher = {
+const withdraw: Matcher<Type> = {
   pattern: followedBy(
     call(burnOpcode),
     as(
@@ -200,5 +203,7 @@ function withdrawn(found: Found, label: string): WithdrawnAsset {
   };
 }
 
-/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
-export const dedustMatchers: Readonly<Record<number, Matcher>> = { 17: withdraw, 19: swap };
+type Type = keyof typeof swapTypes | keyof typeof liquidityTypes;
+
+/** Actions of DeDust. */
+export const dedust = { types: {}, matchers: { withdraw, swap } } satisfies Family;

@@ -11,6 +11,8 @@ import { innerCall } from '../operations/jettons.ts';
 import type { Matcher } from '../engine/matcher.ts';
 import { transferValues } from '../operations/nft.ts';
 import { call, followedBy, maybe, withoutExcesses } from '../engine/pattern.ts';
+import type { FamilyTypes } from '../engine/action-type.ts';
+import type { Family } from '../engine/family.ts';
 
 // Names of `.ton` (TEP-81): their auctions, and the records that their owners write.
 
@@ -29,7 +31,7 @@ const maybeQueryId: FieldReader<bigint | null> = (slice) => (slice.remainingBits
 const queryBody = body({ queryId: maybeQueryId });
 
 /** Releases a name for a new sale: by the owner, or by anyone after a year without renewal. */
-const release: Matcher = {
+const release: Matcher<Type> = {
   pattern: call(0x4ed14b65),
   build(root, _found, { interfaces }) {
     const { message, source, destination: item } = innerCall(root);
@@ -51,7 +53,7 @@ const release: Matcher = {
 };
 
 /** The first call after an auction's end makes the name pay its price to the collection. */
-const purchase: Matcher = {
+const purchase: Matcher<Type> = {
   pattern: call(0x370fec51),
   build(root, _found, { interfaces }) {
     const { message, source: item } = innerCall(root);
@@ -115,7 +117,7 @@ function recordData(key: string, record: DnsRecord | undefined): ActionData {
   return { change_dns_record_data: { key, value_schema: schema, value, flags } };
 }
 
-const change: Matcher = {
+const change: Matcher<Type> = {
   pattern: followedBy(call(0x4eb1f0f9), maybe(withoutExcesses(call(...BOUNCE_OPCODES)))),
   build(root, _found, { interfaces }) {
     const { message, source, destination } = innerCall(root);
@@ -130,5 +132,68 @@ const change: Matcher = {
   },
 };
 
-/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
-export const dnsMatchers: Readonly<Record<number, Matcher>> = { 23: release, 24: purchase, 33: change };
+/** Types of names. */
+const types = {
+  change_dns: {
+    since: 'v1',
+    groups: ['dns', 'dns.v2'],
+    isIndivisible: true,
+    details: {
+      key: 'text change_dns_record_data.key',
+      value: 'dns_record! change_dns_record_data',
+      source: 'address source',
+      asset: 'address destination',
+      nft_collection: 'address asset',
+    },
+  },
+  renew_dns: {
+    since: 'v1',
+    groups: ['dns', 'dns.v2'],
+    isIndivisible: true,
+    details: { source: 'address source', asset: 'address destination', nft_collection: 'address asset' },
+  },
+  delete_dns: {
+    since: 'v1',
+    groups: ['dns', 'dns.v2'],
+    isIndivisible: true,
+    details: {
+      hash: 'text change_dns_record_data.key',
+      key: 'text change_dns_record_data.key',
+      source: 'address source',
+      asset: 'address destination',
+      nft_collection: 'address asset',
+    },
+  },
+  dns_release: {
+    since: 'v3',
+    groups: ['nft.v3', 'dns', 'dns.v2'],
+    isIndivisible: false,
+    details: {
+      query_id: 'amount nft_transfer_data.query_id',
+      source: 'address source',
+      nft_item: 'address destination',
+      nft_collection: 'address asset',
+      nft_item_index: 'amount nft_transfer_data.nft_item_index',
+      value: 'amount value',
+    },
+  },
+  dns_purchase: {
+    since: 'v3',
+    groups: ['nft.v3', 'dns', 'dns.v2'],
+    isIndivisible: false,
+    details: {
+      nft_collection: 'address asset',
+      nft_item: 'address assetSecondary',
+      nft_item_index: 'amount nft_transfer_data.nft_item_index',
+      new_owner: 'address destination',
+      price: 'amount nft_transfer_data.price',
+      query_id: 'amount nft_transfer_data.query_id',
+      payout_amount: 'amount nft_transfer_data.payout_amount',
+    },
+  },
+} satisfies FamilyTypes;
+
+type Type = keyof typeof types;
+
+/** Actions of names. */
+export const dns = { types, matchers: { release, purchase, change } } satisfies Family;

@@ -2,6 +2,8 @@ import { callOf } from '../engine/basic-blocks.ts';
 import type { Matcher } from '../engine/matcher.ts';
 import { as, call, followedBy, maybe, type Pattern } from '../engine/pattern.ts';
 import { innerCall } from '../operations/jettons.ts';
+import type { DetailFields, FamilyTypes } from '../engine/action-type.ts';
+import type { Family } from '../engine/family.ts';
 
 // Validators' stakes at the elector.
 
@@ -14,7 +16,7 @@ function toElector(opcode: number): Pattern {
   };
 }
 
-const deposit: Matcher = {
+const deposit: Matcher<Type> = {
   pattern: followedBy(toElector(0x4e73744b), maybe(as('confirmation', call(0xf374484c)))),
   build(root, found) {
     const { message, source } = innerCall(root);
@@ -26,7 +28,7 @@ const deposit: Matcher = {
   },
 };
 
-const recover: Matcher = {
+const recover: Matcher<Type> = {
   pattern: followedBy(toElector(0x47657424), maybe(as('confirmation', call(0xf96f7324)))),
   build(root, found) {
     const confirmation = found.one('confirmation');
@@ -41,5 +43,25 @@ const recover: Matcher = {
   },
 };
 
-/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
-export const electionMatchers: Readonly<Record<number, Matcher>> = { 34: deposit, 35: recover };
+const electionDepositDetails = { stake_holder: 'address source', amount: 'amount? amount' } satisfies DetailFields;
+
+/** Types of the elector. */
+const types = {
+  election_deposit: {
+    since: 'v1',
+    groups: [],
+    isIndivisible: true,
+    details: electionDepositDetails,
+  },
+  election_recover: {
+    since: 'v1',
+    groups: [],
+    isIndivisible: true,
+    details: electionDepositDetails,
+  },
+} satisfies FamilyTypes;
+
+type Type = keyof typeof types;
+
+/** Actions of the elector. */
+export const elections = { types, matchers: { deposit, recover } } satisfies Family;

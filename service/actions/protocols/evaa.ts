@@ -37,6 +37,8 @@ import {
   payloadOpcode,
   type JettonTransfer,
 } from '../operations/jettons.ts';
+import { evaaTypes } from './evaa-types.ts';
+import type { Family } from '../engine/family.ts';
 
 // EVAA: lending. Its master answers through a contract of each user.
 
@@ -102,7 +104,7 @@ function returnedTo(returned: TraceFragment | undefined, supplied: JettonTransfe
   return back !== undefined && back.senderWallet === supplied?.receiverWallet ? back.receiverWallet : null;
 }
 
-const supply: Matcher = {
+const supply: Matcher<Type> = {
   pattern: followedBy(
     carried(0x01),
     as(
@@ -164,7 +166,7 @@ const withdrawFailures: Readonly<Record<number, string>> = {
   0x21ec: 'withdraw_execution_crashed',
 };
 
-const withdraw: Matcher = {
+const withdraw: Matcher<Type> = {
   pattern: followedBy(
     call(0x02),
     as(
@@ -284,7 +286,7 @@ const liquidationFailures: Readonly<Record<number, string>> = {
 
 const report = as('report', only(call(0x311d, 0x311f), jettonTransfer));
 
-const liquidate: Matcher = {
+const liquidate: Matcher<Type> = {
   pattern: followedBy(
     carried(0x03),
     only(
@@ -360,5 +362,7 @@ function failReason(found: Found): string {
   return error === undefined ? 'parse_error' : (liquidationFailures[error] ?? 'unknown');
 }
 
-/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
-export const evaaMatchers: Readonly<Record<number, Matcher>> = { 52: supply, 53: withdraw, 54: liquidate };
+type Type = keyof typeof evaaTypes;
+
+/** Actions of EVAA. */
+export const evaa = { types: evaaTypes, matchers: { supply, withdraw, liquidate } } satisfies Family;

@@ -5,6 +5,9 @@ import { innerCall } from '../operations/jettons.ts';
 import type { Matcher } from '../engine/matcher.ts';
 import { listingData, transferValues } from '../operations/nft.ts';
 import { as, call, followedBy, maybe } from '../engine/pattern.ts';
+import type { FamilyTypes } from '../engine/action-type.ts';
+import { nftCancelAuctionDetails, nftPutOnAuctionDetails } from '../operations/nft-types.ts';
+import type { Family } from '../engine/family.ts';
 
 // User names and numbers of Telegram: items that are their own auctions (telemint).
 
@@ -28,7 +31,7 @@ const configFields = fields({
 });
 const noConfig = { beneficiary: null, minBid: 0n, maxBid: 0n };
 
-const start: Matcher = {
+const start: Matcher<Type> = {
   pattern: followedBy(call(0x487a8e81), answered),
   build(root, _found, { interfaces }) {
     const { message, source, destination: item } = innerCall(root);
@@ -61,7 +64,7 @@ const start: Matcher = {
   },
 };
 
-const cancel: Matcher = {
+const cancel: Matcher<Type> = {
   pattern: followedBy(call(0x371638ae), answered),
   build(root, _found, { interfaces }) {
     const { source, destination: item } = innerCall(root);
@@ -75,5 +78,23 @@ const cancel: Matcher = {
   },
 };
 
-/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
-export const fragmentMatchers: Readonly<Record<number, Matcher>> = { 30: start, 31: cancel };
+/** Types of auctions at Fragment. */
+const types = {
+  teleitem_start_auction: {
+    since: 'v3',
+    groups: ['nft.v3'],
+    isIndivisible: false,
+    details: nftPutOnAuctionDetails,
+  },
+  teleitem_cancel_auction: {
+    since: 'v3',
+    groups: ['nft.v3'],
+    isIndivisible: false,
+    details: nftCancelAuctionDetails,
+  },
+} satisfies FamilyTypes;
+
+type Type = keyof typeof types;
+
+/** Actions of auctions at Fragment. */
+export const fragment = { types, matchers: { start, cancel } } satisfies Family;

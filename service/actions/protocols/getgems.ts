@@ -14,12 +14,15 @@ import {
   type NftTransfer,
 } from '../operations/nft.ts';
 import { as, built, call, followedByAll, type Context } from '../engine/pattern.ts';
+import type { FamilyTypes } from '../engine/action-type.ts';
+import { nftCancelAuctionDetails, nftPutOnAuctionDetails } from '../operations/nft-types.ts';
+import type { Family } from '../engine/family.ts';
 
 // Sales and auctions of items at Getgems, except bids (auctions.ts).
 
 const updateBody = body({ queryId: uint64, fullPrice: coins, fee: coins, royalty: coins });
 
-const update: Matcher = {
+const update: Matcher<Type> = {
   pattern: call(0x6c6c2080),
   build(root, _found, { interfaces }) {
     const { message, source, destination } = innerCall(root);
@@ -51,7 +54,7 @@ function listing(
   toContract: NftTransfer,
   message: EventMessage,
   { interfaces }: Context,
-): NewFragment | undefined {
+): NewFragment<Type> | undefined {
   const { item, info, newOwner: contract } = toContract;
   if (item !== toMarket.item || contract === null || contract !== message.destination) return undefined;
   const isOf = (nft: string | null, owner: string | null): boolean => nft === item && owner === toMarket.oldOwner;
@@ -94,7 +97,7 @@ function listing(
 }
 
 /** An item goes to the market, which deploys a sale contract and transfers the item to it. */
-const putUp: Matcher = {
+const putUp: Matcher<Type> = {
   pattern: followedByAll(
     built(nftTransferType),
     as('init', { test: (block) => messageOf(block) !== undefined && block.parts.flatMap(deploymentsOf).length > 0 }),
@@ -128,8 +131,8 @@ function order(
   orders: readonly Orders[],
   contractAt: typeof saleAt,
   outcomeOf: (block: TraceFragment) => NftTransfer | undefined,
-  typeOf: (block: TraceFragment) => string,
-): Matcher {
+  typeOf: (block: TraceFragment) => Type,
+): Matcher<Type> {
   return {
     pattern: { test: (block) => orders.some((one) => isOneOf(block, one)) },
     build(root, _found, context) {
@@ -154,14 +157,89 @@ function order(
   };
 }
 
-/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
-export const getgemsMatchers: Readonly<Record<number, Matcher>> = {
-  25: update,
-  29: putUp,
-  40: order([cancelSale], saleAt, nftTransferOf, () => 'nft_cancel_sale'),
-  41: order([finishAuction], auctionAt, nftPurchaseOf, () => 'nft_finish_auction'),
-  // An auction without bids ends by giving the item back.
-  42: order([cancelAuction, finishAuction], auctionAt, nftTransferOf, (block) =>
-    isOneOf(block, finishAuction) ? 'nft_finish_auction' : 'nft_cancel_auction',
-  ),
-};
+/** Types of sales and auctions at Getgems. */
+const types = {
+  nft_update_sale: {
+    since: 'v3',
+    groups: ['nft.v3'],
+    isIndivisible: false,
+    details: {
+      source: 'address source',
+      sale_contract: 'address destination',
+      nft_address: 'address assetSecondary',
+      marketplace_address: 'address nft_transfer_data.marketplace_address',
+      marketplace: 'text -',
+      full_price: 'amount nft_listing_data.full_price',
+      marketplace_fee: 'amount nft_listing_data.marketplace_fee',
+      royalty_amount: 'amount nft_listing_data.royalty_amount',
+    },
+  },
+  nft_put_on_sale: {
+    since: 'v3',
+    groups: ['nft.v3'],
+    isIndivisible: false,
+    details: {
+      nft_collection: 'address asset',
+      nft_item: 'address assetSecondary',
+      nft_item_index: 'amount nft_listing_data.nft_item_index',
+      owner: 'address source',
+      listing_address: 'address sourceSecondary',
+      sale_address: 'address destination',
+      marketplace_address: 'address destinationSecondary',
+      full_price: 'amount nft_listing_data.full_price',
+      marketplace_fee: 'amount nft_listing_data.marketplace_fee',
+      royalty_amount: 'amount nft_listing_data.royalty_amount',
+      marketplace_fee_address: 'address nft_listing_data.marketplace_fee_address',
+      royalty_address: 'address nft_listing_data.royalty_address',
+      marketplace: 'text -',
+    },
+  },
+  nft_put_on_auction: {
+    since: 'v3',
+    groups: ['nft.v3'],
+    isIndivisible: false,
+    details: nftPutOnAuctionDetails,
+  },
+  nft_cancel_sale: {
+    since: 'v3',
+    groups: ['nft.v3'],
+    isIndivisible: false,
+    details: {
+      owner: 'address source',
+      nft_item: 'address assetSecondary',
+      nft_collection: 'address asset',
+      sale_address: 'address destination',
+      marketplace_address: 'address nft_transfer_data.marketplace_address',
+      marketplace: 'text -',
+    },
+  },
+  nft_finish_auction: {
+    since: 'v3',
+    groups: ['nft.v3'],
+    isIndivisible: false,
+    details: nftCancelAuctionDetails,
+  },
+  nft_cancel_auction: {
+    since: 'v3',
+    groups: ['nft.v3'],
+    isIndivisible: false,
+    details: nftCancelAuctionDetails,
+  },
+} satisfies FamilyTypes;
+
+type Type = keyof typeof types;
+
+/** Actions of sales and auctions at Getgems. */
+export const getgems = {
+  types,
+  matchers: {
+    update,
+    putUp,
+    cancelSale: order([cancelSale], saleAt, nftTransferOf, () => 'nft_cancel_sale'),
+    finishAuction: order([finishAuction], auctionAt, nftPurchaseOf, () => 'nft_finish_auction'),
+    // An auction without bids ends by giving the item back.
+    endAuction: order([cancelAuction, finishAuction], auctionAt, nftTransferOf, (block) =>
+      isOneOf(block, finishAuction) ? 'nft_finish_auction' : 'nft_cancel_auction',
+    ),
+  },
+} satisfies Family;

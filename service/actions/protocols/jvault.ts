@@ -31,6 +31,8 @@ import {
   type Pattern,
 } from '../engine/pattern.ts';
 import { innerCall, jettonTransferOf, jettonTransferType } from '../operations/jettons.ts';
+import type { DetailFields, FamilyTypes } from '../engine/action-type.ts';
+import type { Family } from '../engine/family.ts';
 
 // JVault: pools in which jettons are staked through a wallet of each owner.
 
@@ -60,7 +62,7 @@ const receiveBody = body({
 });
 const periodPayload = fields({ opcode: uint32, period: uint32 });
 
-const stake: Matcher = {
+const stake: Matcher<Type> = {
   pattern: followedByAll(
     jettonTransfer,
     as(
@@ -142,7 +144,7 @@ function readPoolLockWallet(slice: ContractSlice): string {
 }
 
 /** Unstakes, at once or as a request. Without the pool's part the operation ended with the exit code of the wallet. */
-function takingBack(type: string, root: TraceFragment, found: Found, { pool, asset, stakingAsset }: StakeAssets) {
+function takingBack(type: Type, root: TraceFragment, found: Found, { pool, asset, stakingAsset }: StakeAssets) {
   const { message, source, destination: wallet } = innerCall(root);
   const update = found.one('update');
   return {
@@ -159,7 +161,7 @@ function takingBack(type: string, root: TraceFragment, found: Found, { pool, ass
   };
 }
 
-const unstake: Matcher = {
+const unstake: Matcher<Type> = {
   pattern: followedBy(
     call(0x499a9262),
     maybe(
@@ -184,7 +186,7 @@ const unstake: Matcher = {
   },
 };
 
-const unstakeRequest: Matcher = {
+const unstakeRequest: Matcher<Type> = {
   pattern: followedBy(call(0x0168d4b7), maybe(as('update', followedByAll(requestUpdate, referrers, updateRewards)))),
   build(root, found, { interfaces }) {
     const assets = assetsOf(innerCall(root).destination, interfaces);
@@ -221,7 +223,7 @@ function keyAddress(key: Buffer): string {
 
 const claimBody = body({ queryId: uint64, jettons: rewardList });
 
-const claim: Matcher = {
+const claim: Matcher<Type> = {
   pattern: followedBy(
     call(0x78d9f109),
     as('rewards', followedByAll(call(0x44bc1fe3), as('payout', jettonTransfer), updateRewards)),
@@ -247,10 +249,59 @@ const claim: Matcher = {
   },
 };
 
-/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
-export const jvaultMatchers: Readonly<Record<number, Matcher>> = {
-  48: stake,
-  49: unstake,
-  50: claim,
-  51: unstakeRequest,
-};
+const jvaultUnstakeDetails = {
+  source: 'address source',
+  stake_wallet: 'address sourceSecondary',
+  pool: 'address destination',
+  amount: 'amount amount',
+  exit_code: 'integer opcode',
+  asset: 'address asset',
+  staking_asset: 'address asset2',
+} satisfies DetailFields;
+
+/** Types of JVault. */
+const types = {
+  jvault_stake: {
+    since: 'v2',
+    groups: ['jvault'],
+    isIndivisible: false,
+    details: {
+      period: 'integer jvault_stake_data.period',
+      minted_stake_jettons: 'amount jvault_stake_data.minted_stake_jettons',
+      stake_wallet: 'address jvault_stake_data.stake_wallet',
+      source: 'address source',
+      source_jetton_wallet: 'address sourceSecondary',
+      asset: 'address asset',
+      pool: 'address destination',
+      amount: 'amount amount',
+    },
+  },
+  jvault_unstake: {
+    since: 'v2',
+    groups: ['jvault'],
+    isIndivisible: false,
+    details: jvaultUnstakeDetails,
+  },
+  jvault_claim: {
+    since: 'v2',
+    groups: ['jvault'],
+    isIndivisible: false,
+    details: {
+      claimed_rewards: 'claimed_reward[] @claimedRewards',
+      source: 'address source',
+      stake_wallet: 'address sourceSecondary',
+      pool: 'address destination',
+    },
+  },
+  jvault_unstake_request: {
+    since: 'v2',
+    groups: ['jvault'],
+    isIndivisible: false,
+    details: jvaultUnstakeDetails,
+  },
+} satisfies FamilyTypes;
+
+type Type = keyof typeof types;
+
+/** Actions of JVault. */
+export const jvault = { types, matchers: { stake, unstake, claim, unstakeRequest } } satisfies Family;

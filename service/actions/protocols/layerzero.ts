@@ -5,6 +5,8 @@ import { innerCall, jettonTransferOf, jettonTransferType } from '../operations/j
 import type { Matcher } from '../engine/matcher.ts';
 import { after, as, built, call, followedBy, followedByAll, maybe } from '../engine/pattern.ts';
 import { tonTransferType } from '../engine/basic-blocks.ts';
+import type { FamilyTypes } from '../engine/action-type.ts';
+import type { Family } from '../engine/family.ts';
 
 // LayerZero: packets to and from other chains. Its contracts store data in objects that begin with their name and their layout.
 
@@ -73,7 +75,7 @@ function packetData({ path: way, message: content, nonce, guid }: Packet): Actio
 const event = maybe(call(eventOpcode));
 const excess = maybe(built(tonTransferType));
 
-const send: Matcher = {
+const send: Matcher<Type> = {
   pattern: followedBy(
     call(0xdd4ea3b4),
     as(
@@ -124,7 +126,7 @@ const send: Matcher = {
 };
 
 /** Jettons that the packet carries. */
-const sendTokens: Matcher = {
+const sendTokens: Matcher<Type> = {
   pattern: after(as('jettons', followedBy(built(jettonTransferType), call(eventOpcode))), built('layerzero_send')),
   build(root, found) {
     const transfer = jettonTransferOf(found.one('jettons'))!;
@@ -144,7 +146,7 @@ const sendTokens: Matcher = {
   },
 };
 
-const receive: Matcher = {
+const receive: Matcher<Type> = {
   pattern: followedByAll(
     call(0x22f3ac09),
     excess,
@@ -172,7 +174,7 @@ const receive: Matcher = {
   },
 };
 
-const commitPacket: Matcher = {
+const commitPacket: Matcher<Type> = {
   pattern: followedBy(
     call(0x28b97077),
     as(
@@ -219,7 +221,7 @@ const statuses: ReadonlyMap<number, string> = new Map([
   [0x29c53fab, 'dvn_not_configured'],
 ]);
 
-const verify: Matcher = {
+const verify: Matcher<Type> = {
   pattern: followedBy(
     call(0xa0d51a8d),
     as(
@@ -263,11 +265,75 @@ const verify: Matcher = {
   },
 };
 
-/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
-export const layerzeroMatchers: Readonly<Record<number, Matcher>> = {
-  76: send,
-  77: sendTokens,
-  78: receive,
-  79: commitPacket,
-  80: verify,
-};
+/** Types of LayerZero. */
+const types = {
+  layerzero_send: {
+    since: 'v3',
+    groups: ['layerzero'],
+    isIndivisible: false,
+    details: {
+      initiator: 'address source',
+      layerzero_send_data: 'layerzero_sending! layerzero_send_data',
+      layerzero_packet_data: 'layerzero_packet! layerzero_packet_data',
+    },
+  },
+  layerzero_send_tokens: {
+    since: 'v3',
+    groups: ['layerzero'],
+    isIndivisible: false,
+    details: {
+      sender: 'address source',
+      sender_wallet: 'address sourceSecondary',
+      oapp: 'address destination',
+      oapp_wallet: 'address destinationSecondary',
+      asset: 'address asset',
+      amount: 'amount amount',
+      layerzero_send_data: 'layerzero_sending! layerzero_send_data',
+      layerzero_packet_data: 'layerzero_packet! layerzero_packet_data',
+    },
+  },
+  layerzero_receive: {
+    since: 'v3',
+    groups: ['layerzero'],
+    isIndivisible: false,
+    details: {
+      sender: 'address source',
+      oapp: 'address destination',
+      channel: 'address destinationSecondary',
+      layerzero_packet_data: 'layerzero_packet! layerzero_packet_data',
+    },
+  },
+  layerzero_commit_packet: {
+    since: 'v3',
+    groups: ['layerzero'],
+    isIndivisible: false,
+    details: {
+      sender: 'address source',
+      endpoint: 'address sourceSecondary',
+      uln: 'address destination',
+      uln_connection: 'address destinationSecondary',
+      channel: 'address asset',
+      msglib_connection: 'address assetSecondary',
+      layerzero_packet_data: 'layerzero_packet! layerzero_packet_data',
+    },
+  },
+  layerzero_dvn_verify: {
+    since: 'v3',
+    groups: ['layerzero'],
+    isIndivisible: false,
+    details: {
+      initiator: 'address source',
+      nonce: 'integer layerzero_dvn_verify_data.nonce',
+      status: 'text layerzero_dvn_verify_data.status',
+      dvn: 'address layerzero_dvn_verify_data.dvn',
+      proxy: 'address layerzero_dvn_verify_data.proxy',
+      uln: 'address layerzero_dvn_verify_data.uln',
+      uln_connection: 'address layerzero_dvn_verify_data.uln_connection',
+    },
+  },
+} satisfies FamilyTypes;
+
+type Type = keyof typeof types;
+
+/** Actions of LayerZero. */
+export const layerzero = { types, matchers: { send, sendTokens, receive, commitPacket, verify } } satisfies Family;

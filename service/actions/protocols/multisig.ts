@@ -5,6 +5,8 @@ import type { EventMessage } from '../engine/classifier-input.ts';
 import type { Matcher } from '../engine/matcher.ts';
 import { as, call, first, followedBy, withoutExcesses, type Pattern } from '../engine/pattern.ts';
 import { innerCall } from '../operations/jettons.ts';
+import type { FamilyTypes } from '../engine/action-type.ts';
+import type { Family } from '../engine/family.ts';
 
 // Multisig wallets, version 2: orders are made, approved and executed.
 
@@ -27,7 +29,7 @@ const initOrderBody = body({
   approveOnInit: bit,
 });
 
-const createOrder: Matcher = {
+const createOrder: Matcher<Type> = {
   pattern: followedBy(call(0xf718510f), as('init', withoutExcesses(call(0x9c73fba2)))),
   build(root, found, { interfaces }) {
     const { message, source, destination } = innerCall(root);
@@ -73,7 +75,7 @@ function messageOf(block: TraceFragment): EventMessage {
   return (callOf(block) ?? tonTransferOf(block))!.message;
 }
 
-const approve: Matcher = {
+const approve: Matcher<Type> = {
   pattern: followedBy(
     approval,
     first(as('accepted', withoutExcesses(call(0x82609bf6))), as('rejected', withoutExcesses(call(0xafaf283e)))),
@@ -110,7 +112,7 @@ const executeBody = body({
   order: ref,
 });
 
-const execute: Matcher = {
+const execute: Matcher<Type> = {
   pattern: call(0x75097f5d),
   build(root, _found, { interfaces }) {
     const { message, source, destination } = innerCall(root);
@@ -139,5 +141,54 @@ const execute: Matcher = {
   },
 };
 
-/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
-export const multisigMatchers: Readonly<Record<number, Matcher>> = { 7: createOrder, 8: approve, 9: execute };
+/** Types of multisigs. */
+const types = {
+  multisig_create_order: {
+    since: 'v2',
+    groups: ['multisig'],
+    isIndivisible: false,
+    details: {
+      query_id: 'amount multisig_create_order_data.query_id',
+      order_seqno: 'amount multisig_create_order_data.order_seqno',
+      is_created_by_signer: 'flag multisig_create_order_data.is_created_by_signer',
+      is_signed_by_creator: 'flag multisig_create_order_data.is_signed_by_creator',
+      creator_index: 'integer multisig_create_order_data.creator_index',
+      expiration_date: 'integer multisig_create_order_data.expiration_date',
+      order_boc: 'text multisig_create_order_data.order_boc',
+      source: 'address source',
+      destination: 'address destination',
+      destination_order: 'address destinationSecondary',
+    },
+  },
+  multisig_approve: {
+    since: 'v2',
+    groups: ['multisig'],
+    isIndivisible: false,
+    details: {
+      signer_index: 'integer multisig_approve_data.signer_index',
+      exit_code: 'integer multisig_approve_data.exit_code',
+      source: 'address source',
+      destination: 'address destination',
+    },
+  },
+  multisig_execute: {
+    since: 'v2',
+    groups: ['multisig'],
+    isIndivisible: false,
+    details: {
+      query_id: 'amount multisig_execute_data.query_id',
+      order_seqno: 'amount multisig_execute_data.order_seqno',
+      expiration_date: 'integer multisig_execute_data.expiration_date',
+      approvals_num: 'integer multisig_execute_data.approvals_num',
+      signers_hash: 'text multisig_execute_data.signers_hash',
+      order_boc: 'text multisig_execute_data.order_boc',
+      source: 'address source',
+      destination: 'address destination',
+    },
+  },
+} satisfies FamilyTypes;
+
+type Type = keyof typeof types;
+
+/** Actions of multisigs. */
+export const multisig = { types, matchers: { createOrder, approve, execute } } satisfies Family;

@@ -29,6 +29,8 @@ import {
   notifyOpcode,
   transferOpcode,
 } from '../operations/jettons.ts';
+import type { FamilyTypes } from '../engine/action-type.ts';
+import type { Family } from '../engine/family.ts';
 
 // Staking: liquid staking by pools, nominator pools, staked dollars.
 
@@ -65,7 +67,7 @@ function poolBefore(block: TraceFragment): string | null {
 }
 
 /** A bill of an earlier request is paid. */
-const billPaid: Matcher = {
+const billPaid: Matcher<Type> = {
   pattern: after(
     after(as('burn', call(nftBurnOpcode)), as('notification', call(nftBurnNotificationOpcode))),
     call(distributedOpcode),
@@ -89,7 +91,7 @@ const billPaid: Matcher = {
   },
 };
 
-const deposit: Matcher = {
+const deposit: Matcher<Type> = {
   pattern: followedBy(
     call(0x47d54391),
     maybe(
@@ -126,7 +128,7 @@ function billAfter({ next }: TraceFragment): string | null {
   return bill?.columns.destination ?? null;
 }
 
-const withdrawal: Matcher = {
+const withdrawal: Matcher<Type> = {
   pattern: followedBy(
     call(burnOpcode),
     followedBy(
@@ -180,7 +182,7 @@ function toNominatorPool(comment: string) {
   };
 }
 
-const nominatorDeposit: Matcher = {
+const nominatorDeposit: Matcher<Type> = {
   pattern: built('ton_transfer', toNominatorPool('d')),
   build(root) {
     const { source, destination, value } = tonTransferOf(root)!.message;
@@ -196,7 +198,7 @@ const nominatorDeposit: Matcher = {
 
 const nominatorRequestType = 'nominator_pool_withdraw_request';
 
-const nominatorWithdrawal: Matcher = {
+const nominatorWithdrawal: Matcher<Type> = {
   pattern: built('ton_transfer', toNominatorPool('w')),
   build(root) {
     const { source, destination, value } = tonTransferOf(root)!.message;
@@ -227,7 +229,7 @@ function payoutOf(returned: readonly TraceFragment[], sent: bigint): TonTransfer
 }
 
 /** Transfer out of a pool after an order to pay an earlier request. */
-const nominatorPayout: Matcher = {
+const nominatorPayout: Matcher<Type> = {
   pattern: built('ton_transfer', (block, { interfaces }) => {
     const order = block.previous && callOf(block.previous);
     return order?.opcode === 2 && interfaces.isNominatorPool(order.message.destination ?? '');
@@ -251,7 +253,7 @@ const nominatorPayout: Matcher = {
 const dollar = '0:086FA2A675F74347B08DD4606A549B8FDB98829CB282BC1949D3B12FBAED9DCC';
 const stakedDollar = '0:D0E545323C7ACB7102653C073377F7E3C67F122EB94D430A250739F109D4A57D';
 
-const dollarDeposit: Matcher = {
+const dollarDeposit: Matcher<Type> = {
   pattern: followedBy(
     built(jettonTransferType, (block) => jettonTransferOf(block)!.jetton === dollar),
     as('mint', withoutExcesses(built(jettonMintType, (block) => jettonMintOf(block)!.jetton === stakedDollar))),
@@ -277,7 +279,7 @@ const dollarDeposit: Matcher = {
 };
 
 /** Returns staked dollars in exchange for locked dollars. */
-const dollarWithdrawal: Matcher = {
+const dollarWithdrawal: Matcher<Type> = {
   pattern: followedBy(
     call(transferOpcode),
     as(
@@ -313,14 +315,72 @@ const dollarWithdrawal: Matcher = {
   },
 };
 
-/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
-export const stakingMatchers: Readonly<Record<number, Matcher>> = {
-  2: billPaid,
-  5: deposit,
-  6: withdrawal,
-  12: nominatorDeposit,
-  13: nominatorWithdrawal,
-  14: nominatorPayout,
-  43: dollarWithdrawal,
-  45: dollarDeposit,
-};
+/** Types of staking. */
+const types = {
+  stake_deposit: {
+    since: 'v1',
+    groups: ['staking'],
+    isIndivisible: true,
+    details: {
+      provider: 'text @stakingProvider',
+      stake_holder: 'address source',
+      pool: 'address destination',
+      amount: 'amount amount',
+      tokens_minted: 'amount staking_data.tokens_minted',
+      asset: 'address asset',
+      source_asset: 'address? asset2 if staking_data.provider=ethena',
+    },
+  },
+  stake_withdrawal: {
+    since: 'v1',
+    groups: ['staking'],
+    isIndivisible: true,
+    details: {
+      provider: 'text @stakingProvider',
+      stake_holder: 'address source',
+      pool: 'address destination',
+      amount: 'amount amount',
+      payout_nft: 'address staking_data.ts_nft',
+      tokens_burnt: 'amount staking_data.tokens_burnt',
+      asset: 'address asset',
+    },
+  },
+  stake_withdrawal_request: {
+    since: 'v1',
+    groups: ['staking'],
+    isIndivisible: true,
+    details: {
+      provider: 'text @stakingProvider',
+      stake_holder: 'address source',
+      pool: 'address destination',
+      payout_nft: 'address staking_data.ts_nft',
+      asset: 'address asset',
+      tokens_burnt: 'amount amount if staking_data.provider=liquid_staking|tonstakers',
+      tokens_minted: 'amount? staking_data.tokens_minted if staking_data.provider=ethena',
+    },
+  },
+  tonstakers_deposit: { isHelper: true, isIndivisible: true },
+  tonstakers_withdraw: { isHelper: true, isIndivisible: true },
+  tonstakers_withdraw_request: { isHelper: true, isIndivisible: true },
+  nominator_pool_deposit: { isHelper: true, isIndivisible: true },
+  nominator_pool_withdraw_request: { isHelper: true, isIndivisible: true },
+  ethena_deposit: { isHelper: true, isIndivisible: true },
+  ethena_withdrawal_request: { isHelper: true, isIndivisible: true },
+} satisfies FamilyTypes;
+
+type Type = keyof typeof types;
+
+/** Actions of staking. */
+export const staking = {
+  types,
+  matchers: {
+    billPaid,
+    deposit,
+    withdrawal,
+    nominatorDeposit,
+    nominatorWithdrawal,
+    nominatorPayout,
+    dollarWithdrawal,
+    dollarDeposit,
+  },
+} satisfies Family;

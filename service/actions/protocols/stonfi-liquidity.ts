@@ -16,6 +16,8 @@ import { depositData, withdrawalData, type WithdrawnAsset } from '../operations/
 import type { Matcher } from '../engine/matcher.ts';
 import { after, as, built, call, first, followedBy, maybe } from '../engine/pattern.ts';
 import { payToOpcode, proxyTonBody, proxyTonOpcode } from './stonfi-v2.ts';
+import type { liquidityTypes } from '../operations/liquidity.ts';
+import type { Family } from '../engine/family.ts';
 
 // STON.fi, version 2: liquidity. The assets of a deposit come one by one; the pool mints shares when it has both.
 
@@ -41,7 +43,7 @@ function depositOf({ type, data }: TraceFragment): PoolDeposit | undefined {
   return type === depositType ? (data as PoolDeposit) : undefined;
 }
 
-function depositBlock(deposit: PoolDeposit, failed: boolean): NewFragment {
+function depositBlock(deposit: PoolDeposit, failed: boolean): NewFragment<Type> {
   const { user, pool, provided, minted } = deposit;
   const [one, other] = provided;
   return {
@@ -67,7 +69,7 @@ function depositBlock(deposit: PoolDeposit, failed: boolean): NewFragment {
 
 const transfer = as('in', built(jettonTransferType));
 
-const provide: Matcher = {
+const provide: Matcher<Type> = {
   pattern: after(
     first(
       after(as('in', call(proxyTonOpcode)), call(notifyOpcode)),
@@ -123,7 +125,7 @@ function otherHalfOf(
   });
 }
 
-const withdraw: Matcher = {
+const withdraw: Matcher<Type> = {
   pattern: after(
     first(
       after(as('refund', call(0x132b9a2c)), call(0x0f98e2b8)),
@@ -179,5 +181,7 @@ function withdrawn(payout: TraceFragment): WithdrawnAsset {
   };
 }
 
-/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
-export const stonfiLiquidityMatchers: Readonly<Record<number, Matcher>> = { 46: provide, 47: withdraw };
+type Type = keyof typeof liquidityTypes;
+
+/** Actions of liquidity at STON.fi. */
+export const stonfiLiquidity = { types: {}, matchers: { provide, withdraw } } satisfies Family;

@@ -29,6 +29,8 @@ import {
   proxyTonMasters,
   type JettonTransfer,
 } from '../operations/jettons.ts';
+import type { swapTypes } from '../operations/swap.ts';
+import type { Family } from '../engine/family.ts';
 
 // STON.fi, version 2: a swap may go over the pools of several routers.
 
@@ -112,7 +114,7 @@ const payout: Pattern = as(
 
 const peerSwap: Pattern = as('swap', followedBy(call(swapOpcode), payout));
 
-const swap: Matcher = {
+const swap: Matcher<Type> = {
   pattern: after(
     first(as('jettons', built(jettonTransferType)), after(as('ton', call(proxyTonOpcode)), call(notifyOpcode))),
     as('swap', followedBy(call(swapOpcode), payout)),
@@ -204,5 +206,7 @@ function outgoingOf(out: TraceFragment): SwapSide | undefined {
   };
 }
 
-/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
-export const stonfiV2Matchers: Readonly<Record<number, Matcher>> = { 21: swap };
+type Type = keyof typeof swapTypes;
+
+/** Actions of the second STON.fi. */
+export const stonfiV2 = { types: {}, matchers: { swap } } satisfies Family;

@@ -5,6 +5,8 @@ import type { Matcher } from '../engine/matcher.ts';
 import { as, built, call, followedBy, type Pattern } from '../engine/pattern.ts';
 import { swapColumns } from '../operations/swap.ts';
 import { innerCall, jettonTransferOf, jettonTransferType } from '../operations/jettons.ts';
+import type { swapTypes } from '../operations/swap.ts';
+import type { Family } from '../engine/family.ts';
 
 // STON.fi, version 1: pools behind one router.
 
@@ -52,7 +54,7 @@ const payment: Pattern = {
   },
 };
 
-const swap: Matcher = {
+const swap: Matcher<Type> = {
   pattern: followedBy(
     built(jettonTransferType),
     followedBy(call(swapOpcode), as('payment', followedBy(payment, as('out', built(jettonTransferType))))),
@@ -100,5 +102,7 @@ const swap: Matcher = {
   },
 };
 
-/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
-export const stonfiMatchers: Readonly<Record<number, Matcher>> = { 20: swap };
+type Type = keyof typeof swapTypes;
+
+/** Actions of the first STON.fi. */
+export const stonfi = { types: {}, matchers: { swap } } satisfies Family;

@@ -2,12 +2,14 @@ import { body, coins, uint64 } from '../engine/body.ts';
 import type { Matcher } from '../engine/matcher.ts';
 import { after, as, call, followedBy, maybe } from '../engine/pattern.ts';
 import { innerCall } from '../operations/jettons.ts';
+import type { FamilyTypes } from '../engine/action-type.ts';
+import type { Family } from '../engine/family.ts';
 
 // Plugins of wallets that take payments: subscriptions.
 
 const requestBody = body({ queryId: uint64, grams: coins });
 
-const subscribe: Matcher = {
+const subscribe: Matcher<Type> = {
   pattern: after(maybe(as('request', call(0x706c7567))), followedBy(call(0xf06c7567), as('payment', call(0x73756273)))),
   build(root, found) {
     const { message, source, destination } = innerCall(root);
@@ -28,7 +30,7 @@ const subscribe: Matcher = {
 
 const destructOpcode = 0x64737472;
 
-const unsubscribe: Matcher = {
+const unsubscribe: Matcher<Type> = {
   pattern: followedBy(call(destructOpcode), maybe(as('answer', call(destructOpcode)))),
   build(root, found) {
     const { source, destination } = innerCall(root);
@@ -45,5 +47,33 @@ const unsubscribe: Matcher = {
   },
 };
 
-/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
-export const subscriptionMatchers: Readonly<Record<number, Matcher>> = { 36: subscribe, 37: unsubscribe };
+/** Types of subscriptions. */
+const types = {
+  subscribe: {
+    since: 'v1',
+    groups: [],
+    isIndivisible: true,
+    details: {
+      subscriber: 'address source',
+      beneficiary: 'address? destination',
+      subscription: 'address destinationSecondary',
+      amount: 'amount amount',
+    },
+  },
+  unsubscribe: {
+    since: 'v1',
+    groups: [],
+    isIndivisible: true,
+    details: {
+      subscriber: 'address source',
+      beneficiary: 'address? destination',
+      subscription: 'address destinationSecondary',
+      amount: 'amount? amount',
+    },
+  },
+} satisfies FamilyTypes;
+
+type Type = keyof typeof types;
+
+/** Actions of subscriptions. */
+export const subscriptions = { types, matchers: { subscribe, unsubscribe } } satisfies Family;

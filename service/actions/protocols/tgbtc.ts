@@ -25,6 +25,8 @@ import {
   jettonMintOf,
   jettonMintType,
 } from '../operations/jettons.ts';
+import type { DetailFields, FamilyTypes } from '../engine/action-type.ts';
+import type { Family } from '../engine/family.ts';
 
 // tgBTC: bitcoins moved to TON and back. Logs report the results.
 
@@ -60,7 +62,7 @@ const keyText = (key: bigint): string => key.toString(16);
 const STEPS_MAX = 20;
 const mintRequest = 0x3f781d24;
 
-const mint: Matcher = {
+const mint: Matcher<Type> = {
   pattern: followedByAll(call(0xe42a879b), as('log', call(mintLog)), as('mint', built(jettonMintType))),
   build(root, found) {
     const before: TraceFragment[] = [];
@@ -91,7 +93,7 @@ const mint: Matcher = {
 const pegout = maybe(followedByAll(call(0xbe44e7a6), maybe(call(0x1a84c0e0)), maybe(built('ton_transfer'))));
 const burnLogged = (opcode: number): Pattern => followedByAll(call(opcode), as('log', call(burnLog)), pegout);
 
-const burn: Matcher = {
+const burn: Matcher<Type> = {
   pattern: followedBy(built(jettonBurnType), first(burnLogged(burnNotificationOpcode), burnLogged(0x587643a2))),
   build(root, found) {
     const { owner, wallet, jetton, amount } = jettonBurnOf(root)!;
@@ -110,7 +112,7 @@ const burn: Matcher = {
   },
 };
 
-const newKey: Matcher = {
+const newKey: Matcher<Type> = {
   pattern: after(
     followedBy(any, as('dkg', call(dkgLog))),
     followedByAll(call(0x690f357a), as('log', call(newKeyLog)), pegout),
@@ -133,11 +135,13 @@ const newKey: Matcher = {
   },
 };
 
+type LoggedType = 'tgbtc_mint' | 'tgbtc_burn' | 'tgbtc_new_key' | 'tgbtc_dkg_log';
+
 /** A log that belongs to none of the operations above. */
-function alone(type: string, opcode: number, say: (message: EventMessage) => ActionColumns): Matcher {
+function alone(type: LoggedType, opcode: number, say: (message: EventMessage) => ActionColumns): Matcher<Type> {
   return {
     pattern: call(opcode),
-    build: (root) => ({ type, actionType: `${type}_fallback`, columns: say(logOf(root)) }),
+    build: (root) => ({ type, actionType: `${type}_fallback` as const, columns: say(logOf(root)) }),
   };
 }
 
@@ -162,13 +166,83 @@ const dkgAlone = alone('tgbtc_dkg_log', dkgLog, (message) => {
   return { source: message.source, asset: keyText(key), value: timestamp };
 });
 
-/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
-export const tgbtcMatchers: Readonly<Record<number, Matcher>> = {
-  55: mint,
-  56: burn,
-  57: newKey,
-  58: mintAlone,
-  59: burnAlone,
-  60: newKeyAlone,
-  61: dkgAlone,
-};
+const tgbtcMintDetails = {
+  source: 'address source',
+  destination: 'address destination',
+  amount: 'amount amount',
+  asset: 'address asset',
+  bitcoin_tx_id: 'text assetSecondary',
+  destination_wallet: 'address destinationSecondary',
+} satisfies DetailFields;
+
+const tgbtcBurnDetails = {
+  source: 'address source',
+  source_wallet: 'address sourceSecondary',
+  destination: 'address destination',
+  amount: 'amount amount',
+  asset: 'address asset',
+} satisfies DetailFields;
+
+const tgbtcNewKeyDetails = {
+  source: 'address source',
+  pubkey: 'text sourceSecondary',
+  coordinator: 'address destination',
+  pegout: 'address destinationSecondary',
+  amount: 'amount amount',
+  asset: 'address asset',
+} satisfies DetailFields;
+
+/** Types of tgBTC. */
+const types = {
+  tgbtc_mint: {
+    since: 'unversioned',
+    groups: ['tgbtc'],
+    isIndivisible: false,
+    details: tgbtcMintDetails,
+  },
+  tgbtc_mint_fallback: {
+    since: 'unversioned',
+    groups: ['tgbtc'],
+    isIndivisible: false,
+    details: tgbtcMintDetails,
+  },
+  tgbtc_burn: {
+    since: 'unversioned',
+    groups: ['tgbtc'],
+    isIndivisible: false,
+    details: tgbtcBurnDetails,
+  },
+  tgbtc_burn_fallback: {
+    since: 'unversioned',
+    groups: ['tgbtc'],
+    isIndivisible: false,
+    details: tgbtcBurnDetails,
+  },
+  tgbtc_new_key: {
+    since: 'unversioned',
+    groups: ['tgbtc'],
+    isIndivisible: false,
+    details: tgbtcNewKeyDetails,
+  },
+  tgbtc_new_key_fallback: {
+    since: 'unversioned',
+    groups: ['tgbtc'],
+    isIndivisible: false,
+    details: tgbtcNewKeyDetails,
+  },
+  tgbtc_dkg_log_fallback: {
+    since: 'unversioned',
+    groups: ['tgbtc'],
+    isIndivisible: false,
+    details: { coordinator: 'address source', pubkey: 'text asset', timestamp: 'amount value' },
+  },
+  tgbtc_dkg_log: { isHelper: true, isIndivisible: false },
+} satisfies FamilyTypes;
+
+type Type = keyof typeof types;
+
+/** Actions of tgBTC. */
+export const tgbtc = {
+  types,
+  matchers: { mint, burn, newKey, mintAlone, burnAlone, newKeyAlone, dkgAlone },
+} satisfies Family;

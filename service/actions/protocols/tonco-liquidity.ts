@@ -21,6 +21,9 @@ import { innerCall, jettonTransferOf, notifyOpcode } from '../operations/jettons
 import { depositData, withdrawalData, type WithdrawnAsset } from '../operations/liquidity.ts';
 import { assetOfWallet, proxyTonAfter, proxyTonOpcode, sideOfJettons } from './stonfi-v2.ts';
 import { jettonTransfer, payToBody, payToOpcode, proxyTonBody } from './tonco.ts';
+import type { liquidityTypes } from '../operations/liquidity.ts';
+import type { FamilyTypes } from '../engine/action-type.ts';
+import type { Family } from '../engine/family.ts';
 
 // TONCO: liquidity. Shares of a pool are items with a range of prices.
 
@@ -49,7 +52,7 @@ const fundBody = body({ queryId: uint64, owner: maybeAddress, amount0: coins, am
 
 const refund = (label: string): Pattern => as(label, followedBy(jettonTransfer, maybe(call(proxyTonOpcode))));
 
-const deposit: Matcher = {
+const deposit: Matcher<Type> = {
   pattern: after(
     as(
       'fund',
@@ -168,7 +171,7 @@ const initBody = body({
   isActive: bit,
 });
 
-const deployPool: Matcher = {
+const deployPool: Matcher<Type> = {
   pattern: followedBy(call(0x2e3034ef), as('init', followedBy(call(0x441c39ed), maybe(call(0xd53276db))))),
   build(root, found) {
     const { message, source, destination: router } = innerCall(root);
@@ -213,7 +216,7 @@ const poolBurnBody = body({ queryId: uint64, recipient: address, index: uint64 }
 /** The router's wallet of proxy TON. It is in no trace without a payment of TON, and is unknown then. */
 const WRAPPED_TON_WALLET = '0:871DA9215B14902166F0EA2A16DB56278D528108377F8158C5F4CCFDFDD22E17';
 
-const withdraw: Matcher = {
+const withdraw: Matcher<Type> = {
   pattern: followedBy(
     call(0x530b5f2c),
     as(
@@ -281,5 +284,33 @@ function paidAsset(out: TraceFragment): WithdrawnAsset & { readonly amount: bigi
   };
 }
 
-/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
-export const toncoLiquidityMatchers: Readonly<Record<number, Matcher>> = { 62: deposit, 63: deployPool, 64: withdraw };
+/** Types of liquidity at TONCO. */
+const types = {
+  tonco_deploy_pool: {
+    since: 'v2',
+    groups: [],
+    isIndivisible: false,
+    details: {
+      source: 'address source',
+      pool: 'address destinationSecondary',
+      router: 'address destination',
+      router_jetton_wallet_1: 'address tonco_deploy_pool_data.jetton0_router_wallet',
+      router_jetton_wallet_2: 'address tonco_deploy_pool_data.jetton1_router_wallet',
+      jetton_minter_1: 'address tonco_deploy_pool_data.jetton0_minter',
+      jetton_minter_2: 'address tonco_deploy_pool_data.jetton1_minter',
+      tick_spacing: 'text tonco_deploy_pool_data.tick_spacing',
+      initial_price_x96: 'amount tonco_deploy_pool_data.initial_price_x96',
+      protocol_fee: 'text tonco_deploy_pool_data.protocol_fee',
+      lp_fee_base: 'text tonco_deploy_pool_data.lp_fee_base',
+      lp_fee_current: 'text tonco_deploy_pool_data.lp_fee_current',
+      pool_active: 'flag tonco_deploy_pool_data.pool_active',
+    },
+  },
+  tonco_deposit_liquidity: { isHelper: true, isIndivisible: true },
+  tonco_withdraw_liquidity: { isHelper: true, isIndivisible: true },
+} satisfies FamilyTypes;
+
+type Type = keyof typeof types | keyof typeof liquidityTypes;
+
+/** Actions of liquidity at TONCO. */
+export const toncoLiquidity = { types, matchers: { deposit, deployPool, withdraw } } satisfies Family;

@@ -33,6 +33,8 @@ import {
   proxyTransfer,
   sideOfJettons,
 } from './stonfi-v2.ts';
+import type { swapTypes } from '../operations/swap.ts';
+import type { Family } from '../engine/family.ts';
 
 // TONCO: swaps through one pool or a route of pools.
 
@@ -94,7 +96,7 @@ const payout: Pattern = as(
 
 const peerSwap: Pattern = as('swap', followedBy(call(swapOpcode), payout));
 
-const swap: Matcher = {
+const swap: Matcher<Type> = {
   pattern: after(
     first(as('jettons', jettonTransfer), after(as('ton', call(proxyTonOpcode)), call(notifyOpcode))),
     as('swap', followedBy(call(swapOpcode), payout)),
@@ -166,5 +168,7 @@ function orderBefore(found: Found): ContractSlice | undefined {
   return jettonTransferOf(found.one('jettons'))?.forwardPayload ?? undefined;
 }
 
-/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
-export const toncoMatchers: Readonly<Record<number, Matcher>> = { 22: swap };
+type Type = keyof typeof swapTypes;
+
+/** Actions of TONCO. */
+export const tonco = { types: {}, matchers: { swap } } satisfies Family;

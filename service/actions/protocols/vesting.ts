@@ -18,6 +18,8 @@ import {
 import type { Matcher } from '../engine/matcher.ts';
 import { as, call, followedBy, withoutExcesses } from '../engine/pattern.ts';
 import { innerCall } from '../operations/jettons.ts';
+import type { FamilyTypes } from '../engine/action-type.ts';
+import type { Family } from '../engine/family.ts';
 
 // Vesting wallets: messages sent from them, and whom they may send to.
 
@@ -46,7 +48,7 @@ function wasSent(
   });
 }
 
-const sendMessage: Matcher = {
+const sendMessage: Matcher<Type> = {
   pattern: followedBy(call(0xa7733acd), as('response', withoutExcesses(call(0xf7733acd)))),
   build(root) {
     const { message, source, destination } = innerCall(root);
@@ -82,7 +84,7 @@ function addressChain(slice: ContractSlice): readonly string[] {
 
 const whitelistBody = body({ queryId: uint64, added: addressChain });
 
-const addWhitelist: Matcher = {
+const addWhitelist: Matcher<Type> = {
   pattern: followedBy(call(0x7258a69b), as('response', withoutExcesses(call(0xf258a69b)))),
   build(root) {
     const { message, source, destination } = innerCall(root);
@@ -99,5 +101,35 @@ const addWhitelist: Matcher = {
   },
 };
 
-/** Matchers by position in the order of all matchers (service/actions/README.md#matchers). */
-export const vestingMatchers: Readonly<Record<number, Matcher>> = { 10: sendMessage, 11: addWhitelist };
+/** Types of vesting contracts. */
+const types = {
+  vesting_send_message: {
+    since: 'v2',
+    groups: ['vesting'],
+    isIndivisible: false,
+    details: {
+      query_id: 'amount vesting_send_message_data.query_id',
+      message_boc: 'text vesting_send_message_data.message_boc',
+      source: 'address source',
+      vesting: 'address destination',
+      destination: 'address destinationSecondary',
+      amount: 'amount amount',
+    },
+  },
+  vesting_add_whitelist: {
+    since: 'v2',
+    groups: ['vesting'],
+    isIndivisible: false,
+    details: {
+      query_id: 'amount vesting_add_whitelist_data.query_id',
+      accounts_added: 'addresses vesting_add_whitelist_data.accounts_added',
+      source: 'address source',
+      vesting: 'address destination',
+    },
+  },
+} satisfies FamilyTypes;
+
+type Type = keyof typeof types;
+
+/** Actions of vesting contracts. */
+export const vesting = { types, matchers: { sendMessage, addWhitelist } } satisfies Family;

@@ -12,7 +12,7 @@ export type ActionNetwork = { readonly testOnly: boolean };
 
 type Derive = (scope: StoredColumns, network: ActionNetwork) => unknown;
 
-/** Computed values of details, by the names in action-details.json (service/v3/README.md#details-of-actions). */
+/** Computed values of details, by the names in the types of actions (service/v3/README.md#details-of-actions). */
 export const derived: Readonly<Record<string, Derive>> = {
   /** Clients know the first of liquid stakings by the kind alone. */
   stakingProvider: (scope) => {

@@ -1,5 +1,6 @@
 import type { StoredColumns } from '#service/actions/engine/stored-columns.ts';
 import { derived, type ActionNetwork } from './action-derived.ts';
+import type { ScalarKind } from '#service/actions/engine/detail-shapes.ts';
 import { scalarKinds } from './action-fields.ts';
 import { holds, shapes, typeFields, valueAt, type Field } from './action-table.ts';
 
@@ -48,7 +49,7 @@ function viewValue({ kind, isList, absent }: Field, value: unknown, network: Act
     return isAbsent && absent !== 'never' ? null : viewFields(shape, (value ?? {}) as StoredColumns, network);
   }
   if (isAbsent) return emptyOf[kind] ?? null;
-  return scalarKinds[kind]!.view(value);
+  return scalarKinds[kind as ScalarKind].view(value);
 }
 
 /** `columnsJson` omits empty values; answers contain them. */

@@ -1,3 +1,4 @@
+import type { ScalarKind } from '#service/actions/engine/detail-shapes.ts';
 import { viewInteger } from '#service/contract/json-integer.ts';
 import { list, type Shape } from '#service/contract/shape.ts';
 import {
@@ -12,14 +13,14 @@ import {
 } from '../request/scalars.ts';
 
 /** A kind of scalar in details: its schema, and the rendering of a stored value. */
-export type ScalarKind = {
+export type ScalarForm = {
   readonly shape: Shape<unknown>;
   /** @param value from `columnsJson`; neither null nor undefined */
   readonly view: (value: unknown) => unknown;
 };
 
-/** Kinds that action-details.json names. */
-export const scalarKinds: Readonly<Record<string, ScalarKind>> = {
+/** Kinds that the types of actions name. */
+export const scalarKinds: Readonly<Record<ScalarKind, ScalarForm>> = {
   address: { shape: rawAddress, view: asText },
   amount: { shape: intString, view: asText },
   text: { shape: anyText, view: asText },

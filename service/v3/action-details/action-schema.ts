@@ -1,4 +1,5 @@
 import { list, named, object, optional, scalar, type JsonSchema, type Shape } from '#service/contract/shape.ts';
+import type { ScalarKind } from '#service/actions/engine/detail-shapes.ts';
 import { scalarKinds } from './action-fields.ts';
 import { shapes, typeFields, type Field, type TypeFields } from './action-table.ts';
 import { orNull } from '../request/scalars.ts';
@@ -67,7 +68,7 @@ function shapeOf(fields: readonly Field[]): Shape<unknown> {
 
 function fieldShape({ kind, isList, absent }: Field): Shape<unknown> {
   const inner = shapes.get(kind);
-  const value = inner === undefined ? scalarKinds[kind]!.shape : named(detailsName(kind), shapeOf(inner));
+  const value = inner === undefined ? scalarKinds[kind as ScalarKind].shape : named(detailsName(kind), shapeOf(inner));
   if (isList) return list(value);
   if (absent === 'omitted') return optional(value);
   return absent === 'never' || neverNull.has(kind) ? value : orNull(value);

@@ -1,15 +1,9 @@
 import type { StoredColumns } from '#service/actions/engine/stored-columns.ts';
-import table from './action-details.json' with { type: 'json' };
+import type { ActionType } from '#service/actions/engine/action-type.ts';
+import { detailShapes } from '#service/actions/engine/detail-shapes.ts';
+import { actionTypes } from '#service/actions/families.ts';
 
-/*
- * Fields of `details` by action type (service/v3/README.md#details-of-actions), as data. Each type lists its fields in order, each as `<kind> <source>`.
- *
- * - kind: a scalar of action-fields.ts, or the name of a shape. A shape is an object whose fields are read from the source.
- *   `[]` makes a list of such objects, `?` omits the field without a value, `!` marks it as never null.
- * - source: a column of `columnsJson`, a path through its groups, or `@` and a name of action-derived.ts. `-` is a value that is always unknown.
- *   `<source> if <path>=<value>|<value>` applies to such actions only. Several sources have commas between; the first that applies is used.
- * - type: `<type> if <path>=<value>` has the additional fields of such actions. A text in place of fields names a type with the same fields.
- */
+// Fields of `details` (service/v3/README.md#details-of-actions), read from the types of actions.
 
 /** Condition of a source: the text at a path is one of the values. */
 type Condition = { readonly path: readonly string[]; readonly values: readonly string[] };
@@ -36,19 +30,17 @@ export type Variant = { readonly condition: Condition; readonly fields: readonly
 
 export type TypeFields = { readonly fields: readonly Field[]; readonly variant: Variant | undefined };
 
-/** Fields as the table writes them. */
-type Written = Readonly<Record<string, string>>;
-
 /** Objects within details, by name. */
 export const shapes: ReadonlyMap<string, readonly Field[]> = new Map(
-  Object.entries(table.shapes as Readonly<Record<string, Written>>).map(([name, written]) => [
-    name,
-    readFields(written),
-  ]),
+  Object.entries(detailShapes).map(([name, fields]) => [name, readFields(fields)]),
 );
 
-/** Types of actions with known details. */
-export const typeFields: ReadonlyMap<string, TypeFields> = readTypes(table.types);
+/** Fields of the types with details, by name of the type. */
+export const typeFields: ReadonlyMap<string, TypeFields> = new Map(
+  [...actionTypes]
+    .toSorted(byName)
+    .flatMap(([name, type]) => (type.details === null ? [] : [[name, fieldsOf(type, type.details)]])),
+);
 
 /** The value at a path; undefined without a value. */
 export function valueAt(scope: StoredColumns, path: readonly string[]): unknown {
@@ -66,20 +58,18 @@ export function holds(condition: Condition | undefined, scope: StoredColumns): b
   return typeof value === 'string' && condition.values.includes(value);
 }
 
-function readTypes(written: Readonly<Record<string, Written | string>>): ReadonlyMap<string, TypeFields> {
-  const variants = new Map<string, Variant>();
-  const types = new Map<string, TypeFields>();
-  for (const [key, fields] of Object.entries(written)) {
-    const [type = '', condition] = key.split(' if ');
-    const own = typeof fields === 'string' ? types.get(fields)!.fields : readFields(fields);
-    if (condition === undefined) types.set(type, { fields: own, variant: undefined });
-    else variants.set(type, { condition: readCondition(condition), fields: own });
-  }
-  for (const [type, variant] of variants) types.set(type, { ...types.get(type)!, variant });
-  return types;
+function byName([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
+  return one < other ? -1 : 1;
 }
 
-function readFields(written: Written): readonly Field[] {
+function fieldsOf({ variant }: ActionType, details: NonNullable<ActionType['details']>): TypeFields {
+  return {
+    fields: readFields(details),
+    variant: variant && { condition: readCondition(variant.condition), fields: readFields(variant.fields) },
+  };
+}
+
+function readFields(written: Readonly<Record<string, string>>): readonly Field[] {
   return Object.entries(written).map(([name, text]) => {
     const [, kind = '', list, mark, sources = ''] = /^(\w+)(\[\])?([?!])? (.*)$/.exec(text) ?? [];
     const absent = mark === '?' ? 'omitted' : mark === '!' ? 'never' : 'null';

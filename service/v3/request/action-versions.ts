@@ -1,9 +1,12 @@
-import versions from './action-versions.json' with { type: 'json' };
+import { actionTypes } from '#service/actions/families.ts';
 
 // Types of actions that a client knows (service/v3/README.md#versions-of-actions). Names of versions and groups expand to types, and to
 // each other.
 
-const shortcuts: ReadonlyMap<string, readonly string[]> = new Map(Object.entries(versions));
+const versions = ['v1', 'v2', 'v3', 'v4'] as const;
+
+/** Each version and group with what its name means: the types of a version, and the version before it. */
+const shortcuts: ReadonlyMap<string, readonly string[]> = readShortcuts();
 
 /** All clients know these. */
 const firstVersion = 'v1';
@@ -26,6 +29,15 @@ export function supportedTypes(named: readonly string[]): ReadonlySet<string> {
     else open.push(...meant);
   }
   return types;
+}
+
+function readShortcuts(): ReadonlyMap<string, readonly string[]> {
+  const read = new Map<string, string[]>(versions.map((version, at) => [version, at === 0 ? [] : [versions[at - 1]!]]));
+  for (const [name, { since, groups }] of actionTypes) {
+    if (since !== 'unversioned') read.get(since)!.push(name);
+    for (const group of groups) read.set(group, [...(read.get(group) ?? []), name]);
+  }
+  return read.set('latest', [versions.at(-1)!]);
 }
 
 /** Data that decides whether a client sees an action. */

@@ -3,11 +3,16 @@ import { join } from 'node:path';
 
 import { expect, it } from 'vitest';
 
-import { matchers } from '#service/actions/matchers.ts';
+import { matcherNames, matchers } from '#service/actions/families.ts';
 import { projectRoot } from '#test/style/sources.ts';
 
-it('The page of actions lists every matcher by its number', () => {
+it('The page of actions lists every matcher by its precedence', () => {
   const page = readFileSync(join(projectRoot, 'service/actions/README.md'), 'utf8');
-  const numbers = [...page.matchAll(/^\| (\d+) \|/gm)].map(([, number]) => Number(number));
-  expect(numbers).toEqual(matchers.map((_matcher, at) => at + 1));
+  const table = page.slice(page.indexOf('## Matchers'), page.indexOf('## After matching'));
+  const names = [...table.matchAll(/^\| (\w+\.\w+) \|/gm)].map(([, name]) => name);
+  expect(names).toEqual(matcherNames);
+});
+
+it('Every matcher has its own precedence', () => {
+  expect(new Set(matchers).size).toBe(matcherNames.length);
 });
