@@ -8,7 +8,7 @@ export function closedSchema(schema: Schema): object {
   const plain = Object.entries(schema).filter(
     ([name]) =>
       !name.startsWith('x-kubernetes-') &&
-      !['description', 'properties', 'items', 'additionalProperties'].includes(name),
+      !['title', 'description', 'properties', 'items', 'additionalProperties'].includes(name),
   );
   const keys = schema['x-kubernetes-list-map-keys'];
   return {

@@ -47,7 +47,16 @@ function manifestSource(definitions: readonly Definition[]): string {
     ...types,
     '/** JSON schema of a TonApi: unknown fields are refused (metadata and status are open), `uniqueBy` names the key of a list of named objects. */',
     `export const tonApiSchema: Readonly<Record<string, unknown>> = ${closed};\n`,
+    '/** Paths of the fields of the spec that take effect without a restart: those with `title: hot`. */',
+    `export const hotFields = ${JSON.stringify(hotFieldsOf(tonApi.properties?.['spec'] ?? {}))} as const;\n`,
   ].join('\n');
+}
+
+/** Returns the paths of the hot fields below a schema. A field below a list is not hot by itself. */
+function hotFieldsOf({ properties = {} }: Schema): string[] {
+  return Object.entries(properties).flatMap(([name, field]) =>
+    field.title === 'hot' ? [name] : hotFieldsOf(field).map((path) => `${name}.${path}`),
+  );
 }
 
 /** Returns the TypeScript type of a stored value. The API server fills in defaults, so a field with a default is always present. */

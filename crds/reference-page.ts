@@ -81,10 +81,14 @@ function fieldsOf(schema: Schema, path: string): { readonly path: string; readon
     const needed = schema.required?.includes(name) === true;
     const shown = code(at.replace(/^(spec|status)\./, ''));
     const preset = field.default === undefined ? '' : code(JSON.stringify(field.default).replaceAll('"', ''));
-    const row = `| ${needed ? `**${shown}**` : shown} | ${typeOf(field)} | ${preset} | ${cell(field.description ?? '')} |`;
+    const row = `| ${needed ? `**${shown}**` : shown} | ${typeOf(field)} | ${preset} | ${cell(meaningOf(field))} |`;
     const inner = field.type === 'array' ? fieldsOf(field.items ?? {}, `${at}[]`) : fieldsOf(field, at);
     return [{ path: at, row }, ...inner];
   });
+}
+
+function meaningOf({ description = '', title }: Schema): string {
+  return title === 'hot' ? `${description} A change needs no restart.`.trimStart() : description;
 }
 
 function typeOf(schema: Schema): string {

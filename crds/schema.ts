@@ -1,6 +1,8 @@
 /** Node of an OpenAPI v3 schema, limited to the keywords of our custom resources. */
 export type Schema = {
   readonly type?: string;
+  /** `hot`: a change takes effect without a restart. Absent: pods restart. */
+  readonly title?: 'hot';
   readonly description?: string;
   readonly enum?: readonly string[];
   readonly default?: unknown;

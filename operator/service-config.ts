@@ -13,5 +13,6 @@ export { ConfigError } from '../service/config/errors.ts';
 export { scopeOf } from '../service/config/scope.ts';
 export { durationMs } from '../service/config/duration.ts';
 export { validateManifest } from '../service/config/schema.ts';
+export { hotFields } from '../service/config/manifest.gen.ts';
 export { readGlobalConfig } from '../service/config/global-config.ts';
 export { schemaVersion } from '../service/store/migrations/steps.ts';

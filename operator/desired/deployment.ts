@@ -1,5 +1,5 @@
 import { annotationOf, annotations as personal, type TonApi } from '../resource.ts';
-import { durationMs } from '../service-config.ts';
+import { durationMs, hotFields } from '../service-config.ts';
 import { autoscaled } from './autoscaler.ts';
 import { canonicalJson, contentHash } from './canonical.ts';
 import { child } from './child.ts';
@@ -77,10 +77,7 @@ export function fixedReplicas({ spec }: TonApi): number {
 
 /** Fields that are hot, affect only the number of pods and their exposure, or belong to another workload. Any other field restarts the pods. */
 const warmFields: ReadonlySet<string> = new Set([
-  'plans',
-  'anonymousPlan',
-  'trustedProxies',
-  'liteServers',
+  ...hotFields,
   'replicas',
   'autoscaling',
   'exposure',

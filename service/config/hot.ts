@@ -1,49 +1,80 @@
 import { createHash } from 'node:crypto';
 
 import type { ServiceConfig } from '../config.ts';
-import type { TonApi } from './manifest.gen.ts';
+import { hotFields, type TonApi } from './manifest.gen.ts';
 import { readManifest } from './manifest.ts';
 
-/** Part of the configuration that takes effect while the process runs. Every other field needs a restart. */
-export type HotConfig = Pick<ServiceConfig, 'plans' | 'anonymousPlan' | 'liteServers' | 'trustedProxies'> & {
-  readonly onRedisFailure: ServiceConfig['rateLimits']['onRedisFailure'];
-  readonly logLevel: ServiceConfig['observability']['logLevel'];
-  /** Null without tracing. */
-  readonly sampleRatio: number | null;
-};
+type HotField = (typeof hotFields)[number];
+
+/** Name of a field by its path: `onRedisFailure` of `rateLimits.onRedisFailure`. */
+type NameOf<Path extends string> = Path extends `${string}.${infer Rest}` ? NameOf<Rest> : Path;
+
+/** Type at a path; never for a path that `T` does not have. */
+type At<T, Path extends string> = Path extends `${infer Head}.${infer Rest}`
+  ? Head extends keyof T
+    ? At<NonNullable<T[Head]>, Rest> | Extract<T[Head], null>
+    : never
+  : Path extends keyof T
+    ? T[Path]
+    : never;
+
+type KnownPath = { [Path in HotField]: [At<ServiceConfig, Path>] extends [never] ? never : Path }[HotField];
+
+/** Paths of the hot fields. A field that the configuration does not have under its path is a type error here. */
+const hotPaths: readonly KnownPath[] = hotFields;
+
+/**
+ * Part of the configuration that takes effect while the process runs: the fields that the definition of TonApi marks as hot. They have the same path in
+ * the manifest and in the configuration. Null: the part around the field is absent. Every other field needs a restart.
+ */
+export type HotConfig = { readonly [Path in HotField as NameOf<Path>]: At<ServiceConfig, Path> };
 
 export function hotConfig(config: ServiceConfig): HotConfig {
-  const { plans, anonymousPlan, liteServers, trustedProxies, rateLimits, observability } = config;
-  return {
-    plans,
-    anonymousPlan,
-    liteServers,
-    trustedProxies,
-    onRedisFailure: rateLimits.onRedisFailure,
-    logLevel: observability.logLevel,
-    sampleRatio: observability.tracing?.sampleRatio ?? null,
-  };
+  return hotValues(config, null) as HotConfig;
 }
 
-/** Part of the configuration that needs a restart, by the name reported for a change. */
-function coldConfig(config: ServiceConfig): Readonly<Record<string, unknown>> {
-  const { plans: _plans, anonymousPlan: _anonymous, liteServers: _servers, trustedProxies: _proxies, ...rest } = config;
-  const { rateLimits, observability, tokenMetadata, ...cold } = rest;
+/** Returns the hot values by name, and `absent` for a value within an absent part. */
+function hotValues(root: object, absent: null | undefined): Record<string, unknown> {
+  return Object.fromEntries(
+    hotPaths.map((path) => {
+      const names = path.split('.');
+      return [names.at(-1)!, names.reduce<unknown>((value, name) => fieldOf(value, name) ?? absent, root)];
+    }),
+  );
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
+}
+
+/** Returns the values that need a restart, by the name reported for a change. */
+function coldConfig({ tokenMetadata, ...config }: ServiceConfig): Readonly<Record<string, unknown>> {
   return {
-    ...cold,
+    ...coldValues(config, ''),
     tokenMetadata: tokenMetadata !== null,
     'tokenMetadata.ipfsGateway': tokenMetadata?.ipfsGateway,
     'tokenMetadata.concurrency': tokenMetadata?.concurrency,
     'tokenMetadata.concurrencyPerHost': tokenMetadata?.concurrencyPerHost,
-    'rateLimits.redis': rateLimits.redis,
-    'observability.tracing.endpoint': observability.tracing?.endpoint ?? null,
   };
+}
+
+/** Returns the fields that are not hot, by path. A field with a hot field inside is split into its fields. */
+function coldValues(part: object, prefix: string): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(part).flatMap(([name, value]) => {
+      const path = `${prefix}${name}`;
+      if (hotPaths.some((hot) => hot === path)) return [];
+      if (!hotPaths.some((hot) => hot.startsWith(`${path}.`))) return [[path, value]];
+      return value === null ? [] : Object.entries(coldValues(value as object, `${path}.`));
+    }),
+  );
 }
 
 /** Returns the names of changed fields that take effect at the next start only. */
 export function changedCold(before: ServiceConfig, after: ServiceConfig): string[] {
   const [old, fresh] = [coldConfig(before), coldConfig(after)];
-  return Object.keys(old).filter((name) => canonicalHash(old[name]) !== canonicalHash(fresh[name]));
+  const names = Object.keys({ ...old, ...fresh });
+  return names.filter((name) => canonicalHash(old[name] ?? null) !== canonicalHash(fresh[name] ?? null));
 }
 
 /** Reports whether `after` is of another network. A running process must not apply it. */
@@ -74,17 +105,7 @@ export function hotHashOfManifest(text: string): string {
  * @param globalConfig text of the document named by `liteServerConfigRef`; undefined when the manifest's text does not have it
  */
 export function hotHash({ spec }: Pick<TonApi, 'spec'>, globalConfig: string | undefined): string {
-  const { plans, anonymousPlan, trustedProxies, liteServers, rateLimits, observability } = spec;
-  return canonicalHash({
-    plans,
-    anonymousPlan,
-    trustedProxies,
-    liteServers,
-    globalConfig,
-    onRedisFailure: rateLimits.onRedisFailure,
-    logLevel: observability?.logLevel,
-    sampleRatio: observability?.tracing?.sampleRatio,
-  });
+  return canonicalHash({ ...hotValues(spec, undefined), globalConfig });
 }
 
 /** Returns the SHA-256, in hex, of a value as canonical JSON. Fields are sorted by name, bytes are base64, big integers text. */

@@ -1211,3 +1211,14 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
   },
   additionalProperties: false,
 };
+
+/** Paths of the fields of the spec that take effect without a restart: those with `title: hot`. */
+export const hotFields = [
+  'liteServers',
+  'plans',
+  'anonymousPlan',
+  'trustedProxies',
+  'rateLimits.onRedisFailure',
+  'observability.tracing.sampleRatio',
+  'observability.logLevel',
+] as const;
