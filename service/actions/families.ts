@@ -61,6 +61,9 @@ const families = {
   vesting,
 } satisfies Readonly<Record<string, Family>>;
 
+/** Version of the classification. Increase it with every change of types or matchers that changes rows: indexed blocks are then classified again. */
+export const CLASSIFICATION_VERSION = 6;
+
 type MatcherName = {
   [F in keyof typeof families]: `${F}.${keyof (typeof families)[F]['matchers'] & string}`;
 }[keyof typeof families];

@@ -1,5 +1,10 @@
-/** Version of the interpretation. Increase it with every change of detection or classification that changes rows. */
-export const INTERPRETATION_VERSION = 7;
+import { CLASSIFICATION_VERSION } from '../actions/families.ts';
+
+/** Version of the detection of kinds of contracts. Increase it with every change of detection that changes rows. */
+const DETECTION_VERSION = 1;
+
+/** Version of the interpretation. A higher version of either part queues indexed blocks again. */
+export const INTERPRETATION_VERSION = DETECTION_VERSION + CLASSIFICATION_VERSION;
 
 /** Bounds and times. The defaults suit every network; tests shorten them. */
 export type InterpreterTuning = {

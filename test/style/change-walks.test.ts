@@ -1,0 +1,140 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { projectRoot } from './sources.ts';
+
+/** Addition of one kind with one place forgotten, and the error that the compiler reports. */
+type ForgottenPlace = {
+  readonly what: string;
+  readonly path: string;
+  /** Text to replace once; absent: `by` is a new file. */
+  readonly replace?: string;
+  readonly by: string;
+  readonly error: { readonly path: string; readonly text: string };
+};
+
+const nextFunction = '/** Answered only by nodes that run with `--nonfinal-ls`. */';
+
+const forgotten: readonly ForgottenPlace[] = [
+  {
+    what: 'a lite-server function without its cost',
+    path: 'service/liteserver/functions.ts',
+    replace: nextFunction,
+    by: `export const getCostless = define('getCostless', { id: blockId }, api.blockData, {
+  positions: namedBlock, depth: blockOf, waitsFor: nothing, proof: 'checked',
+});
+${nextFunction}`,
+    error: { path: 'service/liteserver/functions.ts', text: "Property 'cost' is missing" },
+  },
+  {
+    what: 'a lite-server function that the private network does not answer',
+    path: 'service/liteserver/functions.ts',
+    replace: nextFunction,
+    by: `export const getUnanswered = define('getUnanswered', { id: blockId }, api.blockData, {
+  cost: 'heavy', positions: namedBlock, depth: blockOf, waitsFor: nothing, proof: 'checked',
+});
+${nextFunction}`,
+    error: { path: 'service/devchain/queries/queries.ts', text: 'getUnanswered' },
+  },
+  {
+    what: 'a read that does not check the proof of its answer',
+    path: 'service/live/unchecked-read.ts',
+    by: `import { getBlock } from '#service/liteserver/functions.ts';
+import type { BlockId } from '#service/decode/block-id.ts';
+import type { Pool } from '#service/pool/pool.ts';
+import type { ReadContext } from '#service/contract/answer.ts';
+
+export const readUnchecked = (pool: Pool, id: BlockId, context: ReadContext) => pool.query(getBlock, { id }, context, {});
+`,
+    error: { path: 'service/live/unchecked-read.ts', text: "Property 'check' is missing" },
+  },
+  {
+    what: 'a type of actions without a version of clients',
+    path: 'service/actions/protocols/elections.ts',
+    replace: 'const types = {',
+    by: 'const types = { election_gift: { groups: [], isIndivisible: false, details: null },',
+    error: { path: 'service/actions/protocols/elections.ts', text: "Property 'since' is missing" },
+  },
+  {
+    what: 'a field of details of an unknown kind',
+    path: 'service/actions/protocols/subscriptions.ts',
+    replace: "'address source'",
+    by: "'adress source'",
+    error: { path: 'service/actions/protocols/subscriptions.ts', text: 'adress source' },
+  },
+  {
+    what: 'a pattern that makes an undescribed type',
+    path: 'service/actions/protocols/jvault.ts',
+    replace: "type: 'jvault_stake'",
+    by: "type: 'jvault_gift'",
+    error: { path: 'service/actions/protocols/jvault.ts', text: 'jvault_gift' },
+  },
+  {
+    what: 'a matcher without a precedence',
+    path: 'service/actions/families.ts',
+    replace: "'jvault.claim',",
+    by: '',
+    error: { path: 'service/actions/families.ts', text: 'jvault.claim' },
+  },
+  {
+    what: 'a hot field that the configuration does not have',
+    path: 'service/config/manifest.gen.ts',
+    replace: 'export const hotFields = [',
+    by: "export const hotFields = ['surfaceColor',",
+    error: { path: 'service/config/hot.ts', text: 'surfaceColor' },
+  },
+];
+
+const roots = [
+  'service/actions/families.ts',
+  'service/config/hot.ts',
+  'service/devchain/queries/queries.ts',
+  'service/live/unchecked-read.ts',
+];
+
+describe('The compiler names the place that a change forgets', () => {
+  let copy = '';
+  let errors: readonly string[] = [];
+
+  beforeAll(() => {
+    copy = mkdtempSync(join(tmpdir(), 'tonplane-walks-'));
+    for (const part of ['service', 'package.json', 'tsconfig.json']) {
+      cpSync(join(projectRoot, part), join(copy, part), { recursive: true });
+    }
+    symlinkSync(join(projectRoot, 'node_modules'), join(copy, 'node_modules'));
+    writeFileSync(join(copy, 'walks.json'), JSON.stringify({ extends: './tsconfig.json', include: [], files: roots }));
+    for (const { path, replace, by } of forgotten) {
+      const file = join(copy, path);
+      writeFileSync(file, replace === undefined ? by : readFileSync(file, 'utf8').replace(replace, () => by));
+    }
+    errors = compilerErrors(copy);
+  }, 60_000);
+
+  afterAll(() => rmSync(copy, { recursive: true, force: true }));
+
+  it.each(forgotten.map((place) => [place.what, place] as const))('%s', (_what, { error }) => {
+    expect(errors.filter((text) => text.startsWith(`${error.path}(`) && text.includes(error.text))).not.toEqual([]);
+  });
+
+  it('and no other place', () => {
+    const others = errors.filter((text) => !forgotten.some(({ error }) => text.startsWith(`${error.path}(`)));
+    expect(others).toEqual([]);
+  });
+});
+
+/** Returns the errors of the compiler in a copy, each with its further lines. */
+function compilerErrors(folder: string): string[] {
+  try {
+    execFileSync(join(projectRoot, 'node_modules/.bin/tsc'), ['-p', 'walks.json', '--pretty', 'false'], {
+      cwd: folder,
+    });
+    return [];
+  } catch (error) {
+    const { stdout } = error as { readonly stdout?: Buffer };
+    return (stdout?.toString('utf8') ?? '').split(/\n(?=\S)/).filter((text) => text !== '');
+  }
+}
