@@ -116,11 +116,11 @@ describe('The compiler names the place that a change forgets', () => {
 
   afterAll(() => rmSync(copy, { recursive: true, force: true }));
 
-  it.each(forgotten.map((place) => [place.what, place] as const))('%s', (_what, { error }) => {
+  it.each(forgotten.map((place) => [place.what, place] as const))('%s is a type error', (_what, { error }) => {
     expect(errors.filter((text) => text.startsWith(`${error.path}(`) && text.includes(error.text))).not.toEqual([]);
   });
 
-  it('and no other place', () => {
+  it('a forgotten place is reported there and nowhere else', () => {
     const others = errors.filter((text) => !forgotten.some(({ error }) => text.startsWith(`${error.path}(`)));
     expect(others).toEqual([]);
   });
