@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { projectRoot } from './sources.ts';
+import { listFiles, projectRoot } from './sources.ts';
 
 /** Addition of one kind with one place forgotten, and the error that the compiler reports. */
 type ForgottenPlace = {
@@ -90,6 +90,7 @@ export const readUnchecked = (pool: Pool, id: BlockId, context: ReadContext) => 
 ];
 
 const roots = [
+  ...listFiles('service', /\.d\.ts$/),
   'service/actions/families.ts',
   'service/config/hot.ts',
   'service/devchain/queries/queries.ts',

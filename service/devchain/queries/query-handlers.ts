@@ -9,7 +9,7 @@ export type QueryTools = { readonly inbox: MessageInbox; readonly methods: Metho
 
 type Definitions = typeof definitions;
 
-/** One handler for each function. A function without a handler is a type error in queries.ts. */
+/** Handlers, one for each function. A function without a handler is a type error in queries.ts. */
 export type QueryHandlers = {
   readonly [Name in keyof Definitions]: (
     view: ChainView,
