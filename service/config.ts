@@ -44,7 +44,7 @@ export type Network = 'mainnet' | 'testnet' | 'custom';
 export type Trust = 'verified' | 'signed-head' | 'none';
 
 /** API surfaces. `v2` includes `POST /api/v2/jsonRPC`, `jsonrpc` is only that; `stream` serves nothing yet. */
-export type Surface = 'v2' | 'v3' | 'jsonrpc' | 'stream';
+export type Surface = 'v2' | 'v3' | 'jsonrpc' | 'emulate' | 'stream';
 
 /** What a caller may do in a time. */
 export type Plan = {
@@ -248,7 +248,7 @@ export function devConfig(
     namespace: undefined,
     ...network,
     trust: 'verified',
-    surfaces: settings.database === true ? ['v2', 'v3'] : ['v2'],
+    surfaces: settings.database === true ? ['v2', 'v3', 'emulate'] : ['v2', 'emulate'],
     api: apiDefaults,
     requestTimeoutMs: 10_000,
     drainSeconds: DEFAULT_DRAIN_SECONDS,

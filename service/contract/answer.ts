@@ -2,7 +2,7 @@ import type { Span } from '@opentelemetry/api';
 
 import type { ReadAccess } from '../pool/read-access.ts';
 import type { ReadEvent } from '../pool/read-event.ts';
-import type { MethodTerms } from '../tvm/bill.ts';
+import type { MethodTerms, ThreadBudget } from '../tvm/bill.ts';
 
 /** Bounds and trace of a read; made once for each HTTP request. */
 export type ReadContext = {
@@ -18,6 +18,8 @@ export type ReadContext = {
   readonly caller?: string;
   /** Bounds of get-methods; absent: the service's own, and the caller pays. */
   readonly getMethods?: MethodTerms;
+  /** Thread time of all runs of contracts together; absent: each run has its own bound alone. */
+  readonly threadBudget?: ThreadBudget;
   /** Receives events of work done for the request. */
   readonly observe?: (event: ReadEvent) => void;
 };

@@ -7,7 +7,7 @@ import { refusedBy } from './errors.ts';
 import type { Exchanges } from './exchange.ts';
 import { jsonType } from './headers.ts';
 import type { RefusalThrottle } from './refusal-throttle.ts';
-import { isV3, pathOf, routedUrl } from './paths.ts';
+import { hasV3Form, pathOf, routedUrl } from './paths.ts';
 import { debugRequestHeader } from './read-log.ts';
 import { errorAnswer } from './reply.ts';
 
@@ -69,7 +69,7 @@ export function createEarlyRefusal(dependencies: EarlyRefusalDependencies): Earl
         ...headersOf(url),
         ...quotaHeaders(told.quota),
         ...further,
-        ...(isV3(url) && { 'server-timing': `app;dur=${exchange.elapsedMs().toFixed(3)}ms` }),
+        ...(hasV3Form(url) && { 'server-timing': `app;dur=${exchange.elapsedMs().toFixed(3)}ms` }),
         ...((isDraining() || mustClose(message)) && { connection: 'close' }),
         'content-type': jsonType,
         'content-length': bytes,

@@ -44,6 +44,8 @@ export type Envelope = {
   /** @param extra `@extra` of the answer, where the contract has it. @param signal ends the writing of a long answer */
   success(result: unknown, extra: string, mark?: RpcMark, signal?: AbortSignal): string | Promise<PacedText>;
   failure(failure: Failure, extra: string, mark?: RpcMark): string;
+  /** Statuses of the contract by error code, where they differ from the common table. */
+  readonly statuses?: ReadonlyMap<string, number>;
 };
 
 /** The body of a success: `ok`, `result`, `@extra`, then the JSON-RPC mark. */
@@ -67,6 +69,17 @@ export const v3Envelope: Envelope = {
     const error = code === 'request_timeout' ? 'timeout of the request' : text;
     return `{"ok":false,"code":${status},"error":${JSON.stringify(error)}}`;
   },
+};
+
+/** The form of v3, with 400 for a body that is no JSON and with the fields of a message that is not accepted (service/emulate/README.md#errors). */
+export const emulateEnvelope: Envelope = {
+  success: v3Envelope.success,
+  failure(failure, extra) {
+    const { fields = {} } = failure;
+    const further = Object.entries(fields).map(([name, value]) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`);
+    return `${v3Envelope.failure(failure, extra).slice(0, -1)}${further.join('')}}`;
+  },
+  statuses: new Map([['body_not_json', 400]]),
 };
 
 function markText(mark: RpcMark | undefined): string {

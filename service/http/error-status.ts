@@ -15,9 +15,15 @@ export type Failure = {
   readonly code: string;
   /** The table has no row for this error: a bug of the service. */
   readonly unexpected: boolean;
+  /** Further fields of the envelope, where the contract has them. */
+  readonly fields?: Readonly<Record<string, unknown>>;
 };
 
-type Row = readonly [status: number, text: string | ((error: TonplaneError) => string)];
+type Row = readonly [
+  status: number,
+  text: string | ((error: TonplaneError) => string),
+  fields?: (error: TonplaneError) => Readonly<Record<string, unknown>>,
+];
 
 /** Status that no caller reads; it exists for logs and metrics (nginx's number for a disconnected caller). */
 export const CALLER_GONE_STATUS = 499;
@@ -27,6 +33,9 @@ const unavailable = 'no lite server is available';
 const unknownKey = 'API key does not exist';
 
 const ownMessage = (error: TonplaneError): string => error.message;
+
+const ownData = ({ data }: TonplaneError): Readonly<Record<string, unknown>> =>
+  typeof data === 'object' && data !== null ? { ...data } : {};
 
 /** Text of the reference client for a stack with more entries, or deeper, than the VM takes, with the bound. */
 const stackRefusal = (error: TonplaneError): string => `TVM stack size exceeds limit: ${detailOf(error)}`;
@@ -67,6 +76,9 @@ const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['nothing_named', [400, ownMessage]],
   ['not_a_wallet', [409, ownMessage]],
   ['answer_too_large', [422, ownMessage]],
+  ['seqno_too_new', [422, ownMessage]],
+  ['not_accepted', [422, ownMessage, ownData]],
+  ['not_runnable', [422, ownMessage]],
   ['body_not_json', [422, (error) => `failed to parse request: ${error.message}`]],
   ['body_encoded', [415, ownMessage]],
   ['not_json', [415, 'expected the media type application/json']],
@@ -157,13 +169,14 @@ export function failureOf(error: unknown): Failure {
     return { status: 500, text: 'internal error', code: 'internal', unexpected: true };
   const { code } = error;
   const row = serverRow(error) ?? proofRow(error) ?? rows.get(code);
-  const [status, text] = row ?? [500, `internal error: ${code}`];
+  const [status, text, fields] = row ?? [500, `internal error: ${code}`];
   const { retryAfterSeconds = status === 503 ? 1 : undefined, allow } = headerData(error.data);
   return {
     status,
     text: typeof text === 'string' ? text : text(error),
     code,
     unexpected: row === undefined,
+    ...(fields !== undefined && { fields: fields(error) }),
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
     ...(allow !== undefined && { allow }),
   };

@@ -5,10 +5,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 
 import { redactUrl } from './api-key.ts';
-import { extraText, v2Envelope, v3Envelope, type Envelope } from './envelope.ts';
+import { emulateEnvelope, extraText, v2Envelope, v3Envelope, type Envelope } from './envelope.ts';
 import type { HttpMetrics } from './metrics.ts';
 import type { Clock } from './options.ts';
-import { isV3 } from './paths.ts';
+import { contractOf, type Contract } from './paths.ts';
 import { CALLER_GONE_STATUS } from './error-status.ts';
 import { endRequestSpan, startRequestSpan } from './tracing.ts';
 
@@ -116,7 +116,7 @@ export function createExchanges({ clock, logger, tracer, metrics }: ExchangesDep
       errorCode: undefined,
       errorText: undefined,
       liteServers: [],
-      envelope: isV3(request.url) ? v3Envelope : v2Envelope,
+      envelope: envelopes[contractOf(request.url)],
       span: startRequestSpan(tracer, { method, headers, shownUrl: () => redactUrl(request.url) }),
       elapsedMs: () => clock.nowMs() - startedMs,
       extra: (liteServers = [], cached = false) =>
@@ -151,6 +151,8 @@ export function createExchanges({ clock, logger, tracer, metrics }: ExchangesDep
     idle: () => (inFlight === 0 ? Promise.resolve() : new Promise((resolve) => idleWaiters.push(resolve))),
   };
 }
+
+const envelopes: Readonly<Record<Contract, Envelope>> = { v2: v2Envelope, v3: v3Envelope, emulate: emulateEnvelope };
 
 /** Part of an error's text that a line has: up to the exit code of a refused message. */
 const REASON_CHARACTERS_MAX = 320;

@@ -4,9 +4,11 @@ import { referenceTo, type JsonSchema } from '../contract/shape.ts';
 import { nextCursorHeader } from '../v3/request/cursor.ts';
 import type { V3Request } from '../v3/request/operation.ts';
 import { settingHeaders, TIMEOUT_MS_MAX } from '../v3/request/settings.ts';
+import { notAcceptedFields } from '../emulate/request/errors.ts';
+import type { Emulate } from '../emulate/emulate.ts';
 import type { V3 } from '../v3/v3.ts';
 import { jsonContent } from './openapi-failures.ts';
-import { v3Path } from './paths.ts';
+import { emulatePath, v3Path } from './paths.ts';
 
 type V3Operation = Operation<V3Request>;
 
@@ -36,23 +38,69 @@ const settingSchemas: Readonly<Record<(typeof settingHeaders)[number], JsonSchem
   'X-Actions-Version': { type: 'string' },
 };
 
+/** Facts of a contract in the form of v3, for its document. */
+type DescribedContract = {
+  readonly path: string;
+  readonly title: string;
+  readonly summary: string;
+  readonly failures: ReadonlyMap<number, string>;
+  readonly commonStatuses: readonly number[];
+  /** Headers that an operation reads. */
+  readonly headersOf: (operation: V3Operation) => readonly SettingHeader[];
+  /** Fields of a failure besides those of v3. */
+  readonly errorFields: Readonly<Record<string, JsonSchema>>;
+};
+
+type SettingHeader = (typeof settingHeaders)[number];
+
 /** The OpenAPI 3.1 document of v3, made from its operations. */
 export function describeV3(v3: V3): JsonSchema {
-  const { operations } = v3;
+  return describeContract(v3, {
+    path: v3Path,
+    title: 'TON HTTP API v3',
+    summary: 'The index of the blockchain',
+    failures,
+    commonStatuses,
+    headersOf: (operation) =>
+      settingHeaders.filter((header) => header !== 'X-Actions-Version' || hasActions(operation)),
+    errorFields: {},
+  });
+}
+
+/** The OpenAPI 3.1 document of the emulation. */
+export function describeEmulate(emulate: Emulate): JsonSchema {
+  return describeContract(emulate, {
+    path: emulatePath,
+    title: 'TON emulation API v1',
+    summary: 'What a message would do, before it is sent',
+    failures: new Map([
+      ...failures,
+      [400, 'The body is no JSON object'],
+      [422, 'A field is missing or not valid, or the message is not accepted'],
+    ]),
+    commonStatuses: [400, ...commonStatuses],
+    headersOf: () => ['X-Timeout', 'X-Actions-Version'],
+    errorFields: notAcceptedFields,
+  });
+}
+
+function describeContract(
+  { operations, version }: Pick<V3, 'operations' | 'version'>,
+  contract: DescribedContract,
+): JsonSchema {
+  const { path, title, summary, errorFields } = contract;
+  const headers = new Set(operations.flatMap((operation) => contract.headersOf(operation)));
   const paths = operations.flatMap((operation) =>
     [operation.name, ...operation.aliases].map((name) => [
-      `${v3Path}/${name}`,
-      Object.fromEntries(operation.methods.map((method) => [method.toLowerCase(), describe(operation, name, method)])),
+      `${path}/${name}`,
+      Object.fromEntries(
+        operation.methods.map((method) => [method.toLowerCase(), describe(operation, { name, method, contract })]),
+      ),
     ]),
   );
   return {
     openapi: '3.1.0',
-    info: {
-      title: 'TON HTTP API v3',
-      version: v3.version,
-      summary: 'The index of the blockchain',
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-    },
+    info: { title, version, summary, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
     servers: [{ url: '/' }],
     paths: Object.fromEntries(paths) as JsonSchema,
     components: {
@@ -61,7 +109,7 @@ export function describeV3(v3: V3): JsonSchema {
         APIKeyQuery: { type: 'apiKey', in: 'query', name: 'api_key' },
       },
       parameters: Object.fromEntries(
-        settingHeaders.map((name) => [
+        [...headers].map((name) => [
           componentOf(name),
           { name, in: 'header', required: false, schema: settingSchemas[name] },
         ]),
@@ -70,7 +118,12 @@ export function describeV3(v3: V3): JsonSchema {
         Error: {
           type: 'object',
           required: ['ok', 'code', 'error'],
-          properties: { ok: { const: false }, code: { type: 'integer' }, error: { type: 'string', minLength: 1 } },
+          properties: {
+            ok: { const: false },
+            code: { type: 'integer' },
+            error: { type: 'string', minLength: 1 },
+            ...errorFields,
+          },
           additionalProperties: false,
         },
         ...Object.fromEntries(operations.flatMap(({ result }) => [...result.definitions])),
@@ -79,14 +132,24 @@ export function describeV3(v3: V3): JsonSchema {
   };
 }
 
-function describe(operation: V3Operation, name: string, method: 'GET' | 'POST'): JsonSchema {
-  const statuses = new Set([...commonStatuses, ...(operation.failures ?? []), ...(method === 'POST' ? [413] : [])]);
+type DescribedPath = {
+  readonly name: string;
+  readonly method: 'GET' | 'POST';
+  readonly contract: DescribedContract;
+};
+
+function describe(operation: V3Operation, { name, method, contract }: DescribedPath): JsonSchema {
+  const statuses = new Set([
+    ...contract.commonStatuses,
+    ...(operation.failures ?? []),
+    ...(method === 'POST' ? [413] : []),
+  ]);
   const failed = [...statuses]
     .toSorted((a, b) => a - b)
     .map((status) => [
       status.toString(),
       {
-        description: failures.get(status) ?? 'The operation is refused',
+        description: contract.failures.get(status) ?? 'The operation is refused',
         headers: answerHeaders,
         content: jsonContent({ $ref: referenceTo('Error') }),
       },
@@ -98,9 +161,7 @@ function describe(operation: V3Operation, name: string, method: 'GET' | 'POST'):
     security: [{}, { APIKeyHeader: [] }, { APIKeyQuery: [] }],
     parameters: [
       ...(method === 'GET' ? operation.parameters.map(describeQuery) : []),
-      ...settingHeaders
-        .filter((header) => header !== 'X-Actions-Version' || hasActions(operation))
-        .map((header) => ({ $ref: `#/components/parameters/${componentOf(header)}` })),
+      ...contract.headersOf(operation).map((header) => ({ $ref: `#/components/parameters/${componentOf(header)}` })),
     ],
     ...(method === 'POST' && { requestBody: { required: true, content: jsonContent(bodySchema(operation)) } }),
     responses: {

@@ -32,7 +32,13 @@ const assetCache = `${privateCache}, max-age=86400`;
 export const documentCache = `${privateCache}, no-cache`;
 
 /** Contracts that have a document. */
-type DocsContract = 'v2' | 'v3';
+type DocsContract = 'v2' | 'v3' | 'emulate';
+
+const documents: Readonly<Record<DocsContract, string>> = {
+  v2: '/api/v2/openapi.json',
+  v3: '/api/v3/openapi.json',
+  emulate: '/api/emulate/v1/openapi.json',
+};
 
 const html = (contract: DocsContract): string => `<!doctype html>
 <html lang="en">
@@ -53,7 +59,7 @@ const html = (contract: DocsContract): string => `<!doctype html>
 
 /** `validatorUrl: null` prevents requests to Swagger's public validator. */
 const start = (contract: DocsContract): string => `SwaggerUIBundle({
-  url: '/api/${contract}/openapi.json',
+  url: '${documents[contract]}',
   dom_id: '#swagger-ui',
   deepLinking: true,
   validatorUrl: null,
@@ -73,7 +79,7 @@ export function readDocsAssets(): ReadonlyMap<string, Page> {
     `${docsPath}/${name}`,
     { contentType, body: readFileSync(join(folder, name)), cacheControl: assetCache },
   ]);
-  const starts = (['v2', 'v3'] as const).map((contract): [string, Page] => [
+  const starts = (['v2', 'v3', 'emulate'] as const).map((contract): [string, Page] => [
     `${docsPath}/${contract}.js`,
     page('text/javascript; charset=utf-8', start(contract), assetCache),
   ]);

@@ -6,19 +6,34 @@ export const rpcPath = `${operationsPath}/jsonRPC`;
 /** Base path of v3 operations. Names below it match in any case; routes have them in lower case. */
 export const v3Path = '/api/v3';
 
+/** Base path of the emulation's operations; the same rules as for v3. */
+export const emulatePath = '/api/emulate/v1';
+
+/** Path of the emulation's page, besides its base path. */
+export const emulatePagePath = '/api/emulate';
+
 /** Path of today's usage of the request's key. */
 export const usagePath = '/usage';
 
-const v3Start = /^\/api\/v3(?=[/?#]|$)/i;
+/** Contract of a path. */
+export type Contract = 'v2' | 'v3' | 'emulate';
 
-/** True for a URL below the base path of v3, found or not. */
-export function isV3(url: string): boolean {
-  return v3Start.test(url);
+const contractStart = /^\/api\/(v3|emulate)(?=[/?#]|$)/i;
+
+/** Contract of a URL, found or not. A URL below no base path has the form of v2. */
+export function contractOf(url: string): Contract {
+  const name = contractStart.exec(url)?.[1]?.toLowerCase();
+  return name === 'v3' || name === 'emulate' ? name : 'v2';
 }
 
-/** Normalizes a URL for routing: the path of v3 in lower case, the query unchanged. */
+/** True for a URL whose answers have the headers and the form of v3. */
+export function hasV3Form(url: string): boolean {
+  return contractOf(url) !== 'v2';
+}
+
+/** Normalizes a URL for routing: the path of v3 and of the emulation in lower case, the query unchanged. */
 export function routedUrl(url: string): string {
-  if (!isV3(url)) return url;
+  if (!hasV3Form(url)) return url;
   const end = url.search(/[?#]/);
   return end === -1 ? url.toLowerCase() : url.slice(0, end).toLowerCase() + url.slice(end);
 }

@@ -35,7 +35,8 @@ export function errorAnswer(error: unknown, extra: string, telling: ErrorReplyOp
   const { envelope = v2Envelope, mark, refusalStatus } = telling;
   const found = failureOf(error);
   const isRefusal = found.code === 'bad_message' || (found.status === 500 && !found.unexpected);
-  const failure = isRefusal ? { ...found, status: refusalStatus ?? found.status } : found;
+  const ownStatus = isRefusal ? refusalStatus : envelope.statuses?.get(found.code);
+  const failure = ownStatus === undefined ? found : { ...found, status: ownStatus };
   return {
     status: failure.status,
     body: envelope.failure(failure, extra, mark),

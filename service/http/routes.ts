@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Operation } from '../contract/operation.ts';
 import type { V2 } from '../v2/v2.ts';
 import type { V3Request } from '../v3/request/operation.ts';
+import type { Emulate } from '../emulate/emulate.ts';
 import type { V3 } from '../v3/v3.ts';
 import { createBodyReader } from './body.ts';
 import type { Call, Calls } from './calls.ts';
@@ -15,10 +16,10 @@ import { createInternalAccess } from './internal-access.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { describeV2 } from './openapi.ts';
 import { withExamples } from './openapi-examples.ts';
-import { describeV3 } from './openapi-v3.ts';
+import { describeEmulate, describeV3 } from './openapi-v3.ts';
 import type { ResolvedHttpOptions } from './options.ts';
 import { docsPage, documentCache, page, pagePolicy, readDocsAssets, type OwnPage, type Page } from './pages.ts';
-import { operationsPath, rpcPath, usagePath, v3Path } from './paths.ts';
+import { emulatePagePath, emulatePath, operationsPath, rpcPath, usagePath, v3Path } from './paths.ts';
 import { answerPost, type PostHandler } from './post-route.ts';
 import { send, type Answer } from './reply.ts';
 import { answerRest } from './rest-route.ts';
@@ -33,6 +34,8 @@ export type RoutesDependencies = {
   readonly v2: V2;
   /** Absent: v3 is not served. */
   readonly v3?: V3;
+  /** Absent: emulation is not served. */
+  readonly emulate?: Emulate;
   readonly calls: Calls;
   readonly exchanges: Exchanges;
   readonly metrics: HttpMetrics;
@@ -57,7 +60,7 @@ export function declareRoutes(
   options: ResolvedHttpOptions,
   dependencies: RoutesDependencies,
 ): DeclaredRoutes {
-  const { v2, v3, calls, exchanges } = dependencies;
+  const { v2, v3, emulate, calls, exchanges } = dependencies;
   const bodies = createBodyReader(options.bodyBytesMax, options.bodiesBytesMax);
   const table = new Map<string, readonly string[]>();
   const gated = new Map<string, GatedRoute>();
@@ -93,19 +96,21 @@ export function declareRoutes(
     }
   };
 
-  const declareV3 = (operation: Operation<V3Request>): void => {
-    const label = `v3/${operation.name}`;
+  /** @param contract its name in metrics; @param base path of its operations */
+  const declareV3 = (contract: 'v3' | 'emulate', base: string, operation: Operation<V3Request>): void => {
+    const label = `${contract}/${operation.name}`;
     const handler = answering(label, (call) => answerV3(calls, call, operation, { ...options, bodies }));
     const methods = withHead(operation.methods);
     for (const name of [operation.name, ...operation.aliases]) {
-      const path = `${v3Path}/${name.toLowerCase()}`;
+      const path = `${base}/${name.toLowerCase()}`;
       declare(path, methods, handler);
       gated.set(path, { operation: operation.name, label, methods });
     }
   };
 
   if (options.rest) v2.operations.forEach(declareOperation);
-  v3?.operations.forEach(declareV3);
+  v3?.operations.forEach((operation) => declareV3('v3', v3Path, operation));
+  emulate?.operations.forEach((operation) => declareV3('emulate', emulatePath, operation));
   if (options.rpc) {
     const handler = answering('jsonRPC', (call) => answerRpc(options, { ...dependencies, bodies }, call));
     declare(rpcPath, ['POST'], handler);
@@ -119,7 +124,12 @@ export function declareRoutes(
     );
   }
   const { ownPages, examples } = dependencies;
-  for (const [path, content] of [...servicePages(v2, examples), ...(v3 === undefined ? [] : v3Pages(v3, examples))]) {
+  const pages = [
+    ...servicePages(v2, examples),
+    ...(v3 === undefined ? [] : v3Pages(v3, examples)),
+    ...(emulate === undefined ? [] : emulatePages(emulate, examples)),
+  ];
+  for (const [path, content] of pages) {
     if (ownPages.has(path)) continue;
     declare(path, ['GET', 'HEAD'], (request, reply) => {
       exchanges.of(request).operation = 'page';
@@ -182,6 +192,16 @@ function v3Pages(v3: V3, examples: RoutesDependencies['examples']): ReadonlyMap<
     [`${v3Path}/doc.json`, document],
     [v3Path, docsPage('v3')],
     [`${v3Path}/index.html`, docsPage('v3')],
+  ]);
+}
+
+/** Document of the emulation, and its reader. */
+function emulatePages(emulate: Emulate, examples: RoutesDependencies['examples']): ReadonlyMap<string, Page> {
+  const described = JSON.stringify(withExamples(describeEmulate(emulate), examples));
+  return new Map<string, Page>([
+    [`${emulatePath}/openapi.json`, page('application/json', described, documentCache)],
+    [emulatePath, docsPage('emulate')],
+    [emulatePagePath, docsPage('emulate')],
   ]);
 }
 

@@ -8,6 +8,7 @@ import type { Registry } from 'prom-client';
 
 import type { Limits } from '../limits/limits.ts';
 import type { V2 } from '../v2/v2.ts';
+import type { Emulate } from '../emulate/emulate.ts';
 import type { V3 } from '../v3/v3.ts';
 import { answerRunOut } from './body.ts';
 import { createCalls } from './calls.ts';
@@ -38,7 +39,7 @@ import { errorAnswer, send } from './reply.ts';
 import { createRefusalThrottle } from './refusal-throttle.ts';
 import type { PostHandler } from './post-route.ts';
 import type { OwnPage } from './pages.ts';
-import { isV3, pathOf, routedUrl, rpcPath } from './paths.ts';
+import { contractOf, hasV3Form, pathOf, routedUrl, rpcPath } from './paths.ts';
 import { declareRoutes, type RouteTable } from './routes.ts';
 
 /** The public listener. */
@@ -66,6 +67,8 @@ export type HttpServerDependencies = {
   readonly v2: V2;
   /** Absent: v3 is not served. */
   readonly v3?: V3;
+  /** Absent: emulation is not served. */
+  readonly emulate?: Emulate;
   readonly limits: Limits;
   readonly logger: Logger;
   readonly tracer: Tracer;
@@ -85,11 +88,11 @@ export type HttpServerDependencies = {
 
 export function createHttpServer(given: HttpOptions, dependencies: HttpServerDependencies): HttpServer {
   const options = resolveHttpOptions(given);
-  const { v2, v3, limits, register } = dependencies;
+  const { v2, v3, emulate, limits, register } = dependencies;
   const metrics = createHttpMetrics(register);
   const headers = commonHeaders(v2.version);
-  const v3Headers = commonHeaders(v3?.version ?? v2.version);
-  const headersOf = (url: string) => (isV3(url) ? v3Headers : headers);
+  const v3Headers = commonHeaders(v3?.version ?? emulate?.version ?? v2.version);
+  const headersOf = (url: string) => (hasV3Form(url) ? v3Headers : headers);
   const exchanges = createExchanges({ ...dependencies, metrics });
   const { headSeqno = () => undefined, posts = new Map(), ownPages = new Map(), examples = {} } = dependencies;
   const pacing = createRefusalThrottle(dependencies.clock.nowMs);
@@ -132,7 +135,8 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
   });
 
   app.addHook('onSend', (request, reply, payload, done) => {
-    if (isV3(request.url)) reply.header('server-timing', `app;dur=${exchanges.of(request).elapsedMs().toFixed(3)}ms`);
+    if (hasV3Form(request.url))
+      reply.header('server-timing', `app;dur=${exchanges.of(request).elapsedMs().toFixed(3)}ms`);
     if (draining) reply.header('connection', 'close');
     // After a timeout of the body, the rest of the body is not awaited.
     if (request.raw.complete || reply.statusCode === 408) done(null, payload);
@@ -157,6 +161,7 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
     const declared = declareRoutes(app, options, {
       v2,
       ...(v3 && { v3 }),
+      ...(emulate && { emulate }),
       calls,
       exchanges,
       metrics,
@@ -275,7 +280,7 @@ function refuseAtOnce(
   options: ResolvedHttpOptions,
 ): HttpError | undefined {
   // Queries of v3 may have lists of 1,000 addresses. The listener's own bound on all headers bounds them.
-  if (!isV3(request.url)) {
+  if (contractOf(request.url) !== 'v3') {
     if (headerBytesOf(request) > options.headerBytesMax) return new HttpError('headers_too_large');
     if (request.url.length > options.urlBytesMax) return new HttpError('url_too_long');
   }

@@ -5,8 +5,8 @@ import { parseBoc } from '../decode/boc.ts';
 import { readTransaction } from '../decode/tlb/transaction.ts';
 import type { AccountId } from '../live/accounts/accounts.ts';
 import { readExternalMessage, type ExternalMessage } from '../live/send/external-message.ts';
-import type { PendingState } from './account-state.ts';
-import type { SimulatedTrace } from './emulation.ts';
+import type { SimulatedState } from '../simulation/account-state.ts';
+import type { SimulatedTrace } from '../simulation/simulate-message.ts';
 
 /** Trace of a message that was sent through this service and is not indexed yet, with all simulated transactions. */
 export type PendingTrace = {
@@ -26,7 +26,7 @@ export type PendingTrace = {
   readonly accounts: readonly string[];
   /** Ordered by lt, then account, as bags of cells. */
   readonly transactions: readonly { readonly workchain: number; readonly boc: Buffer }[];
-  readonly states: readonly PendingState[];
+  readonly states: readonly SimulatedState[];
   /** Version of the chain's rules that it was run by. */
   readonly version: number;
   /** Messages that were not followed, because there are too many. */
@@ -125,7 +125,7 @@ const BIGINT = '$bigint';
 
 type WrittenBigint = { readonly [BIGINT]: string };
 
-type WrittenState = Pick<PendingState, 'status' | 'extraCurrencies'> & {
+type WrittenState = Pick<SimulatedState, 'status' | 'extraCurrencies'> & {
   readonly hash: string;
   readonly balance: string;
   readonly frozenHash: string | null;

@@ -17,7 +17,6 @@ import { createSimulation } from './simulation.ts';
 import { KEPT_MS, WATCHED_MAX, watchedFrom } from './watch-list.ts';
 import type { Watched, WatchList } from './watch-list.ts';
 
-export type { PendingState } from './account-state.ts';
 export type { PendingTrace } from './pending-trace.ts';
 
 /** Filter of traces: by any of the accounts, or by any of the hashes. */

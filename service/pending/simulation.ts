@@ -3,9 +3,10 @@ import type { Logger } from 'pino';
 import type { Detector } from '../interfaces/detector.ts';
 import type { ReadContext } from '../contract/answer.ts';
 import type { ChainSnapshot, ChainSnapshots } from '../live/contracts/chain-snapshot.ts';
-import { emulateTrace } from './emulation.ts';
-import type { SimulatedTrace } from './emulation.ts';
-import { classifySimulated } from './simulated-actions.ts';
+import { createSimulatedDetection } from '../simulation/detection.ts';
+import { simulateMessage } from '../simulation/simulate-message.ts';
+import type { SimulatedTrace, SimulationBounds } from '../simulation/simulate-message.ts';
+import { classifySimulated } from '../simulation/simulated-actions.ts';
 import type { PendingMetrics } from './metrics.ts';
 import type { LocalTraces } from './local-traces.ts';
 import { pendingTraceOf } from './pending-trace.ts';
@@ -14,6 +15,9 @@ import type { Watched, WatchList } from './watch-list.ts';
 
 /** A run that takes longer is given up until the next block. */
 const RUN_MS = 5_000;
+
+/** Ten times a usual exchange of tokens. */
+const BOUNDS: SimulationBounds = { transactionsMax: 128, depthMax: 32 };
 
 /** Name under which the pool and the TVM give turns. */
 const CALLER = 'pending traces';
@@ -57,10 +61,10 @@ export function createSimulation(dependencies: SimulationDependencies): Simulati
         one.seqno = seqno;
         return;
       }
-      const trace = await emulateTrace(world, one.message.boc);
+      const trace = await simulateMessage(world, one.message.boc, BOUNDS);
       one.seqno = seqno;
       one.read = trace.read;
-      metrics.emulated(trace.kind);
+      metrics.emulated(trace.kind === 'trace' ? 'foreseen' : trace.kind);
       if (trace.kind === 'rejected') refuse(key, one, seqno);
       else await publish(key, one, trace, world);
     } catch (error) {
@@ -80,7 +84,8 @@ export function createSimulation(dependencies: SimulationDependencies): Simulati
   }
 
   async function publish(key: string, one: Watched, foreseen: SimulatedTrace, world: ChainSnapshot): Promise<void> {
-    const classified = await classifySimulated(one.message, foreseen, { world, detector }).catch((error: unknown) => {
+    const detection = createSimulatedDetection(foreseen, { snapshot: world, detector });
+    const classified = await classifySimulated(one.message, foreseen, detection).catch((error: unknown) => {
       one.read = undefined;
       logger.debug({ err: error, key }, 'a foreseen trace was not classified');
       return undefined;

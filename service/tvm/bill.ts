@@ -6,6 +6,15 @@ export type Bill = {
   readonly caller: string;
 };
 
+/**
+ * Thread time of all runs for one request. Each run takes the time that it used when it ends. Runs at one time may together exceed the
+ * budget, each by its own length.
+ */
+export type ThreadBudget = {
+  /** Milliseconds that are left; below 0 after a run that used more. */
+  leftMs: number;
+};
+
 /** Bounds of get-methods set by a plan, and the payer of their thread time. */
 export type MethodTerms = {
   readonly payer: string;

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { Worker } from 'node:worker_threads';
-import type { Bill } from './bill.ts';
+import type { Bill, ThreadBudget } from './bill.ts';
 import type { EmulatorProgram } from './emulator.ts';
 import { TvmError } from './errors.ts';
 import { createFairQueue, type Run } from './fair-queue.ts';
@@ -29,6 +29,8 @@ export type RunTerms = {
   readonly wallTimeMs: number;
   /** Removes a waiting job, and ends a running job. */
   readonly signal: AbortSignal | undefined;
+  /** Takes the time that the run used. */
+  readonly budget?: ThreadBudget | undefined;
 };
 
 /** EmulatorPool that run one job at a time each. A thread can be ended under a job that does not end. */
@@ -59,6 +61,7 @@ const START_MS = 40;
 type Task = {
   readonly job: Job;
   readonly wallTimeMs: number;
+  readonly budget: ThreadBudget | undefined;
   readonly resolve: (output: JobOutput) => void;
   readonly reject: (error: Error) => void;
 };
@@ -122,7 +125,9 @@ export function createEmulatorPool(
     thread.run = undefined;
     thread.worker.unref();
     run?.end(usedMs);
-    return run?.entry;
+    const task = run?.entry;
+    if (task?.budget !== undefined) task.budget.leftMs -= usedMs;
+    return task;
   }
 
   /** Ends a thread and rejects its task with the error. Another thread replaces it unless a spare exists. */
@@ -235,7 +240,7 @@ function startWorker(workerUrl: URL, workerData: ThreadData): Worker {
 /** Returns a task and its result. @param onAbort called when the signal aborts the unsettled task, which then rejects with `tvm_aborted` */
 function taskOf(
   job: Job,
-  { wallTimeMs, signal }: RunTerms,
+  { wallTimeMs, signal, budget }: RunTerms,
   onAbort: (task: Task) => void,
 ): { readonly task: Task; readonly output: Promise<JobOutput> } {
   const { promise, resolve, reject } = Promise.withResolvers<JobOutput>();
@@ -250,6 +255,7 @@ function taskOf(
   const task: Task = {
     job,
     wallTimeMs,
+    budget,
     resolve: (output) => settle(() => resolve(output)),
     reject: (error) => settle(() => reject(error)),
   };

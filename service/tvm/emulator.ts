@@ -15,8 +15,11 @@ export type Emulator = {
   release(pointer: number): void;
   /** Runs a get-method with a config in the emulator's memory. */
   runGetMethod(params: string, stack: string, config: number): string;
-  /** Creates a transaction emulator with a config in the emulator's memory. Verbosity 3 logs the gas left after each instruction. */
-  createTransactions(config: number, verbosity: 0 | 3): number;
+  /**
+   * Creates a transaction emulator with a config in the emulator's memory. Verbosity 1 logs each instruction, 3 also the gas left after
+   * the instruction.
+   */
+  createTransactions(config: number, verbosity: 0 | 1 | 3): number;
   destroyTransactions(transactions: number): void;
   runTransaction(
     transactions: number,

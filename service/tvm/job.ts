@@ -76,7 +76,7 @@ export type MethodOutput =
     }
   | RefusedOutput;
 
-/** Most characters of a returned VM log. The start shows the cause of most failures. */
+/** Most characters of a returned VM log: the start for a get-method, the end for a transaction, whose cause of failure comes last. */
 export const LOG_CHARACTERS_MAX = 64 * 1024;
 
 export type ThreadData = { readonly program: EmulatorProgram | undefined };

@@ -33,14 +33,16 @@ export function createLibraryRuns(
   { threads, libraries }: LibraryRunsDependencies,
 ): LibraryRuns {
   return async (world, mentioned, makeJob, wanted) => {
-    const { caller = '', payer = caller, wallMs: wallTimeMs = options.wallTimeMs } = world;
+    const { caller = '', payer = caller, wallMs = options.wallTimeMs, budget } = world;
     const bill = { payer, caller };
     const seqno = world.previousBlocks?.last[0]?.seqno ?? SEQNO_MAX;
     const found = libraries.known(mentioned, seqno);
     const missing: string[] = [];
     for (;;) {
       const job = makeJob(found.size === 0 ? '' : writeLibraries(found).toString('base64'));
-      const output = await threads.run(job, { bill, wallTimeMs, signal: world.signal });
+      const wallTimeMs = Math.min(wallMs, budget?.leftMs ?? Infinity);
+      if (wallTimeMs <= 0) throw new TvmError('tvm_timeout', { detail: 'the request has used its thread time' });
+      const output = await threads.run(job, { bill, wallTimeMs, signal: world.signal, budget });
       const added = new Map<string, Buffer>();
       for (const hash of wanted(output, found)) {
         if (found.has(hash) || missing.includes(hash)) continue;

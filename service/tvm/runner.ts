@@ -100,16 +100,17 @@ export function createRunner(emulator: Emulator): Runner {
 
   function runTransaction(job: Job & { kind: 'transaction' }, kept: CachedConfig): JobOutput {
     const { shardAccount, message, libraries, params, gasTrace } = job;
-    if (!gasTrace) kept.transactions ??= emulator.createTransactions(kept.full, 0);
-    const transactions = gasTrace ? emulator.createTransactions(kept.full, 3) : kept.transactions!;
+    const verbosity = gasTrace ? 3 : job.log ? 1 : 0;
+    if (verbosity === 0) kept.transactions ??= emulator.createTransactions(kept.full, 0);
+    const transactions = verbosity === 0 ? kept.transactions! : emulator.createTransactions(kept.full, verbosity);
     if (transactions === 0) return { kind: 'refused', error: 'the configuration cannot be read' };
     const text = emulator.runTransaction(transactions, libraries, shardAccount, message, params);
-    if (gasTrace) emulator.destroyTransactions(transactions);
+    if (verbosity > 0) emulator.destroyTransactions(transactions);
     const answer = JSON.parse(text) as EmulatorAnswer;
     const { output } = answer;
     if (output === undefined) return { kind: 'refused', error: answer.message ?? 'no output' };
     const libraryFailed = output.vm_log?.includes('failed to load library cell') ?? false;
-    const log = logOf(job, output.vm_log);
+    const log = job.log ? output.vm_log?.slice(-LOG_CHARACTERS_MAX) : undefined;
     if (!output.success) {
       return { kind: 'rejected', error: output.error ?? 'no error', exitCode: output.vm_exit_code, libraryFailed, log };
     }
@@ -155,6 +156,6 @@ function methodParams({ params }: Job, { methodId }: MethodsJob['calls'][number]
   return `${params.slice(0, -1)},"method_id":${methodId}${blocks}}`;
 }
 
-function logOf(job: Job, log: string | undefined): string | undefined {
+function logOf(job: MethodsJob, log: string | undefined): string | undefined {
   return job.log ? log?.slice(0, LOG_CHARACTERS_MAX) : undefined;
 }

@@ -3,6 +3,7 @@ import type { Registry } from 'prom-client';
 import { parseBoc } from '../decode/boc.ts';
 import { DEPTH_MAX } from '../decode/cell-table.ts';
 import { DecodeError } from '../decode/errors.ts';
+import type { ThreadBudget } from './bill.ts';
 import { TvmError, badRequest } from './errors.ts';
 import type { GasTrace } from './gas-trace.ts';
 import type { JobOutput, MethodOutput, RefusedOutput } from './job.ts';
@@ -41,9 +42,11 @@ export type TvmWorld = {
   readonly payer?: string;
   /** Longest run of one call, in milliseconds; default `TvmOptions.wallTimeMs`. */
   readonly wallMs?: number;
+  /** Bounds this call together with others. A call without time left rejects with `tvm_timeout`. */
+  readonly budget?: ThreadBudget;
   /** Rejects the call with `tvm_aborted`, and ends its run unless that is nearly over. */
   readonly signal?: AbortSignal;
-  /** True to return the VM's log, cut to 64 Ki characters. */
+  /** True to return the VM's log: the first 64 Ki characters for a get-method, the last for a transaction. */
   readonly log?: boolean;
 };
 

@@ -13,6 +13,7 @@ import {
 import { createReconcileMetrics } from '#operator/reconcile/metrics.ts';
 import { createQueryServerMetrics } from '#service/devchain/metrics.ts';
 import { createNetworkMetrics } from '#service/devchain/network-metrics.ts';
+import { createEmulateMetrics } from '#service/emulate/metrics.ts';
 import { createHttpMetrics } from '#service/http/metrics.ts';
 import { createIndexerMetrics } from '#service/indexer/metrics.ts';
 import { createInterfacesMetrics } from '#service/interfaces/metrics.ts';
@@ -87,6 +88,7 @@ function serviceRegister(): Registry {
   createQueryServerMetrics(register);
   createNetworkMetrics(register, unread);
   createHttpMetrics(register);
+  createEmulateMetrics(register, { running: unread, waiting: unread });
   createIndexerMetrics(register, { view: unread, isHeadWriter: unread, bufferedBytes: unread, troubles: unread });
   createInterfacesMetrics(register);
   createInterpreterMetrics(register, unread);

@@ -69,8 +69,9 @@ export type FeesCall = Pick<FeesRequest, 'body' | 'initCode' | 'initData' | 'ign
   readonly account: AccountId;
 };
 
-/** A message to an account as the chain has it, or as messages before left it. */
-export type EmulationCall = Pick<EmulationRequest, 'shardAccount' | 'message' | 'lt'>;
+/** A message to an account as the chain has it, or as messages before left it. `randSeed` is all zeros by default. */
+export type EmulationCall = Pick<EmulationRequest, 'shardAccount' | 'message' | 'lt' | 'ignoreSignature' | 'log'> &
+  Partial<Pick<EmulationRequest, 'randSeed'>>;
 
 /**
  * The chain as of one masterchain block: accounts, and contracts that run on them. Everything that is read for it is proved to the
@@ -171,6 +172,7 @@ export function createChainSnapshots(
       fetchLibrary: async (hash) => note(await readPublicLibrary(pool, block, hash, work)),
       signal: work.signal,
       ...(work.caller !== undefined && { caller: work.caller }),
+      ...(work.threadBudget !== undefined && { budget: work.threadBudget }),
       ...(work.getMethods !== undefined && billed(work.getMethods)),
     };
   }

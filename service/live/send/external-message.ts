@@ -31,13 +31,32 @@ const bagMagics: readonly number[] = Object.values(BOC_MAGIC);
  * @throws LiveError `bad_message`, in the words of tonlib and the node (service/v2/README.md#texts-of-lite-servers)
  */
 export function readExternalMessage(bytes: Buffer): ExternalMessage {
+  return readOf(bytes, { internal: false });
+}
+
+/** A message that may come to an account: from outside, or from another account. */
+export type IncomingMessage = ExternalMessage & { readonly isInternal: boolean };
+
+/**
+ * Reads a message from outside, or from another account within the bounds of messages from outside. The normalized hash of a message from
+ * another account is its hash.
+ * @throws LiveError `bad_message`, in the same words as `readExternalMessage`
+ */
+export function readIncomingMessage(bytes: Buffer): IncomingMessage {
+  return readOf(bytes, { internal: true });
+}
+
+/** @param allowed `internal`: a message from another account is taken too */
+function readOf(bytes: Buffer, allowed: { readonly internal: boolean }): IncomingMessage {
   const bag = readBag(bytes);
   const root = bag.roots[0]!;
-  const message = readExternalIn(bag, root);
+  const { info, body } = readMessageOf(bag, root, allowed);
   const boc = writeBoc(bag, [root]);
   if (boc.length > MESSAGE_BYTES_MAX) throw refusedByNode(tooLarge);
   if (bag.depth(root) >= MESSAGE_DEPTH_MAX) throw refusedByNode('external message is too deep');
-  return { boc, hash: bag.hash(root), normalizedHash: normalizedMessageHash(bag, root, digestBody(bag, message.body)) };
+  const hash = bag.hash(root);
+  if (info.kind === 'internal') return { boc, hash, normalizedHash: hash, isInternal: true };
+  return { boc, hash, normalizedHash: normalizedMessageHash(bag, root, digestBody(bag, body)), isInternal: false };
 }
 
 /** Cells that fit a message: each takes at least two bytes. */
@@ -66,7 +85,7 @@ function readBag(bytes: Buffer): Boc {
   throw badBag('bag of cells is expected to have exactly one root');
 }
 
-function readExternalIn(bag: Boc, root: number): Message {
+function readMessageOf(bag: Boc, root: number, allowed: { readonly internal: boolean }): Message {
   let message: Message;
   try {
     message = readMessage(bag, root);
@@ -74,7 +93,8 @@ function readExternalIn(bag: Boc, root: number): Message {
     throw error instanceof DecodeError ? badMessage('Failed to unpack Message', error) : error;
   }
   const { info, init, body } = message;
-  if (info.kind !== 'externalIn') throw badMessage('CommonMsgInfo tag is not ext_in_msg_info');
+  const isTaken = info.kind === 'externalIn' || (info.kind === 'internal' && allowed.internal);
+  if (!isTaken) throw badMessage('CommonMsgInfo tag is not ext_in_msg_info');
   if (init !== undefined && init.state === undefined) throw refusedByNode(exotic('state'));
   if (bag.kind(body.cell) !== 'ordinary') throw refusedByNode(exotic('body'));
   return message;

@@ -82,6 +82,8 @@ export const operationNames: readonly string[] = [
   'pendingTransactions',
   'pendingTraces',
   'pendingActions',
+  // emulation
+  'emulateTrace',
   // outside of the contracts
   'usage',
   'faucet',
@@ -106,7 +108,7 @@ export function operationNamed(name: string): string | undefined {
 
 /** Suggests at most five names for a wrong name. Names equal except for case and path come first, else names that contain it. */
 export function similarOperations(name: string): readonly string[] {
-  const wanted = name.replace(/^\/?(?:api\/)?(?:v[23]\/)?/i, '').toLowerCase();
+  const wanted = name.replace(/^\/?(?:api\/)?(?:v[23]\/|emulate\/v1\/)?/i, '').toLowerCase();
   const same = operationNames.filter((each) => each.toLowerCase() === wanted);
   if (same.length > 0 || wanted.length < 3) return same;
   return operationNames.filter((each) => each.toLowerCase().includes(wanted)).slice(0, 5);

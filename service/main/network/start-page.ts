@@ -93,7 +93,7 @@ const startHtml = `<!doctype html>
 <body>
 <h1 id="title">A private TON network</h1>
 <p id="state" role="status">loading</p>
-<p><a href="/docs">Documents of v2 and v3</a> <a href="/api/v2">v2</a> <a id="v3" href="/api/v3">v3</a> <a id="internal">Internal port</a></p>
+<p><a href="/docs">Documents of v2, v3 and the emulation</a> <a href="/api/v2">v2</a> <a id="v3" href="/api/v3">v3</a> <a href="/api/emulate">emulation</a> <a id="internal">Internal port</a></p>
 <form id="faucet">
 <h2>Faucet</h2>
 <label>Address <input name="address" required maxlength="67" size="50" autocomplete="off"></label>
@@ -114,7 +114,7 @@ const docsHtml = `<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>TON HTTP API v2 and v3</title>
+<title>TON HTTP API v2, v3 and emulation</title>
 <link rel="stylesheet" href="${docsAssets}/swagger-ui.css">
 <link rel="icon" type="image/png" href="${docsAssets}/favicon-32x32.png">
 </head>
@@ -127,10 +127,11 @@ const docsHtml = `<!doctype html>
 </html>
 `;
 
-/** Both contracts name the scheme of the header in their own way. */
+/** The contracts name the scheme of the header in their own ways. */
 const docsScript = `fetch('/start/facts.json').then((answer) => answer.json()).then((facts) => {
   const documents = [{ url: '/api/v2/openapi.json', name: 'v2' }];
   if (facts.v3 !== undefined) documents.push({ url: '/api/v3/openapi.json', name: 'v3' });
+  documents.push({ url: '/api/emulate/v1/openapi.json', name: 'emulation v1' });
   const ui = SwaggerUIBundle({
     urls: documents,
     dom_id: '#swagger-ui',

@@ -10,10 +10,12 @@ import type { HttpOptions } from '#service/http/options.ts';
 import type { OwnPage } from '#service/http/pages.ts';
 import type { PostHandler } from '#service/http/post-route.ts';
 import { createHttpServer } from '#service/http/server.ts';
+import { createDetector, type Detector } from '#service/interfaces/detector.ts';
 import type { Pool } from '#service/pool/pool.ts';
 import { createTvm } from '#service/tvm/tvm.ts';
 import { createV2, type V2 } from '#service/v2/v2.ts';
 import { followConfiguration, type ConfigurationSource } from '../wiring/follow-configuration.ts';
+import { createEmulation } from '../wiring/emulate.ts';
 import { createInternal, type InternalOptions } from '../wiring/internal-listener.ts';
 import { openIndexService, type IndexService, type IndexServiceOptions } from '../wiring/index-service.ts';
 import { startLimits, type LimitsOptions } from '../wiring/limits.ts';
@@ -87,10 +89,13 @@ export async function startApi(
   const { pool, signatures, trusted } = startPool(config, options, { ...dependencies, tracer });
   const tvm = createTvm(tvmOptions(), { register, logger, now: () => performance.now() });
   const live = createLive(config, { pool, signatures, tvm, onSent: (...sent) => ledger?.onSent(...sent) });
-  const ledger: IndexService | undefined = ledgerOf(config, options, { pool, live, logger, register, tracer });
+  const detector = createDetector(config, { register });
+  const ledger: IndexService | undefined = ledgerOf(config, options, { ...dependencies, pool, live, detector, tracer });
+  const emulate = createEmulation(config, { pool, live, detector, index: ledger?.annotations, register });
   const http = createHttpServer(httpOptions(config, options), {
     v2: around(createV2({ release: releaseOf(version), ...config.api.v2 }, live), options.around),
     ...(ledger && { v3: ledger.v3 }),
+    ...(emulate && { emulate }),
     limits,
     logger,
     tracer,
@@ -145,6 +150,7 @@ function ledgerOf(
   dependencies: Pick<ApiDependencies, 'logger' | 'register'> & {
     readonly pool: Pool;
     readonly live: Live;
+    readonly detector: Detector;
     readonly tracer: Tracer;
   },
 ): IndexService | undefined {

@@ -5,7 +5,8 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
 import type { ServiceConfig } from '#service/config.ts';
-import { createDetector } from '#service/interfaces/detector.ts';
+import type { EmulateIndex } from '#service/emulate/views/annotations.ts';
+import type { Detector } from '#service/interfaces/detector.ts';
 import type { RedisServer } from '#service/limits/redis/connection.ts';
 import type { Pool } from '#service/pool/pool.ts';
 import type { OnSent } from '#service/live/send/send.ts';
@@ -19,6 +20,7 @@ import {
   type MetadataQueueDependencies,
 } from '#service/v3/annotations/metadata-queue.ts';
 import { createCacheMetrics } from '#service/v3/metrics.ts';
+import { createStoreReader } from '#service/v3/request/store-reader.ts';
 import { createV3, type V3 } from '#service/v3/v3.ts';
 import { setApiGcFlags } from '../v8-flags.ts';
 import { startIndexWriter } from './index-writer.ts';
@@ -33,6 +35,8 @@ import { workerUrl } from '../worker-url.ts';
 /** Index of an API: read for v3, and also written when the options say so. */
 export type IndexService = {
   readonly v3: V3;
+  /** Names and tokens of accounts. */
+  readonly annotations: EmulateIndex;
   /** Reason why the process must not be ready; undefined when it may be. */
   unreadable(): string | undefined;
   status(): IndexStatus;
@@ -60,6 +64,7 @@ export type IndexServiceOptions = PostgresUrls & {
 export type IndexServiceDependencies = {
   readonly pool: Pool;
   readonly live: Live;
+  readonly detector: Detector;
   readonly logger: Logger;
   readonly register: Registry;
   readonly tracer: Tracer;
@@ -78,8 +83,8 @@ export function openIndexService(
     pool,
     register,
     live: { worlds },
+    detector,
   } = dependencies;
-  const detector = createDetector(config, dependencies);
   const writer =
     options.writesIndex === true
       ? startIndexWriter(config, options, { ...dependencies, worlds, detector, store })
@@ -94,7 +99,7 @@ export function openIndexService(
   const wanted = tokens && ((names: readonly TokenName[]) => tokens.want(names));
   const { cachePart = 1 } = options;
   const metrics = createCacheMetrics(register);
-  const families = v3Families({ network: config.network, cachePart }, dependencies.live, pending, {
+  const { operations, notes } = v3Families({ network: config.network, cachePart }, dependencies.live, pending, {
     wanted,
     clock,
     register,
@@ -102,14 +107,10 @@ export function openIndexService(
     threads,
     random: Math.random,
   });
+  const reading = { store: onceChecked(store, watch), nowMs: clock, headUtime: () => pool.head()?.utime };
   return {
-    v3: createV3(families, {
-      store: onceChecked(store, watch),
-      nowMs: clock,
-      headUtime: () => pool.head()?.utime,
-      register,
-      cacheMetrics: metrics,
-    }),
+    v3: createV3(operations, { ...reading, register, cacheMetrics: metrics }),
+    annotations: { notes, readerOf: (request) => createStoreReader(request, reading) },
     unreadable: () => watch.reason(),
     status: () => writer?.status() ?? { text: watch.text() },
     setUrls: (next, before) => takeUrls(store, next, before),

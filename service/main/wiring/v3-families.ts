@@ -2,7 +2,7 @@ import type { ServiceConfig } from '#service/config.ts';
 import type { Pending } from '#service/pending/pending.ts';
 import type { V2Dependencies } from '#service/v2/v2.ts';
 import { createAccountContents } from '#service/v3/views/account-contents.ts';
-import { createAnswerAnnotations } from '#service/v3/annotations/answer-annotations.ts';
+import { createAnswerAnnotations, type AnswerAnnotations } from '#service/v3/annotations/answer-annotations.ts';
 import { accountStateOperations } from '#service/v3/operations/account-states.ts';
 import { actionOperations } from '#service/v3/operations/actions.ts';
 import { createAddressBooks } from '#service/v3/annotations/address-book.ts';
@@ -35,13 +35,16 @@ type V3FamiliesDependencies = Pick<TokenInfoCacheDependencies, 'wanted' | 'clock
   Omit<RenderersDependencies, 'metrics'> &
   Partial<Pick<RenderersDependencies, 'metrics'>>;
 
+/** Operations of v3, and the annotations of their answers. */
+export type V3Families = { readonly operations: readonly V3Operation[]; readonly notes: AnswerAnnotations };
+
 /** Creates every operation of v3, over live answers for data that the index lacks. */
 export function v3Families(
   { network, cachePart = 1 }: Pick<ServiceConfig, 'network'> & Partial<RenderersOptions>,
   live: V2Dependencies,
   pending: Pick<Pending, 'find'>,
   { wanted, clock, register, metrics = createCacheMetrics(register), threads, random }: V3FamiliesDependencies,
-): V3Operation[] {
+): V3Families {
   // Other networks have no established friendly form, so tools treat them like mainnet.
   const accounts = createAccountLabelCache({ testOnly: network === 'testnet' }, { clock, metrics });
   const addressBooks = createAddressBooks({ accounts });
@@ -51,7 +54,7 @@ export function v3Families(
   const actionNetwork = { testOnly: network === 'testnet' };
   const writers = createRenderers({ cachePart }, { register, metrics, threads, random });
   const contents = createAccountContents({ accounts: live.accounts });
-  return [
+  const operations = [
     ...blockOperations(),
     ...transactionOperations({ books: addressBooks, writer: writers.transactions }),
     ...messageOperations({ notes, writer: writers.messages }),
@@ -75,4 +78,5 @@ export function v3Families(
     ...vestingOperations(addressBooks),
     ...pendingOperations({ pending, notes, network: actionNetwork }),
   ];
+  return { operations, notes };
 }

@@ -49,7 +49,7 @@ export function createAddressBooks({ accounts }: AddressBooksDependencies): Addr
 }
 
 /** The book of an answer with these accounts. */
-export const writeBook = (found: FoundAccounts, { signal }: StoreReader): Promise<AddressBook> =>
+export const writeBook = (found: FoundAccounts, { signal }: Pick<StoreReader, 'signal'>): Promise<AddressBook> =>
   write(found, 'addr_none', signal);
 
 export const emptyBook: AddressBook = new RawJson(['{}']);

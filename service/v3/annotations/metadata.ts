@@ -25,13 +25,19 @@ export type NotesContext = Pick<V3Context, 'store' | 'settings'>;
 /** Tokens that are being read. */
 export type BegunTokens = { readonly raws: readonly string[]; readonly found: ReturnType<TokenInfoCache['find']> };
 
+/** Tokens that need no further read. */
+export type KnownTokens = {
+  readonly begun?: BegunTokens | undefined;
+  readonly simulated?: ReadonlyMap<string, DescribedAccount> | undefined;
+};
+
 /** Metadata for answers. */
 export type TokenMetadata = {
   /**
    * Metadata of an answer, in the order of its accounts; empty when the caller excludes it.
-   * @param begun reads of tokens that are among them
+   * @param known `begun`: reads of tokens that are among them. `simulated`: tokens by raw address, shown where the index has none
    */
-  metadataOf(found: FoundAccounts, context: NotesContext, begun?: BegunTokens): Promise<Metadata>;
+  metadataOf(found: FoundAccounts, context: NotesContext, known?: KnownTokens): Promise<Metadata>;
   /**
    * Starts to read tokens in parallel with other reads of the answer. @param raws their raw addresses; undefined when the caller excludes
    * metadata
@@ -46,17 +52,23 @@ export type TokenMetadataDependencies = {
 };
 
 export function createTokenMetadata({ accounts, tokens }: TokenMetadataDependencies): TokenMetadata {
-  async function read(among: FoundAccounts, store: V3Context['store'], begun?: BegunTokens): Promise<Metadata> {
+  async function read(
+    among: FoundAccounts,
+    store: V3Context['store'],
+    { begun, simulated }: KnownTokens = {},
+  ): Promise<Metadata> {
     const raws = [...tokensAmong(among)];
     // The accounts may include tokens that were unknown at the start.
     const areAll = begun?.raws.length === raws.length && raws.every((raw, at) => raw === begun.raws[at]);
     const found = areAll ? begun.found : tokens.find(raws, store);
-    return writeTexts(viewTokens(await found), createTimeSlice(store.signal));
+    const indexed = await found;
+    const missing = [...(simulated ?? [])].filter(([raw]) => !indexed.has(raw));
+    return writeTexts(viewTokens(new Map([...indexed, ...missing])), createTimeSlice(store.signal));
   }
 
   return {
-    metadataOf: async (found, { store, settings }, begun) =>
-      settings.metadata ? read(found, store, begun) : emptyMetadata,
+    metadataOf: async (found, { store, settings }, known) =>
+      settings.metadata ? read(found, store, known) : emptyMetadata,
     begin(raws, { store, settings }) {
       if (!settings.metadata) return undefined;
       const found = tokens.find(raws, store);

@@ -11,7 +11,8 @@ import { notIndexed } from '../request/errors.ts';
 import { defineV3Operation, type V3Operation } from '../request/operation.ts';
 import type { Account } from '../request/parameter-values.ts';
 import { account, accounts, bool, hashes } from '../request/parameters.ts';
-import { actionsOfPending, viewPending, viewPendingTrace } from '../views/pending-views.ts';
+import { viewPending, viewPendingTrace } from '../views/pending-views.ts';
+import { actionsOfSimulated } from '../views/simulated-views.ts';
 import { trace } from '../views/trace-views.ts';
 import { transaction } from '../views/transaction-views.ts';
 import { addressesOf } from '../rendering/assemble-transaction.ts';
@@ -83,7 +84,7 @@ function pendingTraces({ pending, notes, network }: PendingOperationsDependencie
       const filter = one === undefined ? { hashes: messageHashes } : { accounts: [one] };
       const found = await pending.find({ ...filter, wanted: 'actions' });
       const views = await viewPending(found, context.signal);
-      const actions = found.map((pendingTrace) => actionsOfPending(pendingTrace, supported));
+      const actions = found.map((pendingTrace) => actionsOfSimulated(pendingTrace.actions, pendingTrace, supported));
       const traces = views.map((view, at) => viewPendingTrace(view, actions[at]!, network));
       const addresses = [
         ...addressesOf(views.flatMap((view) => view.transactions)),
@@ -110,7 +111,7 @@ function pendingActions({ pending, notes, network }: PendingOperationsDependenci
       const supported = supportedBy(values, context);
       const raw = values.account && rawText(values.account);
       const shown = found
-        .flatMap((pendingTrace) => actionsOfPending(pendingTrace, supported))
+        .flatMap((pendingTrace) => actionsOfSimulated(pendingTrace.actions, pendingTrace, supported))
         .filter(({ accounts: some }) => raw === undefined || some.includes(raw));
       const views = values.withTransactions
         ? (await viewPending(found, context.signal)).flatMap((view) => view.transactions)

@@ -38,7 +38,12 @@ export function fetchedInSeconds({ metadata: row, content, fresh_seconds: fresh 
  * A token without a row and with all metadata on the chain is final, same as a token with a row. A token with content outside has its
  * metadata from the chain at first. Metadata from the chain takes precedence over content from outside.
  */
-export function describeToken({ type, index, metadata: row, content }: TokenRow): DescribedToken {
+export function describeToken({
+  type,
+  index,
+  metadata: row,
+  content,
+}: Omit<TokenRow, 'address' | 'fresh_seconds'>): DescribedToken {
   const words = row === null ? wordsOf(content ?? {}) : { ...row, extra: row.extra ?? {} };
   const isIndexed = row !== null || outsideOf(content ?? {}) === undefined;
   const valid = row?.valid ?? (isIndexed ? sayEnough(type, words) : undefined);

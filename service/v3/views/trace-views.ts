@@ -28,7 +28,8 @@ import { transaction, type TransactionView } from './transaction-views.ts';
 
 const nodeItself: Shape<TraceNode> = { schema: { $ref: referenceTo('TraceNode') }, definitions: new Map() };
 
-const node: Shape<TraceNode | RawJson<TraceNode>> = named(
+/** Node of a trace's tree. */
+export const traceNode: Shape<TraceNode | RawJson<TraceNode>> = named(
   'TraceNode',
   object({ tx_hash: hash, in_msg_hash: optional(hash), children: list(nodeItself) }),
 );
@@ -37,7 +38,11 @@ type TransactionsByHash = Readonly<Record<string, Infer<typeof transaction>>>;
 
 const hashesInOrder: Shape<readonly string[] | RawJson<readonly string[]>> = list(hash);
 
-const transactionsByHash: Shape<TransactionsByHash | RawJson<Record<string, TransactionView>>> = map(transaction, hash);
+/** Transactions of a trace by hash. */
+export const transactionsByHash: Shape<TransactionsByHash | RawJson<Record<string, TransactionView>>> = map(
+  transaction,
+  hash,
+);
 
 const states = ['complete', 'pending', 'broken'] as const;
 
@@ -69,7 +74,7 @@ export const trace = named(
     is_incomplete: flag,
     warning: optional(anyText),
     actions: optional(list(action)),
-    trace: optional(node),
+    trace: optional(traceNode),
     transactions_order: optional(hashesInOrder),
     transactions: optional(transactionsByHash),
   }),

@@ -17,7 +17,7 @@ const v3 = createV3(
     clock: () => 0,
     random: () => 0,
     register: new Registry(),
-  }),
+  }).operations,
   {
     store: nobody as never,
     nowMs: () => 0,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { noColumns } from '#service/actions/engine/action-rows.ts';
 import type { Action } from '#service/actions/engine/action-rows.ts';
-import { noState } from '#service/pending/account-state.ts';
+import { noState } from '#service/simulation/account-state.ts';
 import { readTrace, writeTrace } from '#service/pending/pending-trace.ts';
 import type { PendingTrace } from '#service/pending/pending-trace.ts';
 

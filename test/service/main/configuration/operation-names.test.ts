@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { usageOperation } from '#service/limits/limits.ts';
 import { operationNamed, operationNames, similarOperations } from '#service/main/configuration/operation-names.ts';
+import { emulateTraceOperation } from '#service/emulate/operations/emulate-trace.ts';
 import { v3Families } from '#service/main/wiring/v3-families.ts';
 import { createV2 } from '#service/v2/v2.ts';
 
@@ -14,18 +15,19 @@ const v3 = v3Families({ network: 'mainnet' }, nothing, nothing, {
   clock: () => 0,
   random: () => 0,
   register: new Registry(),
-});
+}).operations;
+const emulate = [emulateTraceOperation(nothing)];
 
 describe('names of operations', () => {
   it('are all known, of both contracts and with every alias', () => {
-    for (const { name, aliases } of [...v2, ...v3]) {
+    for (const { name, aliases } of [...v2, ...v3, ...emulate]) {
       expect([name, ...aliases].map(operationNamed)).toEqual([name, ...aliases].map(() => name));
     }
     expect([usageOperation, 'faucet'].map(operationNamed)).toEqual(['usage', 'faucet']);
   });
 
   it('are those of operations that exist', () => {
-    const real = new Set([...v2, ...v3].map(({ name }) => name)).add(usageOperation).add('faucet');
+    const real = new Set([...v2, ...v3, ...emulate].map(({ name }) => name)).add(usageOperation).add('faucet');
     expect(operationNames.toSorted()).toEqual([...real].toSorted());
   });
 
@@ -37,6 +39,7 @@ describe('names of operations', () => {
     ['getaddressstate', ['getAddressState']],
     ['/api/v3/Jetton/Masters', ['jetton/masters']],
     ['v2/getTransactions', ['getTransactions']],
+    ['/api/emulate/v1/emulatetrace', ['emulateTrace']],
     ['orders', ['multisig/orders']],
     ['xyz', []],
     ['', []],

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { parseBoc } from '#service/decode/boc.ts';
 import { readTransaction } from '#service/decode/tlb/transaction.ts';
 import { assembleTraces } from '#service/indexer/traces/assembly.ts';
-import { noState } from '#service/pending/account-state.ts';
+import { noState } from '#service/simulation/account-state.ts';
 import type { PendingTrace } from '#service/pending/pending.ts';
 import { hashKey } from '#service/store/hash-key.ts';
 import type { TraceRow } from '#service/store/tables.ts';

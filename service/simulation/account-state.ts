@@ -1,9 +1,11 @@
 import type { CellTable } from '../decode/cell-table.ts';
+import { parseBoc } from '../decode/boc.ts';
+import { CellSlice } from '../decode/cell-slice.ts';
 import { readAccount } from '../decode/tlb/account.ts';
 import { extraCurrenciesById } from '../decode/tlb/currency-collection.ts';
 
 /** Data of an account's state, besides its transactions. */
-export type PendingState = {
+export type SimulatedState = {
   /** Hash of the `Account` cell, 32 bytes. */
   readonly hash: Buffer;
   /** Nanotons. */
@@ -17,13 +19,13 @@ export type PendingState = {
 };
 
 /** The state of an account that is not there. */
-export function noState(hash: Buffer): PendingState {
+export function noState(hash: Buffer): SimulatedState {
   const none = { frozenHash: null, dataHash: null, codeHash: null };
   return { hash, balance: 0n, extraCurrencies: {}, status: 'nonexist', ...none };
 }
 
 /** Reads an `Account` cell; undefined for `account_none`. Throws DecodeError. */
-export function readState(table: CellTable, cell: number): PendingState | undefined {
+export function readState(table: CellTable, cell: number): SimulatedState | undefined {
   const account = readAccount(table, cell);
   if (account === undefined) return undefined;
   const { balance, state } = account;
@@ -37,6 +39,21 @@ export function readState(table: CellTable, cell: number): PendingState | undefi
     dataHash: hashOf(table, init?.data),
     codeHash: hashOf(table, init?.code),
   };
+}
+
+/** `account_descr$_ account:^Account last_trans_hash:bits256 last_trans_lt:uint64`, with the account still to be read. */
+export type OpenedShardAccount = {
+  readonly table: CellTable;
+  /** Cell of `Account`. */
+  readonly account: number;
+  readonly lastTransaction: { readonly hash: Buffer; readonly lt: bigint };
+};
+
+/** @param boc BoC of `ShardAccount` */
+export function openShardAccount(boc: Buffer): OpenedShardAccount {
+  const table = parseBoc(boc);
+  const slice = new CellSlice(table, table.roots[0]!);
+  return { table, account: slice.ref(), lastTransaction: { hash: slice.hash(), lt: slice.uint64() } };
 }
 
 function hashOf(table: CellTable, cell: number | undefined): Buffer | null {

@@ -1,0 +1,43 @@
+import { TonplaneError } from '#service/error.ts';
+import type { JsonSchema } from '#service/contract/shape.ts';
+import type { Rejection } from '#service/simulation/simulate-message.ts';
+
+/**
+ * Errors of the emulation (service/emulate/README.md#errors).
+ * - `seqno_too_new`: the masterchain block is newer than the served head
+ * - `not_accepted`: the contract refuses the message
+ * - `not_runnable`: the virtual machine cannot read the message or an account as the request gives it
+ */
+export type EmulateErrorCode = 'seqno_too_new' | 'not_accepted' | 'not_runnable';
+
+/** Fields of the answer besides its text. */
+export type EmulateErrorData = {
+  /** Null when the contract did not run. */
+  readonly exit_code?: number | null;
+  readonly vm_log?: string;
+};
+
+/** The caller receives its message and its data unchanged. */
+export class EmulateError extends TonplaneError<EmulateErrorCode, EmulateErrorData> {
+  constructor(code: EmulateErrorCode, message: string, data: EmulateErrorData = {}) {
+    super({ code, message, data, retryable: code === 'seqno_too_new' });
+  }
+}
+
+/** Schemas of the data, for the document. */
+export const notAcceptedFields: Readonly<Record<keyof EmulateErrorData, JsonSchema>> = {
+  exit_code: { type: ['integer', 'null'] },
+  vm_log: { type: 'string' },
+};
+
+/** Characters of the log in an answer: its end has the cause, some 20 instructions. */
+const LOG_CHARACTERS_MAX = 2048;
+
+/** The refusal of a contract, with the end of the log of the VM. */
+export function notAccepted({ error, exitCode, log = '' }: Rejection): EmulateError {
+  const reason = exitCode === undefined ? error : `exit code ${exitCode}`;
+  return new EmulateError('not_accepted', `external message was not accepted: ${reason}`, {
+    exit_code: exitCode ?? null,
+    vm_log: log.slice(-LOG_CHARACTERS_MAX),
+  });
+}

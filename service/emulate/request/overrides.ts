@@ -1,0 +1,102 @@
+import { parseBocParameter, readBase64 } from '#service/contract/boc-parameter.ts';
+import { invalid } from '#service/contract/errors.ts';
+import type { DefaultedParameter } from '#service/contract/parameter.ts';
+import { isRecord } from '#service/contract/record.ts';
+import type { JsonSchema } from '#service/contract/shape.ts';
+import { formatRawAddress } from '#service/decode/address.ts';
+import { DecodeError } from '#service/decode/errors.ts';
+import type { AccountOverride } from '#service/simulation/account-overrides.ts';
+import { readAccount } from '#service/v3/request/parameter-values.ts';
+
+/** Accounts of a request: each is read from lite servers and written again. */
+const ACCOUNTS_MAX = 16;
+
+/** Nanotons, as in `CurrencyCollection`. */
+const BALANCE_BITS = 120;
+
+/** Depth of an account's cells below `Account` and `StateInit`, which have 1,024 levels in all. */
+const DEPTH_MAX = 512;
+
+const part: JsonSchema = { type: ['string', 'null'] };
+
+const schema: JsonSchema = {
+  type: ['object', 'null'],
+  maxProperties: ACCOUNTS_MAX,
+  additionalProperties: {
+    type: 'object',
+    properties: { balance: { ...part, pattern: '^[0-9]{1,37}$' }, code: part, data: part },
+    additionalProperties: false,
+  },
+};
+
+const fields: ReadonlySet<string> = new Set(['balance', 'code', 'data']);
+
+/** Parts of accounts in place of the chain's, by address (service/emulate/README.md#overrides). */
+export function overrides(name: string): DefaultedParameter<readonly AccountOverride[]> {
+  return {
+    name,
+    missing: undefined,
+    fallback: [],
+    parse: (raw) => readOverrides(raw, name),
+    check: () => undefined,
+    input: { name: 'AccountOverrides', schema },
+  };
+}
+
+function readOverrides(raw: unknown, name: string): readonly AccountOverride[] {
+  if (!isRecord(raw)) throw invalid(`${name} must be an object`, name);
+  const entries = Object.entries(raw);
+  if (entries.length > ACCOUNTS_MAX) throw invalid(`${name} cannot contain more than ${ACCOUNTS_MAX} accounts`, name);
+  const seen = new Set<string>();
+  return entries.map(([address, value]) => {
+    const account = readAccount(address);
+    const place = `${name}[${JSON.stringify(address.slice(0, ADDRESS_CHARACTERS_MAX))}]`;
+    if (account === undefined) throw invalid(`${place}: the name is no address`, name);
+    const key = formatRawAddress(account);
+    if (seen.has(key)) throw invalid(`${place}: the account is there twice`, name);
+    seen.add(key);
+    return { account, ...readParts(value, place, name) };
+  });
+}
+
+/** Characters of a name in a message: the longest address has fewer. */
+const ADDRESS_CHARACTERS_MAX = 80;
+
+function readParts(value: unknown, place: string, name: string): Omit<AccountOverride, 'account'> {
+  if (!isRecord(value)) throw invalid(`${place} must be an object`, name);
+  const unknown = Object.keys(value).find((field) => !fields.has(field));
+  if (unknown !== undefined) {
+    throw invalid(`${place}: the field ${JSON.stringify(unknown.slice(0, ADDRESS_CHARACTERS_MAX))} is unknown`, name);
+  }
+  const of = (field: string): unknown => value[field] ?? undefined;
+  const [balance, code, data] = [of('balance'), of('code'), of('data')];
+  return {
+    ...(balance !== undefined && { balance: readBalance(balance, `${place}.balance`, name) }),
+    ...(code !== undefined && { code: readCell(code, `${place}.code`, name) }),
+    ...(data !== undefined && { data: readCell(data, `${place}.data`, name) }),
+  };
+}
+
+function readBalance(value: unknown, place: string, name: string): bigint {
+  const amount = typeof value === 'string' && /^\d{1,37}$/.test(value) ? BigInt(value) : undefined;
+  if (amount === undefined || amount >= 2n ** BigInt(BALANCE_BITS)) {
+    throw invalid(`${place} must be a decimal string of at most ${BALANCE_BITS} bits`, name);
+  }
+  return amount;
+}
+
+/** A bag of cells with one root whose hashes hold. Pruned branches are refused: the VM cannot read an account with them. */
+function readCell(value: unknown, place: string, name: string): Buffer {
+  if (typeof value !== 'string') throw invalid(`${place} must be a bag of cells in base64`, name);
+  const boc = readBase64(value, place);
+  try {
+    const bag = parseBocParameter(boc);
+    const root = bag.roots[0]!;
+    if (bag.levelMask(root) !== 0) throw invalid(`${place} has a pruned branch`, name);
+    if (bag.depth(root) > DEPTH_MAX) throw invalid(`${place}: cells are deeper than ${DEPTH_MAX}`, name);
+    return boc;
+  } catch (error) {
+    if (error instanceof DecodeError) throw invalid(`${place}: ${error.message}`, name);
+    throw error;
+  }
+}

@@ -1,0 +1,222 @@
+import { formatRawAddress } from '../decode/address.ts';
+import { parseBoc } from '../decode/boc.ts';
+import type { Boc } from '../decode/boc.ts';
+import { writeBoc } from '../decode/boc-writer.ts';
+import { readMessage } from '../decode/tlb/message.ts';
+import type { MessageInfo } from '../decode/tlb/message.ts';
+import { readTransaction } from '../decode/tlb/transaction.ts';
+import type { Transaction } from '../decode/tlb/transaction.ts';
+import type { AccountId } from '../live/accounts/accounts.ts';
+import type { ChainSnapshot, EmulationCall, SimulatedAccounts } from '../live/contracts/chain-snapshot.ts';
+import { TvmError } from '../tvm/errors.ts';
+import type { EmulationResult } from '../tvm/tvm.ts';
+import { noState, openShardAccount, readState } from './account-state.ts';
+import type { SimulatedState } from './account-state.ts';
+
+/** Simulated transaction, as a bag of cells and as parsed. */
+export type SimulatedTransaction = {
+  readonly workchain: number;
+  readonly boc: Buffer;
+  readonly table: Boc;
+  readonly transaction: Transaction;
+};
+
+/** Everything that a message leads to. */
+export type SimulatedTrace = {
+  /** Ordered by lt, then account. The first transaction belongs to the message. */
+  readonly transactions: readonly SimulatedTransaction[];
+  /** Accounts that have a transaction, as the last one leaves them: BoCs of `ShardAccount` by `workchain:hex`. */
+  readonly after: SimulatedAccounts;
+  /** States before and after each of them, once each. */
+  readonly states: readonly SimulatedState[];
+  /** Accounts that were read, as they are in the chain. While they are unchanged, the simulation is unchanged. */
+  readonly read: ReadonlyMap<string, Buffer>;
+  /** Version of the chain's rules, which defines the fields of a message. */
+  readonly version: number;
+  /** Messages between accounts that were not followed, because a bound was met. */
+  readonly left: number;
+};
+
+/** The message would not be accepted now. */
+export type Rejection = {
+  readonly error: string;
+  /** Exit code of the contract; undefined when the contract did not run. */
+  readonly exitCode?: number;
+  /** End of the log of the VM; absent unless the options ask for it. */
+  readonly log?: string;
+};
+
+export type SimulatedMessage =
+  | ({ readonly kind: 'trace' } & SimulatedTrace)
+  | ({ readonly kind: 'rejected'; readonly read: ReadonlyMap<string, Buffer> } & Rejection);
+
+/** Bounds of a trace. A message that meets a bound is not followed, and `left` counts it. */
+export type SimulationBounds = {
+  readonly transactionsMax: number;
+  /** Depth of messages. A contract that calls itself would continue for ever. */
+  readonly depthMax: number;
+  /** Gas of all transactions, after which no further transaction starts. Default: no bound. */
+  readonly gasMax?: number;
+};
+
+export type SimulationOptions = SimulationBounds &
+  Pick<EmulationCall, 'ignoreSignature' | 'randSeed'> & {
+    /** Accounts in place of the chain's: BoCs of `ShardAccount` by `workchain:hex`. */
+    readonly overrides?: SimulatedAccounts;
+    /** True to return the log of the VM when the message is rejected. */
+    readonly withLog?: boolean;
+  };
+
+/** Blocks start at such lts. */
+const LT_STEP = 1_000_000n;
+
+type Waiting = {
+  readonly message: Buffer;
+  readonly account: AccountId;
+  readonly createdLt: bigint;
+  readonly depth: number;
+};
+
+/**
+ * Runs a message on the accounts of a snapshot, then every message that it leads to, breadth first.
+ * Each message sees the accounts as the messages before left them. All transactions have the time of the snapshot's block.
+ * The result depends on the snapshot, the message and the options alone.
+ * @param message a bag of cells that `readExternalMessage` or `readIncomingMessage` made
+ * Rejects as `ChainSnapshot` does.
+ */
+export async function simulateMessage(
+  snapshot: ChainSnapshot,
+  message: Buffer,
+  options: SimulationOptions,
+): Promise<SimulatedMessage> {
+  const { transactionsMax, depthMax, gasMax = Infinity, overrides = noAccounts } = options;
+  const read = new Map<string, Buffer>();
+  const after = new Map<string, Buffer>();
+  const transactions: SimulatedTransaction[] = [];
+  const states = new Map<string, SimulatedState>();
+  const stateOf = async (account: AccountId): Promise<Buffer> => {
+    const key = formatRawAddress(account);
+    const known = after.get(key) ?? overrides.get(key) ?? read.get(key);
+    if (known !== undefined) return known;
+    const found = await snapshot.readShardAccount(account);
+    read.set(key, found);
+    return found;
+  };
+  const root = rootOf(message);
+  if (root === undefined) return { kind: 'rejected', error: 'the message is to no account', read };
+  const baseLt = (openShardAccount(await stateOf(root.account)).lastTransaction.lt / LT_STEP + 1n) * LT_STEP;
+  const waiting: Waiting[] = [root];
+  let left = 0;
+  let gasLeft = gasMax;
+  for (const { message: one, account, createdLt, depth } of waiting) {
+    if (transactions.length >= transactionsMax || depth >= depthMax || gasLeft <= 0) {
+      left++;
+      continue;
+    }
+    const before = await stateOf(account);
+    const lt = createdLt >= baseLt ? createdLt + 1n : baseLt;
+    const call = { shardAccount: before, message: one, lt, ...termsOf(options) };
+    const result = await emulate(snapshot, call, depth);
+    if (result === undefined) {
+      left++;
+      continue;
+    }
+    if (result.kind === 'rejected') {
+      if (depth === 0) return { ...(await explain(snapshot, call, { result, options })), kind: 'rejected', read };
+      left++;
+      continue;
+    }
+    after.set(formatRawAddress(account), result.shardAccount);
+    const table = parseBoc(result.transaction);
+    const transaction = readTransaction(table, table.roots[0]!);
+    transactions.push({ workchain: account.workchain, boc: result.transaction, table, transaction });
+    keepState(states, transaction.stateUpdate.oldHash, before);
+    keepState(states, transaction.stateUpdate.newHash, result.shardAccount);
+    gasLeft -= gasOf(transaction);
+    waiting.push(...sentBy(table, transaction, depth + 1));
+  }
+  transactions.sort((a, b) => compareLts(a.transaction, b.transaction));
+  const version = await snapshot.readVersion();
+  return { kind: 'trace', transactions, after, states: [...states.values()], read, version, left };
+}
+
+const noAccounts: SimulatedAccounts = new Map();
+
+function termsOf({
+  ignoreSignature,
+  randSeed,
+}: SimulationOptions): Pick<EmulationCall, 'ignoreSignature' | 'randSeed'> {
+  return { ...(ignoreSignature !== undefined && { ignoreSignature }), ...(randSeed !== undefined && { randSeed }) };
+}
+
+/** Runs a message. Returns undefined for a message below the first that has no thread time left. */
+async function emulate(
+  snapshot: ChainSnapshot,
+  call: EmulationCall,
+  depth: number,
+): Promise<EmulationResult | undefined> {
+  try {
+    return await snapshot.emulate(call);
+  } catch (error) {
+    if (depth > 0 && error instanceof TvmError && error.code === 'tvm_timeout') return undefined;
+    throw error;
+  }
+}
+
+/** A message that is accepted needs no log, and a log slows a run. A rejected message therefore runs twice. */
+async function explain(
+  snapshot: ChainSnapshot,
+  call: EmulationCall,
+  {
+    result,
+    options,
+  }: { readonly result: Extract<EmulationResult, { kind: 'rejected' }>; readonly options: SimulationOptions },
+): Promise<Rejection> {
+  const logged = options.withLog === true ? await snapshot.emulate({ ...call, log: true }) : result;
+  const { error, exitCode } = result;
+  return {
+    error,
+    ...(exitCode !== undefined && { exitCode }),
+    ...(logged.log !== undefined && { log: logged.log }),
+  };
+}
+
+function gasOf({ descr }: Transaction): number {
+  const compute = 'compute' in descr ? descr.compute : undefined;
+  return compute !== undefined && 'gasUsed' in compute ? compute.gasUsed : 0;
+}
+
+function keepState(states: Map<string, SimulatedState>, hash: Buffer, shardAccount: Buffer): void {
+  const key = hash.toString('hex');
+  if (states.has(key)) return;
+  const { table, account } = openShardAccount(shardAccount);
+  states.set(key, readState(table, account) ?? noState(hash));
+}
+
+function* sentBy(table: Boc, { outMessages }: Transaction, depth: number): Generator<Waiting> {
+  for (const { cell, info } of outMessages) {
+    if (info.kind !== 'internal') continue;
+    const account = destinationOf(info);
+    if (account !== undefined) yield { message: writeBoc(table, [cell]), account, createdLt: info.createdLt, depth };
+  }
+}
+
+/** The first message; undefined for a message to no account. */
+function rootOf(message: Buffer): Waiting | undefined {
+  const table = parseBoc(message);
+  const { info } = readMessage(table, table.roots[0]!);
+  const account = destinationOf(info);
+  return account && { message, account, createdLt: info.kind === 'internal' ? info.createdLt : 0n, depth: 0 };
+}
+
+/** Undefined for a log, and for an address with another length than accounts have. */
+function destinationOf(info: MessageInfo): AccountId | undefined {
+  if (info.kind === 'externalOut' || info.destination.variable) return undefined;
+  const { workchain, id } = info.destination;
+  return { workchain, id };
+}
+
+function compareLts(a: Transaction, b: Transaction): number {
+  if (a.lt !== b.lt) return a.lt < b.lt ? -1 : 1;
+  return Buffer.compare(a.account, b.account);
+}

@@ -1,0 +1,42 @@
+import type { Classified } from '../actions/classify.ts';
+import { eventTransaction } from '../actions/engine/event-transaction.ts';
+import type { ClassifierTrace } from '../actions/engine/classifier-input.ts';
+import { classifyWithLookups } from '../interfaces/classify-with-lookups.ts';
+import type { ExternalMessage } from '../live/send/external-message.ts';
+import type { SimulatedDetection } from './detection.ts';
+import type { SimulatedTrace } from './simulate-message.ts';
+
+/** A trace that no block has, has no masterchain block (service/v3/README.md#pending). */
+const NO_SEQNO = 0;
+
+/** Classifies a simulated trace by the states that it leaves. Rejects as `SimulatedDetection.detect` does. */
+export function classifySimulated(
+  message: Pick<ExternalMessage, 'hash' | 'normalizedHash'> | undefined,
+  trace: Pick<SimulatedTrace, 'transactions'>,
+  detection: SimulatedDetection,
+): Promise<Classified> {
+  return classifyWithLookups(eventTraceOf(message, trace), async (accounts) => {
+    const detected = await detection.detect(accounts);
+    return new Map([...detected].map(([account, { facts }]) => [account, facts]));
+  });
+}
+
+/** @param message the message from outside; undefined for a message between accounts */
+function eventTraceOf(
+  message: Pick<ExternalMessage, 'hash' | 'normalizedHash'> | undefined,
+  { transactions }: Pick<SimulatedTrace, 'transactions'>,
+): ClassifierTrace {
+  const events = transactions.map(({ table, transaction, workchain }) =>
+    eventTransaction({ table, transaction, workchain, mcSeqno: NO_SEQNO }),
+  );
+  const last = events.at(-1)!;
+  return {
+    traceId: events[0]!.hash,
+    externalHash: message?.hash.toString('base64') ?? null,
+    externalHashNorm: message?.normalizedHash.toString('base64') ?? null,
+    endLt: last.lt,
+    endUtime: last.utime,
+    mcSeqnoEnd: NO_SEQNO,
+    transactions: events,
+  };
+}

@@ -1,0 +1,122 @@
+import type { Action } from '#service/actions/engine/action-rows.ts';
+import { mapInSlices, type TimeSlice } from '#service/runtime/time-slice.ts';
+import type { CellStore } from '#service/decode/cell-store.ts';
+import { parseBoc } from '#service/decode/boc.ts';
+import { ACCOUNT_STATUS_TAGS } from '#service/decode/tlb/account-status.ts';
+import { readTransaction } from '#service/decode/tlb/transaction.ts';
+import type { SimulatedState } from '#service/simulation/account-state.ts';
+import { isVisible } from '../request/action-versions.ts';
+import { viewBytes, viewBytesOrNull } from '../request/scalars.ts';
+import { ofAction, type ShownAction } from './action-views.ts';
+import type { MessageView } from './message-views.ts';
+import {
+  openMessages,
+  viewHead,
+  viewTail,
+  type ShownTransaction,
+  type StatesByHash,
+  type TransactionView,
+} from './transaction-views.ts';
+
+/** Simulated trace as answers show it. */
+export type SimulatedSource = {
+  /** Hash of the message from outside as it was sent; null for a message between accounts. */
+  readonly messageHash: Buffer | null;
+  /** Normalised hash of that message. */
+  readonly key: Buffer | null;
+  /** Simulated hash of the first transaction. */
+  readonly rootHash: Buffer;
+  /** Ordered by lt, then account, as bags of cells. */
+  readonly transactions: readonly { readonly workchain: number; readonly boc: Buffer }[];
+  readonly states: readonly SimulatedState[];
+  /** Version of the chain's rules that it was run by. */
+  readonly version: number;
+};
+
+export type SimulatedViewOptions = {
+  readonly pacer: TimeSlice;
+  /** Receives cells that rendering has to build: a single store for an answer. */
+  readonly store: CellStore;
+  /** Called with each message once it is rendered; throws to end the rendering of a too large answer. */
+  readonly onMessage?: (message: MessageView) => void;
+};
+
+/** Renders the transactions of a trace, in their order. */
+export async function viewSimulated(
+  source: SimulatedSource,
+  { pacer, store, onMessage }: SimulatedViewOptions,
+): Promise<readonly TransactionView[]> {
+  const states = statesByHash(source.states);
+  const views: TransactionView[] = [];
+  const noted = (message: MessageView): MessageView => {
+    onMessage?.(message);
+    return message;
+  };
+  for (const transaction of source.transactions) {
+    await pacer.pause();
+    const opened = openSimulated(transaction, source);
+    const tail = viewTail({ ...opened, ...opened.transaction }, states);
+    const { taken, sent } = openMessages(opened, store);
+    const in_msg = taken && noted(taken);
+    views.push({ ...viewHead(opened), in_msg, out_msgs: await mapInSlices(sent, noted, pacer), ...tail });
+  }
+  return views;
+}
+
+/** A simulated transaction is in no block: its position is zeros (service/v3/README.md#pending). */
+function openSimulated(
+  { boc, workchain }: SimulatedSource['transactions'][number],
+  { key, rootHash, version }: SimulatedSource,
+): ShownTransaction {
+  const table = parseBoc(boc);
+  return {
+    table,
+    transaction: readTransaction(table, table.roots[0]!),
+    hash: table.hash(table.roots[0]!),
+    workchain,
+    shard: 0n,
+    seqno: 0,
+    mcSeqno: 0,
+    traceId: rootHash,
+    ...(key !== null && { traceExternalHash: key }),
+    globalVersion: version,
+    finality: 'pending',
+    emulated: true,
+  };
+}
+
+function statesByHash(states: readonly SimulatedState[]): StatesByHash {
+  return new Map(
+    states.map((state) => [
+      viewBytes(state.hash),
+      {
+        balance: state.balance,
+        extra_currencies: Object.keys(state.extraCurrencies).length === 0 ? null : state.extraCurrencies,
+        status: ACCOUNT_STATUS_TAGS[state.status],
+        frozen_hash: state.frozenHash,
+        data_hash: state.dataHash,
+        code_hash: state.codeHash,
+      },
+    ]),
+  );
+}
+
+/** Actions of a simulated trace that its caller sees. */
+export function actionsOfSimulated(
+  actions: readonly Action[],
+  source: SimulatedSource,
+  supported: ReadonlySet<string>,
+): readonly ShownAction[] {
+  const last = source.transactions.at(-1);
+  if (last === undefined) return [];
+  const { lt, utime } = openSimulated(last, source).transaction;
+  const ofTrace = {
+    traceEndLt: lt,
+    traceEndUtime: utime,
+    traceMcSeqnoEnd: 0,
+    externalHash: viewBytesOrNull(source.messageHash),
+    externalHashNorm: viewBytesOrNull(source.key),
+    finality: 'pending',
+  } as const;
+  return actions.map((action) => ofAction(action, ofTrace, null)).filter((action) => isVisible(action, supported));
+}
