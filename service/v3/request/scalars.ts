@@ -1,6 +1,6 @@
 import { formatRawAddress } from '#service/decode/address.ts';
 import type { JsonInteger } from '#service/contract/json-integer.ts';
-import { named, oneOf, scalar, type Shape } from '#service/contract/shape.ts';
+import { map, named, oneOf, scalar, type Shape } from '#service/contract/shape.ts';
 import { accountOfKey } from '#service/store/account-key.ts';
 
 // Scalars of answers (service/v3/README.md#values).
@@ -35,14 +35,7 @@ export const flag = scalar<boolean>({ type: 'boolean' });
 export const anyText = scalar<string>({ type: 'string' });
 
 /** Extra currencies: id -> amount. */
-export const extraCurrencies = named(
-  'ExtraCurrencies',
-  scalar<Readonly<Record<string, string>>>({
-    type: 'object',
-    propertyNames: { pattern: '^[0-9]+$' },
-    additionalProperties: uintString.schema,
-  }),
-);
+export const extraCurrencies = named('ExtraCurrencies', map(uintString, scalar<string>({ pattern: '^[0-9]+$' })));
 
 /** The same value, or null without a value. */
 export function orNull<T>(shape: Shape<T>): Shape<T | null> {

@@ -4,8 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseBoc } from '#service/decode/boc.ts';
 import { startForkedNetwork, type ForkedNetwork } from '#test/support/forked-network.ts';
 import { jettonOrder } from '#test/support/jetton-order.ts';
-import { putAccount } from '#test/support/put-account.ts';
-import { scriptedCode, scriptedData } from '#test/support/scripted-contract.ts';
+import { scriptedCode, scriptedData, type Response } from '#test/support/scripted-contract.ts';
 import { transfer } from '#test/support/wallet.ts';
 import { shownIn, startEmulateUnderTest, transactionsIn, type EmulateUnderTest } from '../emulate-under-test.ts';
 
@@ -20,7 +19,6 @@ afterAll(() => setting.close());
 
 const base64 = (boc: Buffer): string => boc.toString('base64');
 const raw = (address: Address): string => address.toRawString().toUpperCase();
-const accountOf = (address: Address) => ({ workchain: address.workChain, id: address.hash });
 
 const receiver = Address.parseRaw(`0:${'7'.repeat(64)}`);
 const stranger = Address.parseRaw(`0:${'b'.repeat(64)}`);
@@ -88,8 +86,14 @@ describe('a message that is emulated', () => {
       details: { asset: raw(forked.address('jetton_minter')), receiver: raw(stranger), amount: '1500000' },
     });
     expect(transferred!['accounts']).toContain(raw(stranger));
-    const old = shownIn(await setting.emulate(body, { 'x-actions-version': 'v1' }));
-    expect(old.actions.map(({ type }) => type)).not.toEqual(shown.actions.map(({ type }) => type));
+  });
+
+  it('has the actions of the version that the caller knows', async () => {
+    const body = { boc: base64(forked.wallet('w1').send(0, [])), with_actions: true };
+    const typesFor = async (headers: Record<string, string>) =>
+      shownIn(await setting.emulate(body, headers)).actions.map(({ type }) => type);
+    expect(await typesFor({})).toEqual(['unknown']);
+    expect(await typesFor({ 'x-actions-version': 'v1' })).toEqual([]);
   });
 
   it('has code and data of its accounts after the trace when asked for', async () => {
@@ -237,21 +241,48 @@ describe('the block of an emulation', () => {
   });
 });
 
-describe('a trace without an end', () => {
-  it('stops at a bound and says that it is incomplete', async () => {
-    const [one, two] = [Address.parseRaw(`0:${'1'.repeat(64)}`), Address.parseRaw(`0:${'2'.repeat(64)}`)];
-    const many = Array.from({ length: 40 }, () => [
-      transfer(two, 50_000_000n, false),
-      transfer(two, 50_000_000n, false),
-    ]);
-    const back = Array.from({ length: 400 }, () => [transfer(one, 10_000_000n), transfer(one, 10_000_000n)]);
-    await setting.network.step([
-      putAccount(accountOf(one), { code: scriptedCode(), data: scriptedData(many) }),
-      putAccount(accountOf(two), { code: scriptedCode(), data: scriptedData(back) }),
-    ]);
-    await setting.step();
-    const shown = shownIn(await setting.emulate({ boc: messageBetween({ dest: one }), ignore_chksig: true }));
-    expect(shown.is_incomplete).toBe(true);
-    expect(transactionsIn(shown).length).toBeLessThanOrEqual(256);
+describe('a trace that is too large', () => {
+  const [one, two] = [Address.parseRaw(`0:${'1'.repeat(64)}`), Address.parseRaw(`0:${'2'.repeat(64)}`)];
+  const balance = '1000000000000';
+  /** Accounts that answer messages by a script. */
+  const scripted = (scripts: ReadonlyMap<Address, readonly Response[]>): object =>
+    Object.fromEntries(
+      [...scripts].map(([address, script]) => [
+        raw(address),
+        { balance, code: base64(scriptedCode().toBoc()), data: base64(scriptedData(script).toBoc()) },
+      ]),
+    );
+  const emulateScripts = async (scripts: ReadonlyMap<Address, readonly Response[]>) => {
+    const body = { boc: messageBetween({ dest: one }), ignore_chksig: true, overrides: scripted(scripts) };
+    return shownIn(await setting.emulate(body));
+  };
+  const toTwo = transfer(two, 1_000_000_000n);
+
+  it('has 256 transactions and is incomplete when it has more', async () => {
+    const echo = Array.from({ length: 20 }, () => [transfer(receiver, 5n)]);
+    const shown = await emulateScripts(
+      new Map([
+        [one, [Array.from({ length: 240 }, () => toTwo)]],
+        [two, echo],
+      ]),
+    );
+    expect([transactionsIn(shown).length, shown.is_incomplete]).toEqual([256, true]);
+  });
+
+  it('ends at the depth of 32 messages and is incomplete when it goes on', async () => {
+    const pingPong = async (rounds: number) => {
+      const there = Array.from({ length: rounds }, () => [toTwo]);
+      const back = Array.from({ length: rounds }, () => [transfer(one, 1_000_000_000n)]);
+      const shown = await emulateScripts(
+        new Map([
+          [one, there],
+          [two, back],
+        ]),
+      );
+      return [transactionsIn(shown).length, shown.is_incomplete];
+    };
+    // A message more than the rounds ends each exchange.
+    expect(await pingPong(15)).toEqual([31, false]);
+    expect(await pingPong(17)).toEqual([32, true]);
   });
 });
