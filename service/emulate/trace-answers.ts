@@ -100,17 +100,17 @@ export function createTraceAnswers(network: ActionNetwork, dependencies: TraceAn
     return snapshots.open(seqno, { ...context, threadBudget: { leftMs: THREAD_MS } });
   }
 
-  async function show(run: ShownRun, context: V3Request): Promise<EmulateTraceResponse> {
-    const { values, trace, detection, snapshot, message } = run;
+  async function show(ran: ShownRun, context: V3Request): Promise<EmulateTraceResponse> {
+    const { values, trace, detection, snapshot, message } = ran;
     const budget = createAnswerBudget();
     const pacer = createTimeSlice(context.signal);
     const source = sourceOf(message, trace);
     try {
       const onMessage = takeMessage.bind(undefined, budget);
       const transactions = await viewSimulated(source, { pacer, store: createCellStore(), onMessage });
-      const actions = values.withActions ? await classify(run, source, context) : noActions;
+      const actions = values.withActions ? await classify(ran, source, context) : noActions;
       const cells = values.includeCodeData ? await viewContractCells(trace.after, budget, pacer) : noCells;
-      const annotations = await annotate(run, { transactions, actions }, context);
+      const annotations = await annotate(ran, { transactions, actions }, context);
       return {
         mc_block_seqno: snapshot.block.block.seqno,
         trace: growTree(transactions, viewBytes(source.rootHash))!.root,
@@ -118,7 +118,7 @@ export function createTraceAnswers(network: ActionNetwork, dependencies: TraceAn
         actions: actions.views,
         ...cells,
         ...annotations,
-        rand_seed: viewBytes(run.randSeed),
+        rand_seed: viewBytes(ran.randSeed),
         is_incomplete: trace.left > 0 || detection.isIncomplete,
         ...(values.overrides.length > 0 && { overridden: true }),
       };

@@ -29,7 +29,7 @@ export function createAnswerBudget(): ReadBudget {
 /** Takes the parts of a message whose size a contract chose. Throws DecodeError `too_big`. */
 export function takeMessage(budget: ReadBudget, { message_content: content, init_state: init }: MessageView): void {
   budget.write((content?.body?.length ?? 0) + (init?.body?.length ?? 0));
-  if (content?.decoded != null) budget.write(JSON.stringify(content.decoded).length);
+  if (content !== null && content.decoded !== null) budget.write(JSON.stringify(content.decoded).length);
 }
 
 /** Converts a spent budget to the refusal of the answer. */

@@ -64,7 +64,7 @@ describe('a pending trace and an emulation of the same message at the same head'
     expect(shown.trace).toEqual(expected['trace']);
     expect(shown.transactions).toEqual(expected['transactions']);
     // The emulation also names the accounts of each action.
-    expect(shown.actions.map(({ accounts: _, ...action }) => action)).toEqual(expected['actions']);
+    expect(shown.actions).toEqual((expected['actions'] as object[]).map((action) => expect.objectContaining(action)));
     expect(shown.is_incomplete).toBe(expected['is_incomplete']);
     expect(shown.actions.length).toBeGreaterThan(0);
   });
