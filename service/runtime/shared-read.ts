@@ -1,11 +1,13 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 export type SharedReadOptions = {
   /** A read that takes longer is abandoned: its callers get undefined, and the next read begins. Milliseconds. */
   readonly timeoutMs: number;
 };
 
 /**
- * Shares reads among callers: each call gets the result of a read that began after the call. At most one read runs, and the calls during
- * that read share the next one. A failed read gives its callers undefined.
+ * Shares reads among callers: each call gets the result of a read that begins after the call. At most one read runs. The next read has all
+ * callers that came during the running one, and those of the same turn of the event loop. A failed read gives its callers undefined.
  */
 export function createSharedRead<T>(
   { timeoutMs }: SharedReadOptions,
@@ -14,20 +16,15 @@ export function createSharedRead<T>(
   let running: Promise<T | undefined> | undefined;
   let next: Promise<T | undefined> | undefined;
 
-  const begin = (): Promise<T | undefined> => {
+  const begin = async (): Promise<T | undefined> => {
+    await running;
+    await nextTurn();
     next = undefined;
-    const own = bounded(read, timeoutMs).finally(() => {
-      if (running === own) running = undefined;
-    });
-    running = own;
-    return own;
+    running = bounded(read, timeoutMs);
+    return running;
   };
 
-  return () => {
-    if (running === undefined) return begin();
-    next ??= running.then(begin);
-    return next;
-  };
+  return () => (next ??= begin());
 }
 
 /** Never rejects. */

@@ -53,8 +53,8 @@ export function createAnswerCache({ readState, nowMs, metrics }: AnswerCacheDepe
   const stateNow = createSharedRead({ timeoutMs: STATE_TIMEOUT_MS }, readState);
   metrics?.holds('answers', cached.bytes);
 
-  /** Undefined without a usable answer: the caller makes its own. */
-  const look = async (key: string, state: string): Promise<MadeAnswer | undefined> => {
+  /** A usable answer, or one that another caller makes, which may fail; undefined without either. */
+  const look = (key: string, state: string): MadeAnswer | Promise<MadeAnswer | undefined> | undefined => {
     const entry = cached.get(key) as Entry | undefined;
     if (entry?.state === state && nowMs() < entry.endMs) return entry.answer;
     const flight = flights.get(key);
@@ -80,7 +80,9 @@ export function createAnswerCache({ readState, nowMs, metrics }: AnswerCacheDepe
       const key = keyOf(name, values, context);
       const state = key === undefined ? undefined : await stateNow();
       if (key === undefined || state === undefined) return make(context);
-      const found = await look(key, state);
+      // Without an answer nothing is awaited before this caller's own flight begins: callers of the same moment join the flight.
+      const looked = look(key, state);
+      const found = looked === undefined ? undefined : await looked;
       metrics?.counted('answers', found === undefined ? 'made' : 'kept');
       const answer = found ?? (await begin(key, state, write(context, make)));
       if (answer.nextCursor !== undefined) context.onNextPage(answer.nextCursor);

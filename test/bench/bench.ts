@@ -133,7 +133,8 @@ async function main(args: readonly string[]): Promise<void> {
     process.exitCode = 2;
     return;
   }
-  if (isWritten && options.includes('--only')) throw new UsageError('--write needs a whole run, without --only');
+  const part = ['--only', '--http'].find((option) => options.includes(option));
+  if (isWritten && part !== undefined) throw new UsageError(`--write needs a whole run, without ${part}`);
   const { bench } = (await import(join(import.meta.dirname, `${files[name] ?? name}.ts`))) as { bench: Bench };
   if (bench.nodeOptions?.some((option) => !process.execArgv.includes(option)) === true) {
     process.exitCode = await runAgain(bench.nodeOptions, args);

@@ -33,8 +33,8 @@ const REQUESTS = 400;
 /** The servers take turns, so that the machine's other work meets all of them. */
 const ROUNDS = 4;
 
-/** Before the first round of a kind: plans and caches exist. */
-const WARM_UP = 100;
+/** Before the first round of a kind: plans and caches exist, and code is compiled. */
+const WARM_UP = 600;
 
 export type HttpBenchOptions = {
   /** URL of the Postgres with the index. */
@@ -50,7 +50,7 @@ export type HttpBenchOptions = {
 /** A service under load. */
 type Contender = { readonly name: string; readonly service: ServiceProcess; readonly pool: Pool };
 
-/** Nanoseconds of CPU since the start of a request's processes. */
+/** Nanoseconds of CPU. */
 type Spent = { readonly server: number; readonly postgres: number };
 
 /** CPU time of the service and of Postgres for a request through the listener, for 1 and 16 callers. */
@@ -77,7 +77,7 @@ export async function measureHttp(
     }
     const results: BenchResult[] = [];
     for (const [kind, path] of Object.entries(kinds).filter(([name]) => wanted.test(name))) {
-      for (const { pool } of contenders) await askAll(pool, path, WARM_UP, 1);
+      for (const { pool } of contenders) await askAll(pool, path, WARM_UP, Math.max(...CALLERS));
       await checkEqual(contenders, path);
       for (const callers of CALLERS) results.push(...(await measureKind(store, contenders, { kind, path, callers })));
     }
@@ -98,14 +98,11 @@ async function measureKind(
   const totals = new Map<string, Spent>();
   for (let round = 0; round < ROUNDS; round++) {
     for (const { name, service, pool } of contenders) {
-      const before = await spentBy(service, store);
+      const before = await cpuOfAll(service, store);
       await askAll(pool, path, REQUESTS, callers);
-      const after = await spentBy(service, store);
+      const spent = spentSince(before, await cpuOfAll(service, store), service);
       const { server, postgres } = totals.get(name) ?? { server: 0, postgres: 0 };
-      totals.set(name, {
-        server: server + after.server - before.server,
-        postgres: postgres + after.postgres - before.postgres,
-      });
+      totals.set(name, { server: server + spent.server, postgres: postgres + spent.postgres });
     }
   }
   const [now, before] = [totals.get('now')!, totals.get('before')];
@@ -165,11 +162,23 @@ function startCommits(store: Store, perSecond: number): () => Promise<void> {
   };
 }
 
-async function spentBy({ pid }: ServiceProcess, store: Store): Promise<Spent> {
+/** Nanoseconds of CPU by process: of the service and of Postgres. */
+async function cpuOfAll({ pid }: ServiceProcess, store: Store): Promise<ReadonlyMap<number, number>> {
   const backends = await store.read<{ pid: number }>('SELECT pid FROM pg_stat_activity');
+  return new Map([pid!, ...backends.map((backend) => backend.pid)].map((each) => [each, cpuOf(each)]));
+}
+
+/** Of processes that live at the end: a backend that ended was idle. */
+function spentSince(
+  before: ReadonlyMap<number, number>,
+  after: ReadonlyMap<number, number>,
+  { pid }: ServiceProcess,
+): Spent {
+  const spent = [...after].map(([each, total]) => [each, total - (before.get(each) ?? 0)] as const);
+  const sum = (parts: typeof spent): number => parts.reduce((total, [, part]) => total + part, 0);
   return {
-    server: cpuOf(pid!),
-    postgres: backends.reduce((sum, backend) => sum + cpuOf(backend.pid), 0),
+    server: sum(spent.filter(([each]) => each === pid)),
+    postgres: sum(spent.filter(([each]) => each !== pid)),
   };
 }
 

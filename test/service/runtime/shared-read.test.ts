@@ -1,13 +1,13 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 
 import { describe, expect, it } from 'vitest';
 
 import { createSharedRead } from '#service/runtime/shared-read.ts';
 
 /** A read whose results a test gives, in the order of the reads. */
-function createScript(timeoutMs = 60_000) {
+function createScript() {
   const begun: PromiseWithResolvers<number | undefined>[] = [];
-  const read = createSharedRead({ timeoutMs }, () => {
+  const read = createSharedRead({ timeoutMs: 60_000 }, () => {
     const result = Promise.withResolvers<number | undefined>();
     begun.push(result);
     return result.promise;
@@ -15,10 +15,16 @@ function createScript(timeoutMs = 60_000) {
   return { begun, read };
 }
 
+/** Enough for the next read to begin. */
+async function turn(): Promise<void> {
+  for (let at = 0; at < 3; at++) await setImmediate();
+}
+
 describe('a shared read', () => {
   it('gives each call the result of a read that began after the call', async () => {
     const { begun, read } = createScript();
     const first = read();
+    await turn();
     const during = [read(), read(), read()];
     expect(begun).toHaveLength(1);
     begun[0]!.resolve(1);
@@ -34,19 +40,23 @@ describe('a shared read', () => {
     expect(begun).toHaveLength(3);
   });
 
-  it('begins at once when no read runs', async () => {
+  it('has all callers of a turn of the event loop', async () => {
     const { begun, read } = createScript();
     for (const result of [1, 2, 3]) {
-      const call = read();
-      begun.at(-1)!.resolve(result);
-      expect(await call).toBe(result);
+      const calls = [read(), read()];
+      await turn();
+      const own = begun.at(-1)!;
+      own.resolve(result);
+      expect(await Promise.all(calls)).toEqual([result, result]);
     }
     expect(begun).toHaveLength(3);
   });
 
   it('that fails gives undefined, and the next call reads again', async () => {
     const { begun, read } = createScript();
-    const [first, second] = [read(), read()];
+    const first = read();
+    await turn();
+    const second = read();
     begun[0]!.reject(new Error('no connection'));
     expect(await first).toBeUndefined();
     await turn();
@@ -55,14 +65,14 @@ describe('a shared read', () => {
   });
 
   it('that does not end is abandoned after its time, and others read without it', async () => {
-    const { begun, read } = createScript(1);
-    const [first, second] = [read(), read()];
-    expect(await first).toBeUndefined();
+    const stuck = Promise.withResolvers<number>();
+    const results = [stuck.promise, Promise.resolve(2)];
+    const read = createSharedRead({ timeoutMs: 1 }, () => results.shift()!);
+    const first = read();
     await turn();
-    expect(begun).toHaveLength(2);
-    begun[1]!.resolve(2);
-    expect(await second).toBe(2);
-    begun[0]!.reject(new Error('too late'));
+    const second = read();
+    expect([await first, await second]).toEqual([undefined, 2]);
+    stuck.reject(new Error('too late'));
     await turn();
   });
 });
