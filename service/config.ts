@@ -43,7 +43,7 @@ export type Network = 'mainnet' | 'testnet' | 'custom';
  */
 export type Trust = 'verified' | 'signed-head' | 'none';
 
-/** API surfaces. `v2` includes `POST /api/v2/jsonRPC`, `jsonrpc` is only that; `stream` serves nothing yet. */
+/** API surfaces. `v2` includes `POST /api/v2/jsonRPC`, `jsonrpc` is only that; `emulate` needs no database; `stream` serves nothing yet. */
 export type Surface = 'v2' | 'v3' | 'jsonrpc' | 'emulate' | 'stream';
 
 /** What a caller may do in a time. */

@@ -38,17 +38,24 @@ function isProbed({ spec }: TonApi, { blackboxExporter }: Release): boolean {
   return blackboxExporter !== undefined && spec.observability?.serviceMonitor === true && spec.exposure !== undefined;
 }
 
-/** Every host is asked for the document of the API: it needs no key and costs no budget. */
+/** Documents of the surfaces by their paths, in the order in which a probe chooses. */
+const documents = [
+  ['v2', '/api/v2/openapi.json'],
+  ['v3', '/api/v3/openapi.json'],
+  ['emulate', '/api/emulate/v1/openapi.json'],
+] as const;
+
+/** Every host is asked for the document of a served API: it needs no key and costs no budget. */
 function probe(tonApi: TonApi, release: Release): DesiredObject {
   const { metadata, spec } = tonApi;
-  const [surface] = spec.surfaces.includes('v2') ? ['v2'] : ['v3'];
+  const path = documents.find(([surface]) => spec.surfaces.includes(surface))?.[1] ?? '/';
   return monitoringChild(tonApi, release, 'Probe', {
     prober: { url: release.blackboxExporter?.address },
     module: release.blackboxExporter?.module,
     interval: '30s',
     targets: {
       staticConfig: {
-        static: publicUrls(tonApi).map((url) => `${url}/api/${surface}/openapi.json`),
+        static: publicUrls(tonApi).map((url) => `${url}${path}`),
         labels: { namespace: metadata.namespace ?? '', network: spec.network, tonapi: metadata.name },
       },
     },

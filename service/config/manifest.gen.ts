@@ -79,8 +79,8 @@ export type TonApi = {
       /** Upper bounds by resource name. */
       readonly limits?: Readonly<Record<string, number | string>>;
     };
-    /** The APIs served, and no other. v2 includes POST /api/v2/jsonRPC, jsonrpc is only that; v3 needs postgres; stream is kept for server-sent events and serves nothing yet. */
-    readonly surfaces: readonly ('v2' | 'v3' | 'jsonrpc' | 'stream')[];
+    /** The APIs served, and no other. v2 includes POST /api/v2/jsonRPC, jsonrpc is only that; v3 needs postgres; emulate runs messages without sending them, under /api/emulate/v1, and needs no postgres; stream is kept for server-sent events and serves nothing yet. */
+    readonly surfaces: readonly ('v2' | 'v3' | 'jsonrpc' | 'emulate' | 'stream')[];
     /** How answers are written where clients differ. */
     readonly api?: {
       /** The v2 API. */
@@ -116,7 +116,7 @@ export type TonApi = {
       readonly liteServerTiers?: readonly ('shared' | 'private')[];
       /** Operations that count more or less than one request. */
       readonly methodCosts?: readonly {
-        /** Name of the operation, as getAddressInformation. */
+        /** Name of the operation, as getAddressInformation or emulateTrace. */
         readonly method: string;
         /** Requests it counts as; 0 is free. */
         readonly cost: number;
@@ -672,9 +672,9 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
         surfaces: {
           type: 'array',
           minItems: 1,
-          maxItems: 4,
+          maxItems: 5,
           default: ['v2'],
-          items: { type: 'string', enum: ['v2', 'v3', 'jsonrpc', 'stream'] },
+          items: { type: 'string', enum: ['v2', 'v3', 'jsonrpc', 'emulate', 'stream'] },
           uniqueItems: true,
         },
         api: {

@@ -109,7 +109,7 @@ export const rules: readonly Rule[] = [
   rule('spec', "self.surfaces.exists(s, s != 'stream')", ['surfaces'], ({ surfaces }: Spec) => [
     surfaces.every((surface) => surface === 'stream'),
     'surfaces',
-    `expected v2, v3 or jsonrpc among them, got ${JSON.stringify(surfaces)}`,
+    `expected v2, v3, jsonrpc or emulate among them, got ${JSON.stringify(surfaces)}`,
   ]),
   rule(
     'spec',

@@ -126,9 +126,15 @@ export const tonApiCases: readonly RuleCase[] = [
     refused: set({ surfaces: ['v2', 'v3'] }),
   },
   {
-    message: 'surfaces needs v2, v3 or jsonrpc',
+    message: 'surfaces needs v2, v3, jsonrpc or emulate',
     field: 'spec',
     accepted: set({ surfaces: ['jsonrpc', 'stream'] }),
+    refused: set({ surfaces: ['stream'] }),
+  },
+  {
+    message: 'surfaces needs v2, v3, jsonrpc or emulate',
+    field: 'spec',
+    accepted: set({ surfaces: ['emulate'] }),
     refused: set({ surfaces: ['stream'] }),
   },
   {

@@ -17,8 +17,8 @@ export const keysUsage = `usage: npm start -- keys COMMAND --keyring FILE [optio
   create --plan NAME    adds a key and prints it: it is shown here and nowhere else
     --owner NAME        keys of one owner share one budget
     --network NAME      may be used on this network only; may be repeated
-    --method NAME       may call this operation only, by its name in a path of v2 or v3, as getTransactions
-                        or jetton/masters; may be repeated
+    --method NAME       may call this operation only, by its name in a path, as getTransactions, jetton/masters
+                        or emulateTrace; may be repeated
     --source CIDR       may be used from these addresses only; may be repeated
     --expires TIME      RFC 3339
     --rate N --burst N  in place of the plan's
@@ -115,9 +115,7 @@ function knownOperation(name: string): string {
   if (known !== undefined) return known;
   const similar = similarOperations(name);
   const hint = similar.length === 0 ? '' : `; did you mean ${similar.join(', ')}?`;
-  throw refuse(
-    `--method: expected the name of an operation of v2 or v3, got ${JSON.stringify(name.slice(0, 100))}${hint}`,
-  );
+  throw refuse(`--method: expected the name of an operation, got ${JSON.stringify(name.slice(0, 100))}${hint}`);
 }
 
 function list(rows: readonly Row[]): Outcome {

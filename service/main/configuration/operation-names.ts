@@ -84,6 +84,7 @@ export const operationNames: readonly string[] = [
   'pendingActions',
   // emulation
   'emulateTrace',
+  'emulateTonConnect',
   // outside of the contracts
   'usage',
   'faucet',

@@ -176,6 +176,16 @@ describe('exposure', () => {
     expect(publicUrl(sample('smallest', { exposure }))).toBe('https://a.example.com');
   });
 
+  it.each<[string, Partial<Spec>]>([
+    ['an Ingress', { exposure: { kind: 'Ingress', hosts: ['a.example.com'] } }],
+    ['an HTTPRoute', { exposure: { kind: 'HTTPRoute', hosts: ['a.example.com'], parentRefs: [{ name: 'public' }] } }],
+  ])('by %s has the paths of every surface, emulation too', (_kind, changes) => {
+    const surfaces: Spec['surfaces'] = ['emulate'];
+    const found = all('smallest', { ...changes, surfaces }).find(({ kind }) => kind === changes.exposure?.kind);
+    const paths = JSON.stringify(found?.spec).match(/"(?:path|value)":"[^"]+"/g);
+    expect(paths?.map((path) => path.split(':')[1])).toEqual(['"/"']);
+  });
+
   it('without a certificate is http, and none at all is inside the cluster', () => {
     expect(publicUrl(sample('smallest', { exposure: { kind: 'Ingress', hosts: ['a.example.com'] } }))).toBe(
       'http://a.example.com',

@@ -39,6 +39,16 @@ describe('availability from outside', () => {
     expect(unreachable({})).toEqual(['prometheus critical', 'probe critical']);
   });
 
+  it.each<[Spec['surfaces'], string]>([
+    [['emulate', 'v3', 'v2'], '/api/v2/openapi.json'],
+    [['emulate', 'v3'], '/api/v3/openapi.json'],
+    [['stream', 'emulate'], '/api/emulate/v1/openapi.json'],
+    [['jsonrpc'], '/'],
+  ])('is asked of a page that the surfaces %j have', (surfaces, path) => {
+    const probe = built({ surfaces }).find(({ kind }) => kind === 'Probe');
+    expect(probe?.spec?.['targets']).toMatchObject({ staticConfig: { static: [`https://ton.example.com${path}`] } });
+  });
+
   it('is asked of Prometheus alone without an exporter, and of nothing where no pod is wanted', () => {
     expect(built({}, release).map(({ kind }) => kind)).not.toContain('Probe');
     expect(unreachable({}, release)).toEqual(['prometheus critical']);

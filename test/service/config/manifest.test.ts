@@ -165,9 +165,9 @@ describe('a manifest is refused', () => {
       'spec.requestTimeout: expected a duration from 100ms to 5m, got 5m1s',
       (spec) => void (spec['requestTimeout'] = '5m1s'),
     ],
-    ['spec.surfaces: expected a list of 1 to 4 elements, got []', (spec) => void (spec['surfaces'] = [])],
+    ['spec.surfaces: expected a list of 1 to 5 elements, got []', (spec) => void (spec['surfaces'] = [])],
     [
-      'spec.surfaces: expected v2, v3 or jsonrpc among them, got ["stream"]',
+      'spec.surfaces: expected v2, v3, jsonrpc or emulate among them, got ["stream"]',
       (spec) => void (spec['surfaces'] = ['stream']),
     ],
     ['spec.surfaces[1]: expected a value not there before, got "v2"', (spec) => void (spec['surfaces'] = ['v2', 'v2'])],

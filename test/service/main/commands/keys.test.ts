@@ -25,6 +25,11 @@ describe('tonplane keys', () => {
     (await runKeys([...args, '--keyring', file], noonMs, {})).trim();
   const find = (key: string, unixMs = noonMs) => createKeyring({ file }).find(key, unixMs);
 
+  it('creates a key for emulation alone', async () => {
+    const key = await run('create', '--plan', 'pro', '--method', 'emulateTrace', '--method', 'emulateTonConnect');
+    expect(find(key)?.terms.allowedMethods).toEqual(new Set(['emulateTrace', 'emulateTonConnect']));
+  });
+
   it('creates a key that is in force with its terms, in a file for its owner alone that does not hold it', async () => {
     const key = await run(
       'create',
@@ -69,7 +74,7 @@ describe('tonplane keys', () => {
     ['getTransaction', 'got "getTransaction"; did you mean getTransactions, getTransactionsStd?'],
     ['GETADDRESSSTATE', 'did you mean getAddressState?'],
     ['/api/v3/jetton/masters', 'did you mean jetton/masters?'],
-    ['nowhere', '--method: expected the name of an operation of v2 or v3, got "nowhere"'],
+    ['nowhere', '--method: expected the name of an operation, got "nowhere"'],
     ['jsonRPC', 'got "jsonRPC"'],
     ['constructor', 'got "constructor"'],
     ['', 'got ""'],

@@ -18,16 +18,19 @@ const v3 = v3Families({ network: 'mainnet' }, nothing, nothing, {
 }).operations;
 const emulate = [emulateTraceOperation(nothing)];
 
+/** Operations without a contract here. */
+const further = ['emulateTonConnect', usageOperation, 'faucet'];
+
 describe('names of operations', () => {
   it('are all known, of both contracts and with every alias', () => {
     for (const { name, aliases } of [...v2, ...v3, ...emulate]) {
       expect([name, ...aliases].map(operationNamed)).toEqual([name, ...aliases].map(() => name));
     }
-    expect([usageOperation, 'faucet'].map(operationNamed)).toEqual(['usage', 'faucet']);
+    expect(further.map(operationNamed)).toEqual(further);
   });
 
   it('are those of operations that exist', () => {
-    const real = new Set([...v2, ...v3, ...emulate].map(({ name }) => name)).add(usageOperation).add('faucet');
+    const real = new Set([...v2, ...v3, ...emulate].map(({ name }) => name)).union(new Set(further));
     expect(operationNames.toSorted()).toEqual([...real].toSorted());
   });
 
@@ -39,8 +42,9 @@ describe('names of operations', () => {
     ['getaddressstate', ['getAddressState']],
     ['/api/v3/Jetton/Masters', ['jetton/masters']],
     ['v2/getTransactions', ['getTransactions']],
-    ['/api/emulate/v1/emulatetrace', ['emulateTrace']],
     ['orders', ['multisig/orders']],
+    ['/api/emulate/v1/emulatetrace', ['emulateTrace']],
+    ['emulate', ['emulateTrace', 'emulateTonConnect']],
     ['xyz', []],
     ['', []],
   ])('are suggested for %j', (name, expected) => {
