@@ -11,10 +11,10 @@ export const scaledObjectKind = 'ScaledObject';
 
 type Cluster = Pick<References, 'apis'>;
 
-/** True when an autoscaler sets the number of pods, so that `replicas` is not ours. False while KEDA is requested but cannot scale. */
+/** True when an autoscaler sets the number of pods, so that `replicas` is not ours. False in hibernation, and while a requested KEDA cannot scale. */
 export function autoscaled(tonApi: TonApi, { apis }: Cluster, release: Release): boolean {
-  const { autoscaling } = tonApi.spec;
-  if (autoscaling === undefined) return false;
+  const { autoscaling, hibernate } = tonApi.spec;
+  if (autoscaling === undefined || hibernate) return false;
   return autoscaling.provider === 'HPA' || (apis.has('keda.sh') && triggers(tonApi, autoscaling, release).length > 0);
 }
 

@@ -15,6 +15,7 @@ const CONFIG_BYTES_MAX = 1024 * 1024;
 const operatorFields: ReadonlySet<string> = new Set([
   'image',
   'replicas',
+  'hibernate',
   'resources',
   'autoscaling',
   'exposure',

@@ -70,15 +70,22 @@ export function buildCanaryDeployment(
   });
 }
 
-/** Pods where no autoscaler counts them: `replicas`, or the fewest that the absent one may have. */
-export function fixedReplicas({ spec }: TonApi): number {
-  return spec.autoscaling?.minReplicas ?? spec.replicas;
+/** Pods where no autoscaler counts them: none in hibernation, else `replicas`, or the fewest that the absent one may have. */
+export function fixedReplicas(tonApi: TonApi): number {
+  const { autoscaling, replicas } = tonApi.spec;
+  return awakeReplicas(tonApi, autoscaling?.minReplicas ?? replicas);
+}
+
+/** Pods of a workload: none while the TonApi hibernates. */
+export function awakeReplicas({ spec }: TonApi, replicas: number): number {
+  return spec.hibernate ? 0 : replicas;
 }
 
 /** Fields that are hot, affect only the number of pods and their exposure, or belong to another workload. Any other field restarts the pods. */
 const warmFields: ReadonlySet<string> = new Set([
   ...hotFields,
   'replicas',
+  'hibernate',
   'autoscaling',
   'exposure',
   'keys',

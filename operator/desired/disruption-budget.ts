@@ -1,6 +1,6 @@
 import type { TonApi } from '../resource.ts';
 import { child } from './child.ts';
-import { fixedReplicas } from './deployment.ts';
+import { awakeReplicas, fixedReplicas } from './deployment.ts';
 import { hasDatabase } from './indexer.ts';
 import { childNames, selectorLabels, type Component } from './names.ts';
 import type { DesiredObject, Release } from './references.ts';
@@ -17,7 +17,7 @@ export function buildApiBudget(tonApi: TonApi, release: Release): DesiredObject 
 
 /** Budget of the indexer's pods, where there are several. */
 export function buildIndexerBudget(tonApi: TonApi, release: Release): DesiredObject | undefined {
-  const pods = hasDatabase(tonApi, release) ? (tonApi.spec.indexer?.partitions ?? 0) : 0;
+  const pods = hasDatabase(tonApi, release) ? awakeReplicas(tonApi, tonApi.spec.indexer?.partitions ?? 0) : 0;
   return pods < 2 ? undefined : budget(tonApi, release, 'indexer', 'indexer');
 }
 

@@ -2,7 +2,7 @@ import { annotationOf, type TonApi } from '../resource.ts';
 import { contentHash } from './canonical.ts';
 import { child } from './child.ts';
 import { migratedAnnotations } from './config-map.ts';
-import { coldHash, ports, probes, TEMPLATE_REVISION } from './deployment.ts';
+import { awakeReplicas, coldHash, ports, probes, TEMPLATE_REVISION } from './deployment.ts';
 import { configMounts, joined, postgresMounts, scratchMounts, tracingMounts } from './mounts.ts';
 import { childAnnotations, childLabels, childNames, selectorLabels, type Migrated } from './names.ts';
 import { indexNodeOptions, podSpec, versionOf } from './pod.ts';
@@ -61,7 +61,7 @@ export function buildIndexer(tonApi: TonApi, references: References, release: Re
       kind: 'StatefulSet',
       body: {
         spec: {
-          replicas: indexer.partitions,
+          replicas: awakeReplicas(tonApi, indexer.partitions),
           serviceName: name,
           podManagementPolicy: 'Parallel',
           revisionHistoryLimit: 5,
@@ -99,13 +99,16 @@ export function isMigrated(done: Migrated | undefined, wanted: Migrated): boolea
   return done !== undefined && done.key === wanted.key && done.schema >= wanted.schema;
 }
 
-/** Job that brings the schema to the version that the image needs. Undefined once the schema is there, or when there is no database. */
+/**
+ * Job that brings the schema to the version that the image needs. Undefined once the schema is there, or when there is no database.
+ * Undefined in hibernation too, because the database may hibernate.
+ */
 export function buildMigration(
   tonApi: TonApi,
   references: Pick<References, 'migrated'>,
   release: Release,
 ): DesiredObject | undefined {
-  if (!hasDatabase(tonApi, release)) return undefined;
+  if (!hasDatabase(tonApi, release) || tonApi.spec.hibernate) return undefined;
   const wanted = { schema: release.schemaVersion ?? 0, key: migrationKey(tonApi) };
   if (isMigrated(references.migrated, wanted)) return undefined;
   const labels = childLabels(tonApi, 'migration', versionOf(tonApi, release));

@@ -1,7 +1,7 @@
 import type { TonApi } from '../resource.ts';
 import { contentHash } from './canonical.ts';
 import { child } from './child.ts';
-import { coldHash, ports, probes, TEMPLATE_REVISION } from './deployment.ts';
+import { awakeReplicas, coldHash, ports, probes, TEMPLATE_REVISION } from './deployment.ts';
 import { hasDatabase } from './indexer.ts';
 import { configMounts, gatewayMounts, joined, postgresMounts, scratchMounts, tracingMounts } from './mounts.ts';
 import { childAnnotations, childLabels, childNames, selectorLabels } from './names.ts';
@@ -59,7 +59,7 @@ export function buildMetadata(tonApi: TonApi, references: References, release: R
       kind: 'Deployment',
       body: {
         spec: {
-          replicas,
+          replicas: awakeReplicas(tonApi, replicas),
           selector: { matchLabels: selectorLabels(tonApi, 'metadata') },
           strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
           revisionHistoryLimit: 5,

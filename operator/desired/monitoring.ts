@@ -2,6 +2,7 @@ import type { TonApi } from '../resource.ts';
 import { child } from './child.ts';
 import { publicUrls } from './exposure.ts';
 import { alertRules, recordingRules } from './alert-rules.ts';
+import { fixedReplicas } from './deployment.ts';
 import { hasDatabase } from './indexer.ts';
 import { liteServerAddresses } from './network-policy.ts';
 import { childNames, instanceLabels } from './names.ts';
@@ -33,9 +34,10 @@ function serviceMonitor(tonApi: TonApi, release: Release): DesiredObject {
   });
 }
 
-/** A blackbox exporter asks the hosts that callers use: through DNS, TLS and the Ingress or Gateway. */
+/** A blackbox exporter asks the hosts that callers use: through DNS, TLS and the Ingress or Gateway. Nothing answers in hibernation. */
 function isProbed({ spec }: TonApi, { blackboxExporter }: Release): boolean {
-  return blackboxExporter !== undefined && spec.observability?.serviceMonitor === true && spec.exposure !== undefined;
+  const isServed = spec.exposure !== undefined && !spec.hibernate;
+  return blackboxExporter !== undefined && spec.observability?.serviceMonitor === true && isServed;
 }
 
 /** Documents of the surfaces by their paths, in the order in which a probe chooses. */
@@ -78,7 +80,7 @@ function prometheusRule(tonApi: TonApi, { globalConfig }: References, release: R
     indexed: spec.indexer !== undefined && hasDatabase(tonApi, release),
     runbookUrl: release.runbookUrl,
     severities: release.alertSeverities,
-    scraped: spec.observability?.serviceMonitor === true && (spec.autoscaling !== undefined || spec.replicas > 0),
+    scraped: spec.observability?.serviceMonitor === true && fixedReplicas(tonApi) > 0,
     service: childNames(tonApi).api,
     probed: isProbed(tonApi, release),
   };

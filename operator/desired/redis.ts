@@ -1,5 +1,6 @@
 import type { TonApi } from '../resource.ts';
 import { child } from './child.ts';
+import { awakeReplicas } from './deployment.ts';
 import { REDIS_PORT } from './mounts.ts';
 import { childLabels, childNames, selectorLabels } from './names.ts';
 import { containerSecurity, podPlacement, podSecurity } from './pod.ts';
@@ -34,7 +35,7 @@ export function buildRedis(tonApi: TonApi, { rollout }: References, release: Rel
       kind: 'Deployment',
       body: {
         spec: {
-          replicas: 1,
+          replicas: awakeReplicas(tonApi, 1),
           selector: { matchLabels: selector },
           strategy: { type: 'Recreate' },
           revisionHistoryLimit: 2,

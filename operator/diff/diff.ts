@@ -1,3 +1,4 @@
+import { fixedReplicas } from '../desired/deployment.ts';
 import { childAnnotations, childNames } from '../desired/names.ts';
 import type { DesiredObject, Stage } from '../desired/references.ts';
 import { controllerOf, type KubernetesObject } from '../kubernetes/object.ts';
@@ -64,7 +65,7 @@ function changeOf(tonApi: TonApi, desired: DesiredObject, live: KubernetesObject
   const isEdit = hashOf(desired.object) !== hashOf(live);
   if (!isEdit && fields.length === 0) return [];
   const all = [...fields, ...(isEdit ? droppedFields(desired.object, live) : [])];
-  const handover = handoverOf(desired.object, live);
+  const handover = handoverOf(tonApi, desired.object, live);
   return [
     {
       action: 'update',
@@ -95,12 +96,16 @@ function droppedFields(desired: KubernetesObject, live: KubernetesObject): Field
     .map((path) => ({ path, before: 'set by us', after: undefined }));
 }
 
-/** Number of pods for the autoscaler to find, only while we are about to leave `replicas` (operator/README.md#writes). */
-function handoverOf(desired: KubernetesObject, live: KubernetesObject): number | undefined {
+/**
+ * Number of pods for the autoscaler to find, only while we are about to leave `replicas` (operator/README.md#writes).
+ * An autoscaler leaves a workload without pods alone. So it finds its fewest pods there.
+ */
+function handoverOf(tonApi: TonApi, desired: KubernetesObject, live: KubernetesObject): number | undefined {
   if (live.kind !== 'Deployment' || live.metadata.annotations?.[childAnnotations.appliedReplicas] === undefined)
     return undefined;
   const replicas = live.spec?.['replicas'];
-  return desired.spec?.['replicas'] === undefined && typeof replicas === 'number' ? replicas : undefined;
+  if (desired.spec?.['replicas'] !== undefined || typeof replicas !== 'number') return undefined;
+  return replicas === 0 ? fixedReplicas(tonApi) : replicas;
 }
 
 /** True for our unwanted objects. A finished Job stays for a day for inspection, and a plan stays as long as it is requested. */

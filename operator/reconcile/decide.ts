@@ -110,6 +110,9 @@ async function byCanary(
     const rollout = { hash, phase: 'rolledBack', why: next.why } as const;
     return { desired: buildWith({ held: stable, canary }), rollout, requeueAfterMs: undefined };
   }
+  if (tonApi.spec.hibernate) {
+    return { desired: buildWith({ held: stable }), rollout: { hash, phase: 'hibernated' }, requeueAfterMs: undefined };
+  }
   const { weight, replicas, state, why } = next;
   return {
     desired: buildWith({ held: stable, canary: { weight, replicas, state } }),

@@ -139,7 +139,7 @@ export function createTonApiReconciler(
     const keyring = dependencies.keyrings.sha256(tonApi);
     const wanted = { hotHash: observed.hotHash, keyringSha256: keyring };
     const acknowledgement = acknowledgementOf(observed, seen.reports, wanted);
-    const indexing = tonApi.spec.indexer !== undefined && status.indexer !== 'Live';
+    const indexing = status.indexer !== 'Off' && status.indexer !== 'Live';
     return {
       acknowledgement,
       live,
@@ -204,6 +204,7 @@ const underWay: ReadonlySet<string> = new Set([
   'ChangesSuspended',
   'Migrating',
   'MigrationRunning',
+  'PodsEnding',
   'Propagating',
   'RollingOut',
 ]);

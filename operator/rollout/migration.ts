@@ -8,7 +8,8 @@ import type { TonApi } from '../resource.ts';
 /** State of the schema: `current` when it is what the release needs, or nothing is needed. */
 export type MigrationState =
   | { readonly state: 'notNeeded' | 'current' }
-  | { readonly state: 'running' | 'failed'; readonly message: string };
+  /** `suspended`: no migration begins in hibernation. */
+  | { readonly state: 'running' | 'suspended' | 'failed'; readonly message: string };
 
 /** Last known migration of the database: the wanted migration if it is done, else the migration that the ConfigMap records. */
 export function migrated(tonApi: TonApi, live: readonly KubernetesObject[]): Migrated | undefined {
@@ -35,6 +36,9 @@ export function migrationState(
   const job = live.find(({ kind, metadata }) => kind === 'Job' && metadata.name === name);
   const said = lastWords(pods.filter(({ metadata }) => metadata.labels?.['batch.kubernetes.io/job-name'] === name));
   const why = said === undefined ? '' : `; it says: ${said}`;
+  if (job === undefined && tonApi.spec.hibernate) {
+    return { state: 'suspended', message: 'the migration begins when hibernate is false' };
+  }
   if (job === undefined || !hasCondition(job, 'Failed')) {
     return { state: 'running', message: `waits for the migration Job ${name}${why}` };
   }
@@ -43,6 +47,7 @@ export function migrationState(
 
 /**
  * Returns the changes allowed before the schema is there: all but pods and templates that need the database (operator/README.md#children).
+ * A workload without pods needs no schema until it gets pods.
  */
 export function admitted(changes: readonly Change[], { state }: MigrationState): Change[] {
   if (state === 'notNeeded' || state === 'current') return [...changes];
@@ -50,8 +55,13 @@ export function admitted(changes: readonly Change[], { state }: MigrationState):
     if (change.action === 'delete' || change.action === 'refuse') return true;
     const { stage, object } = change.desired;
     if (stage === 'migration' || !mountsDatabase(object.spec?.['template'] ?? {})) return true;
-    return change.action === 'update' && !change.restart.restart;
+    return object.spec?.['replicas'] === 0 || !startsPods(change);
   });
+}
+
+/** True for a change that makes pods of another template, or the first pods of a workload. */
+function startsPods(change: Extract<Change, { readonly action: 'create' | 'update' }>): boolean {
+  return change.action === 'create' || change.restart.restart || change.live.spec?.['replicas'] === 0;
 }
 
 function migrationOf({ metadata }: KubernetesObject): Migrated | undefined {

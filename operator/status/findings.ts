@@ -41,6 +41,7 @@ export function migration(schema: MigrationState): Finding {
     notNeeded: { status: 'True', reason: 'NotNeeded', message: 'this release and this manifest need no schema' },
     current: { status: 'True', reason: 'SchemaCurrent', message: 'the schema is what this release needs' },
     running: { status: 'False', reason: 'MigrationRunning', message, waits: true },
+    suspended: { status: 'False', reason: 'Hibernated', message },
     failed: {
       status: 'False',
       reason: 'MigrationFailed',
@@ -171,6 +172,8 @@ export function rolling(observed: Observed, deployment: KubernetesObject | undef
     }
     case 'rolledBack':
       return { status: 'False', reason: 'RolledBack', message: `the canary was given up: ${rollout.why}`, waits: true };
+    case 'hibernated':
+      return { status: 'False', reason: 'Hibernated', message: 'the canary begins when hibernate is false' };
     case 'settled':
       return { status: 'False', reason: 'RolledOut', message: 'all pods are of the wanted template' };
     default:

@@ -33,6 +33,8 @@ export type RolloutView = { readonly hash: string } & (
   | { readonly phase: 'frozen' }
   | { readonly phase: 'canary'; readonly step: number; readonly weight: number; readonly why: string }
   | { readonly phase: 'rolledBack'; readonly why: string }
+  /** A canary needs pods to compare, so it begins after hibernation. */
+  | { readonly phase: 'hibernated' }
 );
 
 /** Inputs of a status: only observed state, never state that was just requested. */

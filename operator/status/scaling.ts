@@ -14,9 +14,9 @@ const GRACE_MS = 300_000;
 
 type Metric = { readonly type?: string; readonly pods?: { readonly metric?: { readonly name?: string } } };
 
-/** Reports if the autoscaler of the spec can scale, in its own words. Empty for a TonApi without an autoscaler. */
+/** Reports if the autoscaler of the spec can scale, in its own words. Empty for a TonApi without an autoscaler, and in hibernation. */
 export function scaling({ spec }: TonApi, { live, scalingProblem }: Observed): Finding[] {
-  if (spec.autoscaling === undefined) return [];
+  if (spec.autoscaling === undefined || spec.hibernate) return [];
   if (scalingProblem !== undefined) return [{ type, status: 'False', ...scalingProblem, waits: true }];
   const kind = spec.autoscaling.provider === 'HPA' ? 'HorizontalPodAutoscaler' : scaledObjectKind;
   const autoscaler = live.find((child) => child.kind === kind);

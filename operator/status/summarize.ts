@@ -14,6 +14,7 @@ import {
   referencing,
   rolling,
 } from './findings.ts';
+import { hibernation, inHibernation, readyInHibernation } from './hibernation.ts';
 import type { Observed, Refusal } from './observed.ts';
 import { pendingReason, scaling, scalingForReady } from './scaling.ts';
 import { isReadyPod, middleLiteServers, unanimous } from './pods.ts';
@@ -72,22 +73,26 @@ function findingsOf(
     configuration(observed),
     indexing(tonApi, observed),
     fetching(tonApi, observed, deploymentOf(observed, childNames(tonApi).metadata)),
-  ];
-  const needed = [
-    ...suspension(observed),
-    ...others.slice(0, 4),
-    rolledOut(observed, deployment),
-    ...others.slice(4),
-    ...scalingForReady(autoscaler, observed, tonApi.status?.conditions, nowMs),
-  ];
+  ].map((finding) => inHibernation(tonApi, finding));
+  const asleep = hibernation(tonApi, observed);
+  const needed = tonApi.spec.hibernate
+    ? [...suspension(observed), ...others.slice(0, 1), ...asleep]
+    : [
+        ...suspension(observed),
+        ...others.slice(0, 4),
+        rolledOut(observed, deployment),
+        ...others.slice(4),
+        ...scalingForReady(autoscaler, observed, tonApi.status?.conditions, nowMs),
+      ];
   const failing = needed.find(({ status }) => status !== 'True');
-  const ready = readiness(failing, observed);
+  const ready = readiness(tonApi, failing, observed);
   const paused = annotationOf(tonApi, 'paused');
   return [
     ready,
     ...others,
     ...autoscaler,
     progress(observed, deployment),
+    ...asleep,
     ...(paused === undefined
       ? []
       : [{ type: 'Paused', status: 'True', reason: 'PausedByAnnotation', message: paused } as const]),
@@ -95,11 +100,13 @@ function findingsOf(
   ];
 }
 
-function readiness(failing: Finding | undefined, observed: Observed): Finding {
+function readiness({ spec }: TonApi, failing: Finding | undefined, observed: Observed): Finding {
   const refusal = firstRefusal(observed);
   if (refusal !== undefined) return { type: 'Ready', status: 'False', ...refused(refusal, observed) };
-  if (failing === undefined)
+  if (failing === undefined) {
+    if (spec.hibernate) return readyInHibernation;
     return { type: 'Ready', status: 'True', reason: 'Serving', message: 'everything that is wanted is there' };
+  }
   return { ...failing, type: 'Ready', message: `${failing.type}: ${failing.message}` };
 }
 
@@ -180,7 +187,7 @@ function indexerOf(
   spec: TonApi['spec'],
   { migration: schema, indexer }: Observed,
 ): NonNullable<TonApiStatus['indexer']> {
-  if (spec.indexer === undefined || schema.state === 'notNeeded') return 'Off';
+  if (spec.indexer === undefined || schema.state === 'notNeeded' || spec.hibernate) return 'Off';
   if (schema.state === 'running' || schema.state === 'failed') return 'Migrating';
   return indexer ?? 'CatchingUp';
 }

@@ -72,6 +72,8 @@ export type TonApi = {
     };
     /** Pods of the API. Ignored while autoscaling is set. */
     readonly replicas: number;
+    /** Run no pods: API, canary, indexer, metadata and embedded Redis end, and so does the autoscaler. Keys, Services, the Ingress or HTTPRoute and the tables of the index stay. false brings the pods back as they were; the index then catches up. */
+    readonly hibernate: boolean;
     /** Resources of the API container. The memory limit equals the request unless given; there is no CPU limit unless given. */
     readonly resources?: {
       /** Guaranteed amounts by resource name. */
@@ -469,7 +471,7 @@ export type TonApi = {
       /** Percent of the traffic on the new pods. */
       readonly weight?: number;
     };
-    /** Ready sums up ReferencesResolved, Migrated, Available, ConfigApplied, IndexerLive, MetadataRunning, ScalingActive and the rollout; Progressing and Paused report what goes on; Stalled and Reconciling are there while they hold, as kstatus reads them. */
+    /** Ready sums up ReferencesResolved, Migrated, Available, ConfigApplied, IndexerLive, MetadataRunning, ScalingActive and the rollout; Progressing, Paused and Hibernated report what goes on; Stalled and Reconciling are there while they hold, as kstatus reads them. */
     readonly conditions?: readonly {
       /** Name of the condition. */
       readonly type: string;
@@ -647,6 +649,7 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
           additionalProperties: false,
         },
         replicas: { type: 'integer', format: 'int32', minimum: 0, maximum: 500, default: 2 },
+        hibernate: { type: 'boolean', default: false },
         resources: {
           type: 'object',
           properties: {

@@ -129,6 +129,28 @@ describe.skipIf(await withoutControlPlane('the operator', 'ours', 'controllers')
     await on.client.delete(`${tonApiPath}/scaled`);
   }, 90_000);
 
+  it('ends all pods and the autoscaler in hibernation, keeps the Services, and comes back', async () => {
+    const autoscaling = { provider: 'HPA', minReplicas: 3, maxReplicas: 20, targetCPUUtilization: 70 };
+    await on.apply('sleeper', { autoscaling });
+    await expect.poll(() => on.child('HorizontalPodAutoscaler', 'sleeper-api'), patience).toBeDefined();
+    await on.settled('sleeper');
+    await on.apply('sleeper', { autoscaling, hibernate: true });
+    await expect.poll(() => replicasOf('sleeper-api'), patience).toBe(0);
+    await expect.poll(() => replicasOf('sleeper-redis'), patience).toBe(0);
+    await expect.poll(() => on.child('HorizontalPodAutoscaler', 'sleeper-api'), patience).toBeUndefined();
+    await expect.poll(async () => (await on.conditions('sleeper'))['Ready']?.reason, patience).toBe('Hibernated');
+    expect((await on.conditions('sleeper'))['Hibernated']?.status).toBe('True');
+    expect(await on.child('Service', 'sleeper-api')).toBeDefined();
+    expect(await on.child('PodDisruptionBudget', 'sleeper-api')).toBeUndefined();
+    await on.settled('sleeper');
+    await on.apply('sleeper', { autoscaling });
+    await expect.poll(() => replicasOf('sleeper-api'), patience).toBe(3);
+    await expect.poll(() => replicasOf('sleeper-redis'), patience).toBe(1);
+    await expect.poll(() => on.child('HorizontalPodAutoscaler', 'sleeper-api'), patience).toBeDefined();
+    expect((await on.conditions('sleeper'))['Hibernated']).toBeUndefined();
+    await on.client.delete(`${tonApiPath}/sleeper`);
+  }, 90_000);
+
   it('touches nothing of a name that is taken, says so, and takes over what it is handed', async () => {
     const taken = { metadata: { name: 'late-api' }, spec: { ports: [{ name: 'other', port: 99 }] } };
     await on.client.create(pathOf('Service'), taken);

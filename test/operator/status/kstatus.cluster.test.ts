@@ -33,6 +33,7 @@ describe.skipIf(withoutKstatus('health by the rules of kstatus and Argo CD'))('t
       [['Ready=False/InvalidValue', 'Stalled=True/InvalidValue'], 'Failed Degraded'],
       [['Ready=False/NoReadyPods'], 'InProgress Degraded'],
       [['Ready=False/Disabled'], 'InProgress Suspended'],
+      [['Ready=True/Hibernated', 'Hibernated=True/Hibernated'], 'Current Suspended'],
       [['Ready=True/Serving', 'Paused=True/PausedByAnnotation'], 'Current Suspended'],
     ];
     const objects = states.map(([conditions, , observed]) => resource(kind, conditions, observed));

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+
+import { build } from '#operator/desired/build.ts';
+import { migrationKey } from '#operator/desired/indexer.ts';
+import { childAnnotations, childNames } from '#operator/desired/names.ts';
+import type { KubernetesObject } from '#operator/kubernetes/object.ts';
+import { createCanaryWatch } from '#operator/reconcile/canary-watch.ts';
+import { decide } from '#operator/reconcile/decide.ts';
+import type { TonApi } from '#operator/resource.ts';
+import { references, release, sample } from '#test/operator/desired/samples.ts';
+import { createVirtualClock } from '#test/support/virtual-clock.ts';
+
+const rollout = { strategy: 'Canary' as const, steps: [{ weight: 10, hold: '10s' }], drainSeconds: 1 };
+const before = sample('typical', { rollout });
+const next = sample('typical', { rollout, requestTimeout: '7s' });
+const names = childNames(before);
+const known = references({ migrated: { schema: 1, key: migrationKey(before) } });
+const live = build(before, known, release).map(({ object }) => object);
+
+/** A canary of a template that was given up. */
+function givenUp(hash: string): KubernetesObject {
+  const state = JSON.stringify({ hash, step: 0, since: '2026-11-21T12:00:00Z', rolledBack: 'too many failures' });
+  const api = live.find(({ metadata }) => metadata.name === names.api) as KubernetesObject;
+  return {
+    ...api,
+    metadata: { ...api.metadata, name: names.canary, annotations: { [childAnnotations.canary]: state } },
+  };
+}
+
+async function decided(tonApi: TonApi, children: readonly KubernetesObject[]) {
+  const canaries = createCanaryWatch({ port: 1 }, { fetchPage: async () => '', clock: createVirtualClock() });
+  const { rollout: _, ...facts } = known;
+  const seen = {
+    references: facts,
+    problems: [],
+    missing: new Set<string>(),
+    isConfigUnfit: false,
+    children,
+    pods: [],
+    reports: new Map(),
+    requeueAfterMs: undefined,
+  };
+  const rollouts = { ask: () => ({ granted: true }) as const };
+  const dependencies = { release, upgradePolicy: 'Rolling', rollouts, canaries } as const;
+  const decision = await decide(tonApi, seen, dependencies, new AbortController().signal);
+  const deployments = decision.desired.map(({ object }) => object).filter(({ kind }) => kind === 'Deployment');
+  const find = (name: string) => deployments.find(({ metadata }) => metadata.name === name);
+  return { rollout: decision.rollout, api: find(names.api), canary: find(names.canary) };
+}
+
+describe('a change that goes by a canary', () => {
+  it('begins after hibernation: the stable template stays, without pods and without a canary', async () => {
+    const asleep = await decided({ ...next, spec: { ...next.spec, hibernate: true } }, live);
+    expect(asleep.rollout.phase).toBe('hibernated');
+    expect(asleep.canary).toBe(undefined);
+    const stable = live.find(({ metadata }) => metadata.name === names.api);
+    expect(asleep.api?.spec).toMatchObject({ replicas: 0, template: stable?.spec?.['template'] });
+    const awake = await decided(next, live);
+    expect(awake.rollout.phase).toBe('canary');
+    expect(awake.canary).toBeDefined();
+  });
+
+  it('stays given up through hibernation', async () => {
+    const asleep = { ...next, spec: { ...next.spec, hibernate: true } };
+    const { hash } = (await decided(asleep, live)).rollout;
+    const again = await decided(asleep, [...live, givenUp(hash)]);
+    expect(again.rollout.phase).toBe('rolledBack');
+    expect(again.canary?.spec?.['replicas']).toBe(0);
+  });
+});
