@@ -93,7 +93,9 @@ function meaningOf({ description = '', title }: Schema): string {
 
 function typeOf(schema: Schema): string {
   if (schema.enum) return schema.enum.map((value) => code(value)).join(' ');
-  if (schema['x-kubernetes-int-or-string'] === true) return 'quantity';
+  if (schema['x-kubernetes-int-or-string'] === true) {
+    return schema.pattern?.endsWith('%$') === true ? 'number or percent' : 'quantity';
+  }
   if (schema.type === 'array') {
     const of = typeOf(schema.items ?? {});
     return `list of ${of}${schema.maxItems === undefined ? '' : `, at most ${schema.maxItems}`}`;

@@ -14,6 +14,7 @@ export type Schema = {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly maxItems?: number;
+  readonly pattern?: string;
   readonly 'x-kubernetes-validations'?: readonly { readonly rule: string; readonly message: string }[];
   readonly [extension: `x-kubernetes-${string}`]: unknown;
 };

@@ -18,7 +18,7 @@ export type RuleFacts = {
   readonly severities?: Severities | undefined;
   /** Prometheus scrapes API pods, and there are to be some. */
   readonly scraped: boolean;
-  /** Name of the API's Service. */
+  /** Name of the Service through which Prometheus finds the API's pods. */
   readonly service: string;
   /** A blackbox exporter asks the hosts of the exposure. */
   readonly probed: boolean;

@@ -12,7 +12,7 @@ import { buildMonitoring } from './monitoring.ts';
 import { buildNetworkPolicies } from './network-policy.ts';
 import { buildRedis } from './redis.ts';
 import { stages, type DesiredObject, type References, type Release } from './references.ts';
-import { buildApiService, buildCanaryService } from './service.ts';
+import { buildApiServices, buildCanaryService } from './service.ts';
 import { buildServiceAccount } from './service-account.ts';
 
 /**
@@ -32,7 +32,7 @@ export function build(tonApi: TonApi, references: References, release: Release):
     buildApiDeployment(tonApi, references, release),
     buildCanaryDeployment(tonApi, references, release),
     ...buildMetadata(tonApi, references, release),
-    buildApiService(tonApi, references, release),
+    ...buildApiServices(tonApi, references, release),
     buildCanaryService(tonApi, references, release),
     buildAutoscaler(tonApi, references, release),
     buildApiBudget(tonApi, release),

@@ -19,6 +19,7 @@ const operatorFields: ReadonlySet<string> = new Set([
   'resources',
   'autoscaling',
   'exposure',
+  'service',
   'keys',
   'networkPolicy',
   'metadata',

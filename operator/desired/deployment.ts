@@ -88,6 +88,7 @@ const warmFields: ReadonlySet<string> = new Set([
   'hibernate',
   'autoscaling',
   'exposure',
+  'service',
   'keys',
   'networkPolicy',
   'metadata',
@@ -135,7 +136,7 @@ function deployment(tonApi: TonApi, release: Release, parts: DeploymentParts): D
       spec: {
         ...(replicas !== undefined && { replicas }),
         selector: { matchLabels: selectorLabels(tonApi, component) },
-        strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: '25%' } },
+        strategy: { type: 'RollingUpdate', rollingUpdate: replacement(tonApi) },
         minReadySeconds: 5,
         progressDeadlineSeconds: 600,
         revisionHistoryLimit: 5,
@@ -143,6 +144,12 @@ function deployment(tonApi: TonApi, release: Release, parts: DeploymentParts): D
       },
     },
   });
+}
+
+/** Pods that may be missing or on top while pods are replaced. */
+function replacement({ spec }: TonApi): Record<string, number | string> {
+  const { maxUnavailable = 0, maxSurge = '25%' } = spec.rollout ?? {};
+  return { maxUnavailable, maxSurge };
 }
 
 function apiTemplate(

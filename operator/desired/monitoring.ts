@@ -7,6 +7,7 @@ import { hasDatabase } from './indexer.ts';
 import { liteServerAddresses } from './network-policy.ts';
 import { childNames, instanceLabels } from './names.ts';
 import type { DesiredObject, References, Release } from './references.ts';
+import { metricsServiceName } from './service.ts';
 
 /** ServiceMonitor, PrometheusRule and Probe where they are wanted and the Prometheus operator is there. */
 export function buildMonitoring(tonApi: TonApi, references: References, release: Release): DesiredObject[] {
@@ -81,7 +82,7 @@ function prometheusRule(tonApi: TonApi, { globalConfig }: References, release: R
     runbookUrl: release.runbookUrl,
     severities: release.alertSeverities,
     scraped: spec.observability?.serviceMonitor === true && fixedReplicas(tonApi) > 0,
-    service: childNames(tonApi).api,
+    service: metricsServiceName(tonApi),
     probed: isProbed(tonApi, release),
   };
   return monitoringChild(tonApi, release, 'PrometheusRule', {

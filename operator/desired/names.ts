@@ -55,6 +55,7 @@ export function childNames(tonApi: TonApi) {
   return {
     api: name('api'),
     canary: name('api-canary'),
+    apiMetrics: name('api-metrics'),
     config: name('config'),
     indexer: name('indexer'),
     metadata: name('metadata'),

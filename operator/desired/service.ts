@@ -5,16 +5,28 @@ import { childNames, instanceLabels, selectorLabels, trafficLabel, type Componen
 import type { DesiredObject, References, Release, Stage } from './references.ts';
 
 /**
- * The Service in front of the API. Without an HTTPRoute, a canary shares this Service, and the number of pods is the weight.
+ * The Services of the API's pods: for callers, and for monitoring where callers come from outside of the cluster.
+ * Without an HTTPRoute, a canary shares these Services, and the number of pods is the weight.
  * An HTTPRoute has weights of its own and needs the two Deployments apart.
  */
-export function buildApiService(tonApi: TonApi, references: References, release: Release): DesiredObject {
+export function buildApiServices(tonApi: TonApi, references: References, release: Release): DesiredObject[] {
   const shared = hasCanaryTraffic(references) && !weighted(tonApi, references);
-  return service(tonApi, release, {
-    component: 'api',
-    name: childNames(tonApi).api,
-    selector: shared ? { ...instanceLabels(tonApi), [trafficLabel]: 'api' } : selectorLabels(tonApi, 'api'),
-  });
+  const selector = shared ? { ...instanceLabels(tonApi), [trafficLabel]: 'api' } : selectorLabels(tonApi, 'api');
+  const callers = service(tonApi, release, { component: 'api', name: childNames(tonApi).api, selector });
+  if (!isOpen(tonApi)) return [callers];
+  const name = metricsServiceName(tonApi);
+  return [callers, buildMetricsService(tonApi, release, { stage: 'api', component: 'api', name, selector })];
+}
+
+/** Name of the Service through which monitoring finds the API's pods. */
+export function metricsServiceName(tonApi: TonApi): string {
+  const { api, apiMetrics } = childNames(tonApi);
+  return isOpen(tonApi) ? apiMetrics : api;
+}
+
+/** True for a Service that is reached from outside of the cluster. It has no port of the internal listener. */
+function isOpen({ spec }: TonApi): boolean {
+  return spec.service !== undefined && spec.service.type !== 'ClusterIP';
 }
 
 /** The canary's own Service, for the weights of an HTTPRoute. */
@@ -46,21 +58,27 @@ export function serviceUrl(tonApi: TonApi): string {
   return `http://${childNames(tonApi).api}.${tonApi.metadata.namespace}.svc:${ports.http}`;
 }
 
-/** Service through which monitoring finds pods without callers. It has the name of their workload. */
+/** Service through which monitoring finds pods, callers do not. By default it selects the pods of its component. */
 export function buildMetricsService(
   tonApi: TonApi,
   release: Release,
-  parts: { readonly stage: Stage; readonly component: Component; readonly name: string },
+  parts: {
+    readonly stage: Stage;
+    readonly component: Component;
+    readonly name: string;
+    readonly selector?: Readonly<Record<string, string>>;
+  },
 ): DesiredObject {
+  const { selector = selectorLabels(tonApi, parts.component), ...shared } = parts;
   return child(tonApi, release.version, {
-    ...parts,
+    ...shared,
     apiVersion: 'v1',
     kind: 'Service',
     body: {
       spec: {
         clusterIP: 'None',
         publishNotReadyAddresses: true,
-        selector: selectorLabels(tonApi, parts.component),
+        selector,
         ports: [{ name: 'metrics', port: ports.internal, targetPort: 'metrics', protocol: 'TCP', appProtocol: 'http' }],
       },
     },
@@ -74,22 +92,37 @@ type ServiceParts = {
 };
 
 function service(tonApi: TonApi, release: Release, { component, name, selector }: ServiceParts): DesiredObject {
+  const isCallers = component === 'api';
+  const { annotations, type, sessionAffinity, ...external } = (isCallers ? tonApi.spec.service : undefined) ?? inside;
+  const metrics = {
+    name: 'metrics',
+    port: ports.internal,
+    targetPort: 'metrics',
+    protocol: 'TCP',
+    appProtocol: 'http',
+  };
   return child(tonApi, release.version, {
     stage: 'api',
     component,
     apiVersion: 'v1',
     kind: 'Service',
     name,
+    ...(annotations && { annotations }),
     body: {
       spec: {
-        type: 'ClusterIP',
+        type,
+        ...(sessionAffinity !== 'None' && { sessionAffinity }),
+        ...external,
         selector,
         trafficDistribution: 'PreferClose',
         ports: [
           { name: 'http', port: ports.http, targetPort: 'http', protocol: 'TCP', appProtocol: 'http' },
-          { name: 'metrics', port: ports.internal, targetPort: 'metrics', protocol: 'TCP', appProtocol: 'http' },
+          ...(isCallers && isOpen(tonApi) ? [] : [metrics]),
         ],
       },
     },
   });
 }
+
+/** Settings of a Service inside the cluster. */
+const inside: NonNullable<TonApi['spec']['service']> = { type: 'ClusterIP', sessionAffinity: 'None' };

@@ -304,6 +304,21 @@ export type TonApi = {
       /** Annotations put on the object made. */
       readonly annotations?: Readonly<Record<string, string>>;
     };
+    /** The Service of the API. Any type but ClusterIP opens the port of callers alone; metrics then have a Service of their own. */
+    readonly service?: {
+      /** ClusterIP: inside the cluster; NodePort: on a port of every node; LoadBalancer: by a load balancer of the platform. */
+      readonly type: 'ClusterIP' | 'NodePort' | 'LoadBalancer';
+      /** Class of the load balancer, as service.k8s.aws/nlb. Unset, the platform's default. Cannot be changed while type is LoadBalancer. */
+      readonly loadBalancerClass?: string;
+      /** Addresses that the load balancer lets in. Unset, any. */
+      readonly loadBalancerSourceRanges?: readonly string[];
+      /** Local: only pods of the node that gets a connection, which then see the caller's address; Cluster: any pod. Unset, Cluster. */
+      readonly externalTrafficPolicy?: 'Cluster' | 'Local';
+      /** ClientIP: connections of one address go to one pod; None: to any. */
+      readonly sessionAffinity: 'None' | 'ClientIP';
+      /** Annotations of this Service alone. They win over those of metadata. */
+      readonly annotations?: Readonly<Record<string, string>>;
+    };
     /** How a change that needs new pods is carried out. */
     readonly rollout?: {
       /** Rolling: pod by pod; Canary: a share of the traffic first, step by step. */
@@ -315,6 +330,10 @@ export type TonApi = {
         /** How long the step lasts, as 5m. */
         readonly hold: string;
       }[];
+      /** Pods above the wanted number while pods are replaced, as 2 or 25%. Unset, 25%. */
+      readonly maxSurge?: number | string;
+      /** Pods that may be missing while pods are replaced, as 1 or 10%. Unset, 0. */
+      readonly maxUnavailable?: number | string;
       /** Share of failed requests above which a Canary is rolled back, as 0.01. */
       readonly maxErrorRatio?: string;
       /** Seconds for which a pod that ends still serves callers who have not learned of it; requests under way then have requestTimeout to finish. */
@@ -1013,6 +1032,32 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
           },
           additionalProperties: false,
         },
+        service: {
+          type: 'object',
+          properties: {
+            type: { type: 'string', enum: ['ClusterIP', 'NodePort', 'LoadBalancer'], default: 'ClusterIP' },
+            loadBalancerClass: {
+              type: 'string',
+              maxLength: 316,
+              pattern: '^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$',
+            },
+            loadBalancerSourceRanges: {
+              type: 'array',
+              minItems: 1,
+              maxItems: 64,
+              items: { type: 'string', maxLength: 64, pattern: '^[0-9A-Fa-f.:]+/[0-9]{1,3}$' },
+              uniqueItems: true,
+            },
+            externalTrafficPolicy: { type: 'string', enum: ['Cluster', 'Local'] },
+            sessionAffinity: { type: 'string', enum: ['None', 'ClientIP'], default: 'None' },
+            annotations: {
+              type: 'object',
+              maxProperties: 64,
+              additionalProperties: { type: 'string', maxLength: 4096 },
+            },
+          },
+          additionalProperties: false,
+        },
         rollout: {
           type: 'object',
           properties: {
@@ -1029,6 +1074,16 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
                 },
                 additionalProperties: false,
               },
+            },
+            maxSurge: {
+              anyOf: [{ type: 'integer' }, { type: 'string' }],
+              pattern: '^(0|[1-9][0-9]{0,2})%$',
+              minimum: 0,
+            },
+            maxUnavailable: {
+              anyOf: [{ type: 'integer' }, { type: 'string' }],
+              pattern: '^(0|[1-9][0-9]?|100)%$',
+              minimum: 0,
             },
             maxErrorRatio: { type: 'string', pattern: '^0(\\.[0-9]{1,4})?$', maxLength: 6 },
             drainSeconds: { type: 'integer', format: 'int32', minimum: 0, maximum: 600, default: 20 },

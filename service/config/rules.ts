@@ -263,6 +263,39 @@ export const rules: readonly Rule[] = [
     },
   ),
   rule(
+    'spec.service',
+    "self.type == 'LoadBalancer' || !(has(self.loadBalancerClass) || has(self.loadBalancerSourceRanges))",
+    ['type'],
+    ({ type, loadBalancerClass, loadBalancerSourceRanges }: NonNullable<Spec['service']>) => [
+      type !== 'LoadBalancer' && (loadBalancerClass !== undefined || loadBalancerSourceRanges !== undefined),
+      'type',
+      `expected LoadBalancer, since ${loadBalancerClass === undefined ? 'loadBalancerSourceRanges' : 'loadBalancerClass'} is set, got ${type}`,
+    ],
+  ),
+  rule(
+    'spec.service',
+    "self.type != 'ClusterIP' || !has(self.externalTrafficPolicy)",
+    ['type'],
+    ({ type, externalTrafficPolicy }: NonNullable<Spec['service']>) => [
+      type === 'ClusterIP' && externalTrafficPolicy !== undefined,
+      'type',
+      `expected LoadBalancer or NodePort, since externalTrafficPolicy is set, got ${type}`,
+    ],
+  ),
+  rule(
+    'spec.rollout',
+    "!has(self.maxSurge) || !(self.maxSurge == 0 || self.maxSurge == '0%') || (has(self.maxUnavailable) && !(self.maxUnavailable == 0 || self.maxUnavailable == '0%'))",
+    ['maxSurge', 'maxUnavailable'],
+    ({ maxSurge, maxUnavailable = 0 }: NonNullable<Spec['rollout']>) => {
+      const isNone = (pods: number | string): boolean => pods === 0 || pods === '0%';
+      return [
+        maxSurge !== undefined && isNone(maxSurge) && isNone(maxUnavailable),
+        'maxUnavailable',
+        `expected more than 0, since maxSurge is ${maxSurge}, got ${maxUnavailable}`,
+      ];
+    },
+  ),
+  rule(
     'spec.rollout',
     "self.strategy == 'Canary' ? has(self.steps) && size(self.steps) > 0 : !has(self.steps)",
     ['strategy', 'steps'],

@@ -66,6 +66,8 @@ const autoscaling = (fields: Fields): Change => set({ autoscaling: { maxReplicas
 const exposure = (fields: Fields): Change => set({ exposure: { hosts: ['ton.example.com'], ...fields } });
 const parents = (of: readonly object[]): Change =>
   exposure({ kind: 'HTTPRoute', parentRefs: of.map((part) => ({ name: 'public', ...part })) });
+const service = (fields: Fields): Change => set({ service: fields });
+const rollout = (fields: Fields): Change => set({ rollout: fields });
 const steps = [{ weight: 10, hold: '5m' }];
 
 /** Every rule of TonApi. */
@@ -328,6 +330,50 @@ export const tonApiCases: readonly RuleCase[] = [
       refused: parents(parts),
     };
   }),
+  {
+    message: 'loadBalancerClass and loadBalancerSourceRanges need type LoadBalancer',
+    field: 'spec.service',
+    accepted: service({ type: 'LoadBalancer', loadBalancerClass: 'service.k8s.aws/nlb' }),
+    refused: service({ type: 'NodePort', loadBalancerClass: 'service.k8s.aws/nlb' }),
+  },
+  {
+    message: 'loadBalancerClass and loadBalancerSourceRanges need type LoadBalancer',
+    field: 'spec.service',
+    accepted: service({ type: 'LoadBalancer', loadBalancerSourceRanges: ['192.0.2.0/24'] }),
+    refused: service({ loadBalancerSourceRanges: ['192.0.2.0/24'] }),
+  },
+  {
+    message: 'externalTrafficPolicy needs type LoadBalancer or NodePort',
+    field: 'spec.service',
+    accepted: service({ type: 'NodePort', externalTrafficPolicy: 'Local' }),
+    refused: service({ sessionAffinity: 'ClientIP', externalTrafficPolicy: 'Local' }),
+  },
+  {
+    message: 'loadBalancerClass cannot change while type is LoadBalancer',
+    field: 'spec.service',
+    before: service({ type: 'LoadBalancer', loadBalancerClass: 'a' }),
+    accepted: service({ type: 'LoadBalancer', loadBalancerClass: 'a', sessionAffinity: 'ClientIP' }),
+    refused: service({ type: 'LoadBalancer', loadBalancerClass: 'b' }),
+  },
+  {
+    message: 'loadBalancerClass cannot change while type is LoadBalancer',
+    field: 'spec.service',
+    before: service({ type: 'LoadBalancer' }),
+    accepted: service({ type: 'ClusterIP' }),
+    refused: service({ type: 'LoadBalancer', loadBalancerClass: 'b' }),
+  },
+  {
+    message: 'maxSurge 0 needs a maxUnavailable above 0',
+    field: 'spec.rollout',
+    accepted: rollout({ maxSurge: 0, maxUnavailable: 1 }),
+    refused: rollout({ maxSurge: 0 }),
+  },
+  {
+    message: 'maxSurge 0 needs a maxUnavailable above 0',
+    field: 'spec.rollout',
+    accepted: rollout({ maxSurge: '0%', maxUnavailable: '10%' }),
+    refused: rollout({ maxSurge: '0%', maxUnavailable: '0%' }),
+  },
   {
     message: 'steps go with strategy Canary',
     field: 'spec.rollout.strategy',

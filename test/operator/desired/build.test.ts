@@ -180,6 +180,8 @@ describe('the template of the API pods', () => {
     ['replicas', { replicas: 40 }],
     ['networkPolicy', { networkPolicy: false }],
     ['exposure', { exposure: { kind: 'Ingress', hosts: ['other.example.com'] } }],
+    ['hibernate', { hibernate: true }],
+    ['service', { service: { type: 'LoadBalancer', sessionAffinity: 'ClientIP' } }],
   ];
   const cold: readonly [string, Partial<TonApi['spec']>][] = [
     ['image', { image: { tag: '0.2.0', pullPolicy: 'IfNotPresent' } }],
