@@ -13,12 +13,17 @@ export function closedSchema(schema: Schema): object {
   const keys = schema['x-kubernetes-list-map-keys'];
   return {
     ...Object.fromEntries(plain),
-    ...(schema.properties && { properties: mapValues(schema.properties, closedSchema), additionalProperties: false }),
+    ...(schema.properties && { properties: mapValues(schema.properties, closedSchema) }),
+    ...(schema.properties && !isOpen(schema) && { additionalProperties: false }),
     ...(schema.additionalProperties && { additionalProperties: closedSchema(schema.additionalProperties) }),
     ...(schema.items && { items: closedSchema(schema.items) }),
     ...(schema['x-kubernetes-list-type'] === 'set' && { uniqueItems: true }),
     ...(Array.isArray(keys) && { uniqueBy: keys[0] }),
   };
+}
+
+function isOpen(schema: Schema): boolean {
+  return schema['x-kubernetes-preserve-unknown-fields'] === true;
 }
 
 function mapValues<T, U>(record: Readonly<Record<string, T>>, change: (value: T) => U): Record<string, U> {

@@ -84,7 +84,8 @@ function objectType(schema: Schema): string {
     const always = schema.required?.includes(name) === true || property.default !== undefined;
     return `${docOf(property)}readonly ${name}${always ? '' : '?'}: ${typeOf(property)};`;
   });
-  return `{ ${fields.join('\n')} }`;
+  const more = schema['x-kubernetes-preserve-unknown-fields'] === true ? ' & Readonly<Record<string, unknown>>' : '';
+  return `{ ${fields.join('\n')} }${more}`;
 }
 
 function docOf(schema: Schema): string {

@@ -16,6 +16,7 @@ import {
 } from './mounts.ts';
 import { childAnnotations, childLabels, childNames, selectorLabels, trafficLabel, type Component } from './names.ts';
 import { indexNodeOptions, podSpec, versionOf } from './pod.ts';
+import { podAnnotations, podLabels, withPodTemplate } from './pod-template.ts';
 import type { DesiredObject, References, Release } from './references.ts';
 import { containerResources } from './resources.ts';
 
@@ -167,15 +168,15 @@ function apiTemplate(
   const readsIndex = readsDatabase(tonApi, release);
   return {
     metadata: {
-      labels: { ...spec.podTemplate?.labels, ...labels, [trafficLabel]: 'api' },
+      labels: { ...podLabels(tonApi), ...labels, [trafficLabel]: 'api' },
       annotations: {
-        ...spec.podTemplate?.annotations,
+        ...podAnnotations(tonApi),
         [childAnnotations.coldHash]: coldHash(tonApi, references),
         [childAnnotations.templateRevision]: String(TEMPLATE_REVISION),
         ...(restart !== undefined && { [personal.restart]: restart }),
       },
     },
-    spec: {
+    spec: withPodTemplate(tonApi, 'api', {
       ...podSpec(tonApi, release, {
         container: 'api',
         args: ['api', '--host', '0.0.0.0', '--port', String(ports.http), '--internal-port', String(ports.internal)],
@@ -202,7 +203,7 @@ function apiTemplate(
         whenUnsatisfiable: 'ScheduleAnyway',
         labelSelector: { matchLabels: selector },
       })),
-    },
+    }),
   };
 }
 

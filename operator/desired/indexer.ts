@@ -6,6 +6,7 @@ import { awakeReplicas, coldHash, ports, probes, TEMPLATE_REVISION } from './dep
 import { configMounts, joined, postgresMounts, scratchMounts, tracingMounts } from './mounts.ts';
 import { childAnnotations, childLabels, childNames, selectorLabels, type Migrated } from './names.ts';
 import { indexNodeOptions, podSpec, versionOf } from './pod.ts';
+import { podAnnotations, podLabels, withPodTemplate } from './pod-template.ts';
 import type { DesiredObject, References, Release } from './references.ts';
 import { containerResources } from './resources.ts';
 import { buildMetricsService } from './service.ts';
@@ -28,7 +29,7 @@ const MIGRATION_SECONDS_MAX = 6 * 3600;
  * Postgres makes it harmless.
  */
 export function buildIndexer(tonApi: TonApi, references: References, release: Release): DesiredObject[] {
-  const { indexer, podTemplate } = tonApi.spec;
+  const { indexer } = tonApi.spec;
   if (indexer === undefined || !hasDatabase(tonApi, release)) return [];
   const { indexer: name } = childNames(tonApi);
   const selector = selectorLabels(tonApi, 'indexer');
@@ -45,14 +46,14 @@ export function buildIndexer(tonApi: TonApi, references: References, release: Re
   });
   const template = {
     metadata: {
-      labels: { ...podTemplate?.labels, ...labels },
+      labels: { ...podLabels(tonApi), ...labels },
       annotations: {
-        ...podTemplate?.annotations,
+        ...podAnnotations(tonApi),
         [childAnnotations.coldHash]: contentHash({ cold: coldHash(tonApi, references), indexer }),
         [childAnnotations.templateRevision]: String(TEMPLATE_REVISION),
       },
     },
-    spec: { ...spec, terminationGracePeriodSeconds: INDEXER_GRACE_SECONDS },
+    spec: withPodTemplate(tonApi, 'indexer', { ...spec, terminationGracePeriodSeconds: INDEXER_GRACE_SECONDS }),
   };
   return [
     child(tonApi, versionOf(tonApi, release), {
@@ -132,7 +133,10 @@ export function buildMigration(
         backoffLimit: 3,
         activeDeadlineSeconds: MIGRATION_SECONDS_MAX,
         ttlSecondsAfterFinished: FINISHED_SECONDS,
-        template: { metadata: { labels }, spec: { ...spec, restartPolicy: 'Never' } },
+        template: {
+          metadata: { labels },
+          spec: withPodTemplate(tonApi, 'migration', { ...spec, restartPolicy: 'Never' }),
+        },
       },
     },
   });

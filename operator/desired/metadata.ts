@@ -6,6 +6,7 @@ import { hasDatabase } from './indexer.ts';
 import { configMounts, gatewayMounts, joined, postgresMounts, scratchMounts, tracingMounts } from './mounts.ts';
 import { childAnnotations, childLabels, childNames, selectorLabels } from './names.ts';
 import { podSpec, versionOf } from './pod.ts';
+import { podAnnotations, podLabels, withPodTemplate } from './pod-template.ts';
 import type { DesiredObject, References, Release } from './references.ts';
 import { containerResources } from './resources.ts';
 import { buildMetricsService } from './service.ts';
@@ -20,21 +21,21 @@ const GRACE_SECONDS = 15;
  * Any number of them may run, old and new together, or none for a while.
  */
 export function buildMetadata(tonApi: TonApi, references: References, release: Release): DesiredObject[] {
-  const { tokenMetadata, podTemplate } = tonApi.spec;
+  const { tokenMetadata } = tonApi.spec;
   if (tokenMetadata === undefined || !hasDatabase(tonApi, release)) return [];
   const { replicas, ...settings } = tokenMetadata;
   const { metadata: name } = childNames(tonApi);
   const shared = { stage: 'api', component: 'metadata', name } as const;
   const template = {
     metadata: {
-      labels: { ...podTemplate?.labels, ...childLabels(tonApi, 'metadata', versionOf(tonApi, release)) },
+      labels: { ...podLabels(tonApi), ...childLabels(tonApi, 'metadata', versionOf(tonApi, release)) },
       annotations: {
-        ...podTemplate?.annotations,
+        ...podAnnotations(tonApi),
         [childAnnotations.coldHash]: contentHash({ cold: coldHash(tonApi, references), settings }),
         [childAnnotations.templateRevision]: String(TEMPLATE_REVISION),
       },
     },
-    spec: {
+    spec: withPodTemplate(tonApi, 'metadata', {
       ...podSpec(tonApi, release, {
         container: 'metadata',
         args: ['metadata', '--internal-port', String(ports.internal), '--host', '0.0.0.0'],
@@ -50,7 +51,7 @@ export function buildMetadata(tonApi: TonApi, references: References, release: R
         extra: probes,
       }),
       terminationGracePeriodSeconds: GRACE_SECONDS,
-    },
+    }),
   };
   return [
     child(tonApi, versionOf(tonApi, release), {

@@ -4,6 +4,7 @@ import { awakeReplicas } from './deployment.ts';
 import { REDIS_PORT } from './mounts.ts';
 import { childLabels, childNames, selectorLabels } from './names.ts';
 import { containerSecurity, podPlacement, podSecurity } from './pod.ts';
+import { podAnnotations, podLabels, withPodTemplate } from './pod-template.ts';
 import type { DesiredObject, References, Release } from './references.ts';
 
 /** Buckets of a million callers are some 200 MB; a trial has far fewer. */
@@ -19,13 +20,13 @@ const containerMemory = '128Mi';
 export function buildRedis(tonApi: TonApi, { rollout }: References, release: Release): DesiredObject[] {
   if (!tonApi.spec.rateLimits.redis.embedded) return [];
   const selector = selectorLabels(tonApi, 'redis');
-  const { podTemplate } = tonApi.spec;
+  const annotations = podAnnotations(tonApi);
   const template = {
     metadata: {
-      labels: { ...podTemplate?.labels, ...childLabels(tonApi, 'redis', redisVersion(release)) },
-      ...(podTemplate?.annotations && { annotations: podTemplate.annotations }),
+      labels: { ...podLabels(tonApi), ...childLabels(tonApi, 'redis', redisVersion(release)) },
+      ...(Object.keys(annotations).length > 0 && { annotations }),
     },
-    spec: podSpec(tonApi, release),
+    spec: withPodTemplate(tonApi, 'redis', podSpec(tonApi, release)),
   };
   const shared = { stage: 'config', component: 'redis', name: childNames(tonApi).redis } as const;
   return [

@@ -16,10 +16,15 @@ export type FieldChange = {
  */
 const keysOfLists: readonly { readonly list: RegExp; readonly keys: readonly string[] }[] = [
   { list: /(^|\.)ownerReferences$/, keys: ['uid'] },
-  { list: /(^|\.)(containers|initContainers|env|volumes|imagePullSecrets)$/, keys: ['name'] },
+  {
+    list: /(^|\.)(containers|initContainers|env|volumes|imagePullSecrets|resourceClaims|schedulingGates)$/,
+    keys: ['name'],
+  },
+  { list: /(^|\.)hostAliases$/, keys: ['ip'] },
+  { list: /(^|\.)volumeDevices$/, keys: ['devicePath'] },
   { list: /(^|\.)volumeMounts$/, keys: ['mountPath'] },
   { list: /(^|\.)topologySpreadConstraints$/, keys: ['topologyKey', 'whenUnsatisfiable'] },
-  { list: /\.containers\[[^\]]*\]\.ports$/, keys: ['containerPort', 'protocol'] },
+  { list: /\.(containers|initContainers)\[[^\]]*\]\.ports$/, keys: ['containerPort', 'protocol'] },
   { list: /^spec\.ports$/, keys: ['port', 'protocol'] },
 ];
 
@@ -92,8 +97,12 @@ function keyText(element: unknown, keys: readonly string[]): string {
   return keys.map((key) => String(isFields(element) ? element[key] : '')).join('/');
 }
 
+/** Fields whose `false` or 0 the API server drops. It drops every empty text too. */
+const droppedZeros = /\.(readOnly|stdin|stdinOnce|tty|initialDelaySeconds)$/;
+
 function isSame(desired: unknown, live: unknown, path: string): boolean {
   if (desired === live) return true;
+  if (live === undefined) return desired === '' || ((desired === false || desired === 0) && droppedZeros.test(path));
   if (!amounts.test(path)) return false;
   const [wanted, found] = [quantity(desired), quantity(live)];
   return wanted !== undefined && wanted === found;

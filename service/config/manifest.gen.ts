@@ -419,8 +419,100 @@ export type TonApi = {
         readonly annotations?: Readonly<Record<string, string>>;
       }[];
     };
-    /** What may be set on the pods. A fixed list, so that they pass the restricted pod security standard. */
+    /** What may be set on the pods: a PodTemplateSpec, and short forms of its fields. A short form wins over the field in spec. */
     readonly podTemplate?: {
+      /** Labels and annotations of the pods, as in a PodTemplateSpec. They win over labels and annotations beside it. */
+      readonly metadata?: {
+        /** Labels besides our own. */
+        readonly labels?: Readonly<Record<string, string>>;
+        /** Annotations besides our own. */
+        readonly annotations?: Readonly<Record<string, string>>;
+      };
+      /** A PodSpec that is merged strategically under what the operator sets. It takes every field of a PodSpec but those that may not be set: env, envFrom, mounts and probe times of our containers by their names (api, indexer, metadata, migration), volumes, init containers, sidecars, DNS, runtimeClassName and the rest. Sidecars run beside api, indexer and metadata, init containers in the migration too. The embedded Redis takes no container and no volume of it. The API server checks the rest with the Deployment. */
+      readonly spec?: {
+        /** May not be set. */
+        readonly activeDeadlineSeconds?: number;
+        /** May not be set. */
+        readonly automountServiceAccountToken?: boolean;
+        /** May not be set. */
+        readonly enableServiceLinks?: boolean;
+        /** May not be set. */
+        readonly ephemeralContainers?: readonly Readonly<Record<string, unknown>>[];
+        /** May not be set. */
+        readonly hostIPC?: boolean;
+        /** May not be set. */
+        readonly hostNetwork?: boolean;
+        /** May not be set. */
+        readonly hostPID?: boolean;
+        /** May not be set. */
+        readonly nodeName?: string;
+        /** May not be set. */
+        readonly restartPolicy?: string;
+        /** May not be set. serviceAccountName takes its place. */
+        readonly serviceAccount?: string;
+        /** May not be set. rollout.drainSeconds and requestTimeout make it. */
+        readonly terminationGracePeriodSeconds?: number;
+        /** Security of the pod besides what the restricted level needs, as supplementalGroups. */
+        readonly securityContext?: {
+          /** May not be set. */
+          readonly fsGroup?: number;
+          /** May not be set. */
+          readonly runAsGroup?: number;
+          /** May not be set. */
+          readonly runAsNonRoot?: boolean;
+          /** May not be set. */
+          readonly runAsUser?: number;
+          /** May not be set. */
+          readonly seccompProfile?: Readonly<Record<string, unknown>>;
+        } & Readonly<Record<string, unknown>>;
+        /** Volumes besides our own. */
+        readonly volumes?: readonly ({
+          /** Name of the volume; names of our own volumes are refused. */
+          readonly name: string;
+        } & Readonly<Record<string, unknown>>)[];
+        /** Additions to our containers by their names, and sidecars. */
+        readonly containers?: readonly ({
+          /** api, indexer, metadata or migration for our own container; any other name is a sidecar. */
+          readonly name: string;
+          /** Of a sidecar. May not be set for our own containers. */
+          readonly args?: readonly string[];
+          /** Of a sidecar. May not be set for our own containers. */
+          readonly command?: readonly string[];
+          /** Of a sidecar. May not be set for our own containers. */
+          readonly image?: string;
+          /** Of a sidecar. May not be set for our own containers. */
+          readonly imagePullPolicy?: string;
+          /** Of a sidecar. May not be set for our own containers. */
+          readonly ports?: readonly Readonly<Record<string, unknown>>[];
+          /** Of a sidecar. May not be set for our own containers. */
+          readonly resources?: Readonly<Record<string, unknown>>;
+          /** Of a sidecar. May not be set for our own containers. */
+          readonly restartPolicy?: string;
+          /** Of a sidecar. May not be set for our own containers. */
+          readonly securityContext?: Readonly<Record<string, unknown>>;
+          /** Of a sidecar. May not be set for our own containers. */
+          readonly stdin?: boolean;
+          /** Of a sidecar. May not be set for our own containers. */
+          readonly tty?: boolean;
+          /** Of a sidecar. May not be set for our own containers. */
+          readonly workingDir?: string;
+          /** Hooks, as in a Pod. preStop of container api may not be set. */
+          readonly lifecycle?: {
+            /** Hook before the container ends. */
+            readonly preStop?: Readonly<Record<string, unknown>>;
+          } & Readonly<Record<string, unknown>>;
+          /** Variables of the environment besides our own. */
+          readonly env?: readonly ({
+            /** Name of the variable. */
+            readonly name: string;
+          } & Readonly<Record<string, unknown>>)[];
+          /** Mounts besides our own. */
+          readonly volumeMounts?: readonly ({
+            /** Where the volume is mounted. */
+            readonly mountPath: string;
+          } & Readonly<Record<string, unknown>>)[];
+        } & Readonly<Record<string, unknown>>)[];
+      } & Readonly<Record<string, unknown>>;
       /** Labels besides our own. */
       readonly labels?: Readonly<Record<string, string>>;
       /** Annotations besides our own. */
@@ -1222,6 +1314,98 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
         podTemplate: {
           type: 'object',
           properties: {
+            metadata: {
+              type: 'object',
+              properties: {
+                labels: { type: 'object', maxProperties: 64, additionalProperties: { type: 'string', maxLength: 63 } },
+                annotations: {
+                  type: 'object',
+                  maxProperties: 64,
+                  additionalProperties: { type: 'string', maxLength: 4096 },
+                },
+              },
+              additionalProperties: false,
+            },
+            spec: {
+              type: 'object',
+              properties: {
+                activeDeadlineSeconds: { type: 'integer', format: 'int64' },
+                automountServiceAccountToken: { type: 'boolean' },
+                enableServiceLinks: { type: 'boolean' },
+                ephemeralContainers: { type: 'array', maxItems: 64, items: { type: 'object' } },
+                hostIPC: { type: 'boolean' },
+                hostNetwork: { type: 'boolean' },
+                hostPID: { type: 'boolean' },
+                nodeName: { type: 'string', maxLength: 1024 },
+                restartPolicy: { type: 'string', maxLength: 1024 },
+                serviceAccount: { type: 'string', maxLength: 1024 },
+                terminationGracePeriodSeconds: { type: 'integer', format: 'int64' },
+                securityContext: {
+                  type: 'object',
+                  properties: {
+                    fsGroup: { type: 'integer', format: 'int64' },
+                    runAsGroup: { type: 'integer', format: 'int64' },
+                    runAsNonRoot: { type: 'boolean' },
+                    runAsUser: { type: 'integer', format: 'int64' },
+                    seccompProfile: { type: 'object' },
+                  },
+                },
+                volumes: {
+                  type: 'array',
+                  maxItems: 64,
+                  items: {
+                    type: 'object',
+                    required: ['name'],
+                    properties: { name: { type: 'string', maxLength: 63 } },
+                  },
+                  uniqueBy: 'name',
+                },
+                containers: {
+                  type: 'array',
+                  maxItems: 16,
+                  items: {
+                    type: 'object',
+                    required: ['name'],
+                    properties: {
+                      name: { type: 'string', maxLength: 63 },
+                      args: { type: 'array', maxItems: 256, items: { type: 'string', maxLength: 65536 } },
+                      command: { type: 'array', maxItems: 256, items: { type: 'string', maxLength: 65536 } },
+                      image: { type: 'string', maxLength: 1024 },
+                      imagePullPolicy: { type: 'string', maxLength: 1024 },
+                      ports: { type: 'array', maxItems: 64, items: { type: 'object' } },
+                      resources: { type: 'object' },
+                      restartPolicy: { type: 'string', maxLength: 1024 },
+                      securityContext: { type: 'object' },
+                      stdin: { type: 'boolean' },
+                      tty: { type: 'boolean' },
+                      workingDir: { type: 'string', maxLength: 1024 },
+                      lifecycle: { type: 'object', properties: { preStop: { type: 'object' } } },
+                      env: {
+                        type: 'array',
+                        maxItems: 128,
+                        items: {
+                          type: 'object',
+                          required: ['name'],
+                          properties: { name: { type: 'string', maxLength: 253 } },
+                        },
+                        uniqueBy: 'name',
+                      },
+                      volumeMounts: {
+                        type: 'array',
+                        maxItems: 64,
+                        items: {
+                          type: 'object',
+                          required: ['mountPath'],
+                          properties: { mountPath: { type: 'string', maxLength: 1024 } },
+                        },
+                        uniqueBy: 'mountPath',
+                      },
+                    },
+                  },
+                  uniqueBy: 'name',
+                },
+              },
+            },
             labels: { type: 'object', maxProperties: 64, additionalProperties: { type: 'string', maxLength: 63 } },
             annotations: {
               type: 'object',

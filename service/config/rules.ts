@@ -1,46 +1,16 @@
 import { durationMs } from './duration.ts';
 import type { ConfigProblem } from './errors.ts';
 import type { TonApi } from './manifest.gen.ts';
+import { podTemplateRules } from './pod-template-rules.ts';
+import { rule, type Rule } from './rule.ts';
 
 type Spec = TonApi['spec'];
 type Item<L> = L extends readonly (infer T)[] ? T : never;
-
-/** Rule over several fields. The API server checks it as CEL; this check is for manifests that no API server sees. */
-export type Rule = {
-  /** Object that the rule applies to: `` for the manifest, `spec.plans[]` for each plan. */
-  readonly scope: string;
-  /** Rule in the custom resource's CEL. A test compares both lists. */
-  readonly cel: string;
-  /**
-   * Fields of the object that the rule reads (`plans[].name`: that of each plan). If a field has the wrong shape, the rule is skipped. Fields of
-   * which only the presence counts are not listed.
-   */
-  readonly reads: readonly string[];
-  /** Returns the faulty field (`` for the object itself) and the expected value; undefined when the rule holds. */
-  readonly check: (self: never) => { readonly field: string; readonly expected: string } | undefined;
-};
 
 /** Most characters of a name. Names of children are derived from it, and label values end at 63. */
 const NAME_LENGTH_MAX = 40;
 const REQUEST_TIMEOUT_MIN_MS = 100;
 const REQUEST_TIMEOUT_MAX_MS = 300_000;
-
-function rule(
-  scope: string,
-  cel: string,
-  reads: readonly string[],
-  check: (self: never) => readonly [broken: boolean, field: string, expected: string],
-): Rule {
-  return {
-    scope,
-    cel,
-    reads,
-    check: (self: never) => {
-      const [broken, field, expected] = check(self);
-      return broken ? { field, expected } : undefined;
-    },
-  };
-}
 
 function caBundleRule(scope: string): Rule {
   return rule(
@@ -327,6 +297,7 @@ export const rules: readonly Rule[] = [
       `expected an http or https URL, got ${endpoint}`,
     ],
   ),
+  ...podTemplateRules,
 ];
 
 /**

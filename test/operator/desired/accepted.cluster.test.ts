@@ -117,6 +117,12 @@ describe.skipIf(missing)('the API server', () => {
         metadata: { name: 'high' },
         value: 10,
       });
+      await client.apply('/apis/node.k8s.io/v1/runtimeclasses/gvisor', {
+        apiVersion: 'node.k8s.io/v1',
+        kind: 'RuntimeClass',
+        metadata: { name: 'gvisor' },
+        handler: 'gvisor',
+      });
       const pods = objects.filter(({ spec }) => spec?.['template'] !== undefined).map(podOf);
       expect(pods.length).toBeGreaterThan(0);
       for (const pod of pods) {
