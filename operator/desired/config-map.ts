@@ -23,6 +23,7 @@ const operatorFields: ReadonlySet<string> = new Set([
   'keys',
   'networkPolicy',
   'metadata',
+  'ignoreDifferences',
   'podTemplate',
 ]);
 

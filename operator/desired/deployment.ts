@@ -93,6 +93,7 @@ const warmFields: ReadonlySet<string> = new Set([
   'keys',
   'networkPolicy',
   'metadata',
+  'ignoreDifferences',
   'indexer',
 ]);
 

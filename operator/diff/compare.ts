@@ -75,6 +75,37 @@ function compareLists(
   }
 }
 
+/**
+ * The desired value with live values at the given paths. A field that live lacks is left out.
+ * An ignored path below a list that is replaced as a whole takes effect while both lists have the same length.
+ */
+export function withLiveFields(
+  desired: unknown,
+  live: unknown,
+  isIgnored: (path: string) => boolean,
+  path = '',
+): unknown {
+  if (path !== '' && isIgnored(path)) return live;
+  if (isFields(desired) && isFields(live)) {
+    const fields = Object.entries(desired).map(([name, value]): [string, unknown] => [
+      name,
+      withLiveFields(value, live[name], isIgnored, below(path, name)),
+    ]);
+    return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
+  }
+  if (!Array.isArray(desired) || !Array.isArray(live)) return desired;
+  const keys = keysOf(path);
+  if (keys === undefined) {
+    if (desired.length !== live.length) return desired;
+    return desired.map((value, index) => withLiveFields(value, live[index], isIgnored, `${path}[${index}]`));
+  }
+  const found = new Map(live.map((element) => [keyText(element, keys), element]));
+  return desired.map((element) => {
+    const key = keyText(element, keys);
+    return found.has(key) ? withLiveFields(element, found.get(key), isIgnored, `${path}[${key}]`) : element;
+  });
+}
+
 /** Paths of the fields without fields below them, named as in `compareFields`. A list that is replaced as a whole is one leaf. */
 export function leafPaths(value: unknown, path = ''): string[] {
   if (isFields(value) && !isEmpty(value)) {

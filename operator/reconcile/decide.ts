@@ -7,6 +7,7 @@ import { missingMounts } from '../rollout/missing-mounts.ts';
 import type { RolloutView } from '../status/observed.ts';
 import { templateHash } from '../status/summarize.ts';
 import type { CanaryWatch } from './canary-watch.ts';
+import { withIgnored } from '../diff/ignored.ts';
 import type { Observation } from './observation.ts';
 import type { RolloutQueue } from './rollout-queue.ts';
 import { templateChanges, templateOf, type TemplateChange } from './rollout.ts';
@@ -41,9 +42,11 @@ export async function decide(
   signal: AbortSignal,
 ): Promise<Decision> {
   const { release } = dependencies;
-  const buildWith = (rollout: Rollout): DesiredObject[] => build(tonApi, { ...seen.references, rollout }, release);
+  const buildAll = (rollout: Rollout): DesiredObject[] => build(tonApi, { ...seen.references, rollout }, release);
+  const buildWith = (rollout: Rollout): DesiredObject[] => withIgnored(tonApi, buildAll(rollout), seen.children);
   const wanted = buildWith({});
-  const hash = hashOfApi(tonApi, wanted);
+  // A value of another writer makes no new template.
+  const hash = hashOfApi(tonApi, buildAll({}));
   const changes = templateChanges(tonApi, wanted, seen.children);
   const vain = changes.filter((change) => missingMounts(change.wanted, seen.missing).length > 0);
   const startable = changes.filter((change) => !vain.includes(change));

@@ -419,6 +419,28 @@ export type TonApi = {
         readonly annotations?: Readonly<Record<string, string>>;
       }[];
     };
+    /** Fields of objects made for this TonApi that others may change or remove, as a VerticalPodAutoscaler. The operator sets them once and then leaves them. */
+    readonly ignoreDifferences?: readonly {
+      /** Kind of the objects. */
+      readonly kind:
+        | 'Deployment'
+        | 'HTTPRoute'
+        | 'HorizontalPodAutoscaler'
+        | 'Ingress'
+        | 'NetworkPolicy'
+        | 'PodDisruptionBudget'
+        | 'PrometheusRule'
+        | 'Probe'
+        | 'ScaledObject'
+        | 'Service'
+        | 'ServiceAccount'
+        | 'ServiceMonitor'
+        | 'StatefulSet';
+      /** Name of the object, as mainnet-api. Unset, all of the kind. */
+      readonly name?: string;
+      /** Paths of the fields, each with all below it, as ton-operator plan writes them: spec.template.spec.containers[api].resources, metadata.annotations[example.com/team]. */
+      readonly fields: readonly string[];
+    }[];
     /** What may be set on the pods: a PodTemplateSpec, and short forms of its fields. A short form wins over the field in spec. */
     readonly podTemplate?: {
       /** Labels and annotations of the pods, as in a PodTemplateSpec. They win over labels and annotations beside it. */
@@ -1310,6 +1332,47 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
             },
           },
           additionalProperties: false,
+        },
+        ignoreDifferences: {
+          type: 'array',
+          maxItems: 16,
+          items: {
+            type: 'object',
+            required: ['kind', 'fields'],
+            properties: {
+              kind: {
+                type: 'string',
+                enum: [
+                  'Deployment',
+                  'HTTPRoute',
+                  'HorizontalPodAutoscaler',
+                  'Ingress',
+                  'NetworkPolicy',
+                  'PodDisruptionBudget',
+                  'PrometheusRule',
+                  'Probe',
+                  'ScaledObject',
+                  'Service',
+                  'ServiceAccount',
+                  'ServiceMonitor',
+                  'StatefulSet',
+                ],
+              },
+              name: { type: 'string', maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' },
+              fields: {
+                type: 'array',
+                minItems: 1,
+                maxItems: 16,
+                items: {
+                  type: 'string',
+                  maxLength: 512,
+                  pattern: '^(spec|metadata\\.labels|metadata\\.annotations)[.[].+$',
+                },
+                uniqueItems: true,
+              },
+            },
+            additionalProperties: false,
+          },
         },
         podTemplate: {
           type: 'object',

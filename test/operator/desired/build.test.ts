@@ -181,6 +181,7 @@ describe('the template of the API pods', () => {
     ['networkPolicy', { networkPolicy: false }],
     ['exposure', { exposure: { kind: 'Ingress', hosts: ['other.example.com'] } }],
     ['hibernate', { hibernate: true }],
+    ['ignoreDifferences', { ignoreDifferences: [{ kind: 'Deployment', fields: ['spec.minReadySeconds'] }] }],
     ['service', { service: { type: 'LoadBalancer', sessionAffinity: 'ClientIP' } }],
   ];
   const cold: readonly [string, Partial<TonApi['spec']>][] = [
