@@ -11,6 +11,7 @@ export {
 export { keyHash, makeKey } from '../service/config/api-key.ts';
 export { ConfigError } from '../service/config/errors.ts';
 export { scopeOf } from '../service/config/scope.ts';
+export { postgresPartNames, type PostgresParts } from '../service/config/postgres-parts.ts';
 export { durationMs } from '../service/config/duration.ts';
 export { validateManifest } from '../service/config/schema.ts';
 export { hotFields } from '../service/config/manifest.gen.ts';

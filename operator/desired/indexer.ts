@@ -90,9 +90,9 @@ const KEY_LENGTH = 8;
 export function migrationKey(tonApi: TonApi): string {
   const { image, postgres } = tonApi.spec;
   const { repository, tag, digest } = image ?? {};
-  const { secretRef, caBundle } = postgres ?? {};
+  const { secretRef, parts, caBundle } = postgres ?? {};
   const restart = annotationOf(tonApi, 'restart');
-  return contentHash({ repository, tag, digest, secretRef, caBundle, restart }).slice(0, KEY_LENGTH);
+  return contentHash({ repository, tag, digest, secretRef, parts, caBundle, restart }).slice(0, KEY_LENGTH);
 }
 
 /** True when a migration has done what is wanted. A newer schema serves older releases: it is widened first, narrowed last. */

@@ -1,4 +1,5 @@
 import type { TonApi } from '../resource.ts';
+import { postgresPartNames, type PostgresParts } from '../service-config.ts';
 import { configFile } from './config-map.ts';
 import { childNames } from './names.ts';
 
@@ -96,14 +97,25 @@ export function mountsDatabase(template: object): boolean {
 export function postgresMounts(tonApi: TonApi, readOnly: boolean): Mounts {
   const { postgres } = tonApi.spec;
   if (postgres === undefined) return nothing;
-  const { secretRef, readOnlySecretRef, caBundle } = postgres;
+  const { secretRef, parts, readOnlySecretRef, caBundle } = postgres;
   return joined([
-    secretFile(databaseVolume, secretRef, '--postgres-file', 'uri'),
+    parts === undefined ? nothing : partFiles(parts, readOnly),
+    secretRef === undefined ? nothing : secretFile(databaseVolume, secretRef, '--postgres-file', 'uri'),
     readOnly && readOnlySecretRef !== undefined
       ? secretFile('postgres-replica', readOnlySecretRef, '--postgres-replica-file', 'uri')
       : nothing,
     caMounts('postgres-ca', caBundle, '--postgres-ca-file'),
   ]);
+}
+
+/** A folder with a file for each part of the connection that comes from a Secret. */
+function partFiles(parts: PostgresParts, readOnly: boolean): Mounts {
+  const sources = postgresPartNames.flatMap((part) => {
+    const reference = part === 'readOnlyHost' && !readOnly ? undefined : parts[part]?.secretRef;
+    if (reference === undefined) return [];
+    return [{ secret: { name: reference.name, items: [{ key: reference.key, path: part }] } }];
+  });
+  return folder(databaseVolume, { projected: { sources } }, ['--postgres-folder', `${root}/${databaseVolume}`]);
 }
 
 /** The authorities of the collector of traces. */

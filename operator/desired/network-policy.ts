@@ -71,12 +71,18 @@ function egress(tonApi: TonApi, references: References): Rule[] {
   ];
 }
 
+/** A port that the manifest names, else the usual ones. */
+function portsOf({ parts }: NonNullable<TonApi['spec']['postgres']>): readonly number[] {
+  const named = parts?.port?.value;
+  return named === undefined ? postgresPorts : [Number(named)];
+}
+
 /** DNS, the database, and the receiver of traces. */
 function everyPodsEgress({ spec }: TonApi): Rule[] {
   const endpoint = spec.observability?.tracing?.endpoint;
   return [
     { ports: [{ port: 53, protocol: 'UDP' }, tcp(53)] },
-    ...(spec.postgres === undefined ? [] : [{ ports: postgresPorts.map(tcp) }]),
+    ...(spec.postgres === undefined ? [] : [{ ports: portsOf(spec.postgres).map(tcp) }]),
     ...(endpoint === undefined ? [] : [{ ports: [tcp(portOf(endpoint))] }]),
   ];
 }

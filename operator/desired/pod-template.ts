@@ -42,7 +42,7 @@ export function withPodTemplate({ spec }: TonApi, own: OwnContainer, pod: Fields
   const given = spec.podTemplate?.spec;
   if (given === undefined) return pod;
   const { containers = [], initContainers, volumes, topologySpreadConstraints, ...rest } = given as GivenPod;
-  const spread = topologySpreadConstraints && { topologySpreadConstraints };
+  const spread = topologySpreadConstraints === undefined ? {} : { topologySpreadConstraints };
   if (own === 'redis') return { ...merged(rest, pod), ...spread };
   const mine = containers.find(({ name }) => name === own);
   // A sidecar would keep the Job of a migration from its end.

@@ -1,4 +1,5 @@
 import type { TonApi } from '../resource.ts';
+import { postgresPartNames } from '../service-config.ts';
 
 /** A Secret or ConfigMap that a spec names, in the namespace of its TonApi. */
 export type NamedObject = { readonly kind: 'ConfigMap' | 'Secret'; readonly name: string };
@@ -14,7 +15,8 @@ export function namedObjects({ spec }: Pick<TonApi, 'spec'>): NamedObject[] {
   ];
   const secrets = [
     spec.rateLimits.redis.secretRef?.name,
-    postgres?.secretRef.name,
+    postgres?.secretRef?.name,
+    ...postgresPartNames.map((part) => postgres?.parts?.[part]?.secretRef?.name),
     postgres?.readOnlySecretRef?.name,
     exposure?.tlsSecretName,
     liteServerConfigRef?.kind === 'Secret' ? liteServerConfigRef.name : undefined,

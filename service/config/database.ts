@@ -3,7 +3,7 @@ import type { TonApi } from './manifest.gen.ts';
 
 /** The database of the index. */
 export type PostgresConfig = {
-  /** Secret with the URI; null when only the command line names it. */
+  /** Secret with the URI; null when the command line names it, or when the URI has parts. */
   readonly secret: SecretKey | null;
   /** Secret with the URI of a read replica; null: the same database. */
   readonly readOnlySecret: SecretKey | null;
@@ -29,7 +29,7 @@ export const ownPostgres: PostgresConfig = { secret: null, readOnlySecret: null,
 
 export function postgresOf({ postgres }: TonApi['spec']): PostgresConfig | null {
   if (postgres === undefined) return null;
-  const { secretRef, readOnlySecretRef = null, schema, poolSize } = postgres;
+  const { secretRef = null, readOnlySecretRef = null, schema, poolSize } = postgres;
   return { secret: secretRef, readOnlySecret: readOnlySecretRef, schema, poolSize };
 }
 

@@ -178,14 +178,89 @@ export type TonApi = {
       /** While Redis is away. Local: each pod allows its share of every limit; Open: no limits; Closed: every request is refused. */
       readonly onRedisFailure: 'Local' | 'Open' | 'Closed';
     };
-    /** Database of the index. Cannot be removed once set. */
+    /** Database of the index, by its URI or by the parts of it. Cannot be removed once set. */
     readonly postgres?: {
       /** Secret with the connection URI. */
-      readonly secretRef: {
+      readonly secretRef?: {
         /** Name of the Secret, in the same namespace. */
         readonly name: string;
         /** Key in the Secret's data. */
         readonly key: string;
+      };
+      /** The connection from its parts, in place of secretRef. Keys have the names that CloudNativePG and external-secrets use. A change of a Secret needs no restart. */
+      readonly parts?: {
+        /** Host name or address. */
+        readonly host: {
+          /** The value itself. */
+          readonly value?: string;
+          /** Secret with the value. */
+          readonly secretRef?: {
+            /** Name of the Secret, in the same namespace. */
+            readonly name: string;
+            /** Key in the Secret's data. */
+            readonly key: string;
+          };
+        };
+        /** Port. Unset, 5432. */
+        readonly port?: {
+          /** The value itself. */
+          readonly value?: string;
+          /** Secret with the value. */
+          readonly secretRef?: {
+            /** Name of the Secret, in the same namespace. */
+            readonly name: string;
+            /** Key in the Secret's data. */
+            readonly key: string;
+          };
+        };
+        /** Name of the database. */
+        readonly database: {
+          /** The value itself. */
+          readonly value?: string;
+          /** Secret with the value. */
+          readonly secretRef?: {
+            /** Name of the Secret, in the same namespace. */
+            readonly name: string;
+            /** Key in the Secret's data. */
+            readonly key: string;
+          };
+        };
+        /** Name of the user. */
+        readonly user: {
+          /** The value itself. */
+          readonly value?: string;
+          /** Secret with the value. */
+          readonly secretRef?: {
+            /** Name of the Secret, in the same namespace. */
+            readonly name: string;
+            /** Key in the Secret's data. */
+            readonly key: string;
+          };
+        };
+        /** Password of the user. */
+        readonly password: {
+          /** Secret with the value. */
+          readonly secretRef: {
+            /** Name of the Secret, in the same namespace. */
+            readonly name: string;
+            /** Key in the Secret's data. */
+            readonly key: string;
+          };
+        };
+        /** Host of a read-only replica for the API's queries, with the same port, database and user. */
+        readonly readOnlyHost?: {
+          /** The value itself. */
+          readonly value?: string;
+          /** Secret with the value. */
+          readonly secretRef?: {
+            /** Name of the Secret, in the same namespace. */
+            readonly name: string;
+            /** Key in the Secret's data. */
+            readonly key: string;
+          };
+        };
+        /** sslmode of libpq. Unset, verify-full with caBundle, else prefer. */
+        readonly sslMode?: 'disable' | 'allow' | 'prefer' | 'require' | 'verify-ca' | 'verify-full';
       };
       /** Secret with the URI of a read-only replica for the API's queries. Unset, the same database. */
       readonly readOnlySecretRef?: {
@@ -948,7 +1023,6 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
         },
         postgres: {
           type: 'object',
-          required: ['secretRef'],
           properties: {
             secretRef: {
               type: 'object',
@@ -956,6 +1030,113 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
               properties: {
                 name: { type: 'string', maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' },
                 key: { type: 'string', maxLength: 253, default: 'uri' },
+              },
+              additionalProperties: false,
+            },
+            parts: {
+              type: 'object',
+              required: ['host', 'database', 'user', 'password'],
+              properties: {
+                host: {
+                  type: 'object',
+                  properties: {
+                    value: { type: 'string', minLength: 1, maxLength: 253, pattern: '^[A-Za-z0-9.:_-]+$' },
+                    secretRef: {
+                      type: 'object',
+                      required: ['name'],
+                      properties: {
+                        name: { type: 'string', maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' },
+                        key: { type: 'string', maxLength: 253, default: 'host' },
+                      },
+                      additionalProperties: false,
+                    },
+                  },
+                  additionalProperties: false,
+                },
+                port: {
+                  type: 'object',
+                  properties: {
+                    value: { type: 'string', minLength: 1, maxLength: 5, pattern: '^[1-9][0-9]{0,4}$' },
+                    secretRef: {
+                      type: 'object',
+                      required: ['name'],
+                      properties: {
+                        name: { type: 'string', maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' },
+                        key: { type: 'string', maxLength: 253, default: 'port' },
+                      },
+                      additionalProperties: false,
+                    },
+                  },
+                  additionalProperties: false,
+                },
+                database: {
+                  type: 'object',
+                  properties: {
+                    value: { type: 'string', minLength: 1, maxLength: 253 },
+                    secretRef: {
+                      type: 'object',
+                      required: ['name'],
+                      properties: {
+                        name: { type: 'string', maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' },
+                        key: { type: 'string', maxLength: 253, default: 'dbname' },
+                      },
+                      additionalProperties: false,
+                    },
+                  },
+                  additionalProperties: false,
+                },
+                user: {
+                  type: 'object',
+                  properties: {
+                    value: { type: 'string', minLength: 1, maxLength: 253 },
+                    secretRef: {
+                      type: 'object',
+                      required: ['name'],
+                      properties: {
+                        name: { type: 'string', maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' },
+                        key: { type: 'string', maxLength: 253, default: 'username' },
+                      },
+                      additionalProperties: false,
+                    },
+                  },
+                  additionalProperties: false,
+                },
+                password: {
+                  type: 'object',
+                  required: ['secretRef'],
+                  properties: {
+                    secretRef: {
+                      type: 'object',
+                      required: ['name'],
+                      properties: {
+                        name: { type: 'string', maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' },
+                        key: { type: 'string', maxLength: 253, default: 'password' },
+                      },
+                      additionalProperties: false,
+                    },
+                  },
+                  additionalProperties: false,
+                },
+                readOnlyHost: {
+                  type: 'object',
+                  properties: {
+                    value: { type: 'string', minLength: 1, maxLength: 253, pattern: '^[A-Za-z0-9.:_-]+$' },
+                    secretRef: {
+                      type: 'object',
+                      required: ['name'],
+                      properties: {
+                        name: { type: 'string', maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' },
+                        key: { type: 'string', maxLength: 253, default: 'host' },
+                      },
+                      additionalProperties: false,
+                    },
+                  },
+                  additionalProperties: false,
+                },
+                sslMode: {
+                  type: 'string',
+                  enum: ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'],
+                },
               },
               additionalProperties: false,
             },

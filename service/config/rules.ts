@@ -151,6 +151,28 @@ export const rules: readonly Rule[] = [
       'expected one, since caBundle is set, got nothing',
     ],
   ),
+  rule(
+    'spec.postgres',
+    'has(self.secretRef) != has(self.parts)',
+    [],
+    ({ secretRef, parts }: NonNullable<Spec['postgres']>) => [
+      (secretRef === undefined) === (parts === undefined),
+      '',
+      `expected exactly one of secretRef, parts, got ${secretRef === undefined ? 'neither' : 'both'}`,
+    ],
+  ),
+  ...(['host', 'port', 'database', 'user', 'readOnlyHost'] as const).map((part) =>
+    rule(
+      `spec.postgres.parts.${part}`,
+      'has(self.value) != has(self.secretRef)',
+      [],
+      ({ value, secretRef }: { readonly value?: string; readonly secretRef?: object }) => [
+        (value === undefined) === (secretRef === undefined),
+        '',
+        `expected exactly one of value, secretRef, got ${secretRef === undefined ? 'neither' : 'both'}`,
+      ],
+    ),
+  ),
   caBundleRule('spec.rateLimits.redis.caBundle'),
   caBundleRule('spec.postgres.caBundle'),
   caBundleRule('spec.tokenMetadata.caBundle'),
@@ -256,14 +278,11 @@ export const rules: readonly Rule[] = [
     'spec.rollout',
     "!has(self.maxSurge) || !(self.maxSurge == 0 || self.maxSurge == '0%') || (has(self.maxUnavailable) && !(self.maxUnavailable == 0 || self.maxUnavailable == '0%'))",
     ['maxSurge', 'maxUnavailable'],
-    ({ maxSurge, maxUnavailable = 0 }: NonNullable<Spec['rollout']>) => {
-      const isNone = (pods: number | string): boolean => pods === 0 || pods === '0%';
-      return [
-        maxSurge !== undefined && isNone(maxSurge) && isNone(maxUnavailable),
-        'maxUnavailable',
-        `expected more than 0, since maxSurge is ${maxSurge}, got ${maxUnavailable}`,
-      ];
-    },
+    ({ maxSurge, maxUnavailable = 0 }: NonNullable<Spec['rollout']>) => [
+      [maxSurge, maxUnavailable].every((pods) => pods === 0 || pods === '0%'),
+      'maxUnavailable',
+      `expected more than 0, since maxSurge is ${maxSurge}, got ${maxUnavailable}`,
+    ],
   ),
   rule(
     'spec.rollout',

@@ -1,6 +1,7 @@
 import type { SecretKey } from '../config.ts';
 import type { TonApi } from './manifest.gen.ts';
 import { readManifest } from './manifest.ts';
+import { urisOfParts, type PostgresPartName } from './postgres-parts.ts';
 
 /** Secrets that the manifest's file may contain besides the configuration, which has none. */
 export type ManifestSecrets = {
@@ -26,9 +27,13 @@ type CaBundleField = NonNullable<NonNullable<TonApi['spec']['postgres']>['caBund
 /**
  * Returns the values of Secrets in the manifest's own file; undefined for each missing Secret.
  *
+ * @param mountedPart value of a part of `postgres.parts` from a mounted Secret, which wins; undefined for none
  * @throws ConfigError as `configFromManifest`
  */
-export function secretsOfManifest(text: string): ManifestSecrets {
+export function secretsOfManifest(
+  text: string,
+  mountedPart: (name: PostgresPartName) => string | undefined = () => undefined,
+): ManifestSecrets {
   const { tonApi, lookup } = readManifest(text);
   const { rateLimits, postgres } = tonApi.spec;
   const valueOf = (reference: SecretKey | undefined): string | undefined =>
@@ -38,11 +43,13 @@ export function secretsOfManifest(text: string): ManifestSecrets {
     const reference = secretRef ?? configMapRef;
     return reference && { source: `${kind} ${reference.name}`, text: lookup({ kind, ...reference }) };
   };
+  const { parts } = postgres ?? {};
+  const made = parts && urisOfParts(parts, (name) => mountedPart(name) ?? valueOf(parts[name]?.secretRef));
   return {
     redisUrl: valueOf(rateLimits.redis.secretRef),
     redisCa: bundleOf(rateLimits.redis.caBundle),
-    postgresUrl: valueOf(postgres?.secretRef),
-    postgresReplicaUrl: valueOf(postgres?.readOnlySecretRef),
+    postgresUrl: made === undefined ? valueOf(postgres?.secretRef) : made.uri,
+    postgresReplicaUrl: made?.replicaUri ?? valueOf(postgres?.readOnlySecretRef),
     postgresCa: bundleOf(postgres?.caBundle),
     metadataCa: bundleOf(tonApi.spec.tokenMetadata?.caBundle),
     tracingCa: bundleOf(tonApi.spec.observability?.tracing?.caBundle),

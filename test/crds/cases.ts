@@ -1,5 +1,7 @@
 import { firstOf, key, specOf } from '#test/service/config/manifest-builder.ts';
 
+import { podTemplateCases } from './pod-template-cases.ts';
+
 type Fields = Record<string, unknown>;
 
 /** Changes the smallest valid spec, or the whole object. */
@@ -60,6 +62,12 @@ const all =
 const nothing: Change = () => undefined;
 
 const postgres = { secretRef: { name: 'database' } };
+const connection = {
+  host: { value: 'db.example.com' },
+  database: { value: 'ton' },
+  user: { value: 'ton' },
+  password: { secretRef: { name: 'database' } },
+};
 const indexer = (fields: Fields): Change => set({ postgres, indexer: fields });
 const tokenMetadata = (fields: Fields): Change => set({ postgres, tokenMetadata: fields });
 const autoscaling = (fields: Fields): Change => set({ autoscaling: { maxReplicas: 5, ...fields } });
@@ -68,8 +76,6 @@ const parents = (of: readonly object[]): Change =>
   exposure({ kind: 'HTTPRoute', parentRefs: of.map((part) => ({ name: 'public', ...part })) });
 const service = (fields: Fields): Change => set({ service: fields });
 const rollout = (fields: Fields): Change => set({ rollout: fields });
-const podSpec = (fields: Fields): Change => set({ podTemplate: { spec: fields } });
-const container = (name: string, fields: Fields): Change => podSpec({ containers: [{ name, ...fields }] });
 const steps = [{ weight: 10, hold: '5m' }];
 
 /** Every rule of TonApi. */
@@ -148,6 +154,26 @@ export const tonApiCases: readonly RuleCase[] = [
     accepted: set({ postgres: { ...postgres, poolSize: 20 } }),
     refused: unset('postgres'),
   },
+  {
+    message: 'set exactly one of secretRef, parts',
+    field: 'spec.postgres',
+    accepted: set({ postgres: { parts: connection } }),
+    refused: set({ postgres: { ...postgres, parts: connection } }),
+  },
+  {
+    message: 'set exactly one of secretRef, parts',
+    field: 'spec.postgres',
+    accepted: set({ postgres: { ...postgres, readOnlySecretRef: { name: 'replica' } } }),
+    refused: set({ postgres: { readOnlySecretRef: { name: 'replica' } } }),
+  },
+  ...['host', 'port', 'database', 'user', 'readOnlyHost'].map((part) => ({
+    message: 'set exactly one of value, secretRef',
+    field: `spec.postgres.parts.${part}`,
+    accepted: set({ postgres: { parts: { ...connection, [part]: { secretRef: { name: 'database' } } } } }),
+    refused: set({
+      postgres: { parts: { ...connection, [part]: { value: '5433', secretRef: { name: 'database' } } } },
+    }),
+  })),
   {
     message: 'a plan with archive needs an archive lite server',
     field: 'spec',
@@ -332,7 +358,7 @@ export const tonApiCases: readonly RuleCase[] = [
       refused: parents(parts),
     };
   }),
-  ...podTemplateCases(),
+  ...podTemplateCases,
   {
     message: 'loadBalancerClass and loadBalancerSourceRanges need type LoadBalancer',
     field: 'spec.service',
@@ -454,86 +480,3 @@ export const tonApiKeyCases: readonly RuleCase[] = [
     refused: set({ allowedSources: ['10.0.0.0/8', '10.0.0.1'] }),
   },
 ];
-
-/** A case for each field of a PodSpec that may not be set, by its name, and for each that only a sidecar may have. */
-function podTemplateCases(): RuleCase[] {
-  const podFields: Fields = {
-    activeDeadlineSeconds: 1,
-    automountServiceAccountToken: true,
-    enableServiceLinks: true,
-    ephemeralContainers: [{ name: 'x' }],
-    hostIPC: true,
-    hostNetwork: true,
-    hostPID: true,
-    nodeName: 'x',
-    restartPolicy: 'Always',
-    serviceAccount: 'x',
-    terminationGracePeriodSeconds: 1,
-  };
-  const securityFields: Fields = {
-    fsGroup: 1,
-    runAsGroup: 1,
-    runAsNonRoot: false,
-    runAsUser: 0,
-    seccompProfile: { type: 'Unconfined' },
-  };
-  const containerFields: Fields = {
-    args: ['x'],
-    command: ['x'],
-    image: 'x',
-    imagePullPolicy: 'Always',
-    ports: [{ containerPort: 1 }],
-    resources: { limits: { cpu: '1' } },
-    restartPolicy: 'Always',
-    securityContext: { privileged: true },
-    stdin: true,
-    tty: true,
-    workingDir: '/',
-  };
-  const spec = 'spec.podTemplate.spec';
-  const first = `${spec}.containers[0]`;
-  return [
-    ...Object.entries(podFields).map(([field, value]) => ({
-      message: `${field} may not be set`,
-      field: `${spec}.${field}`,
-      accepted: podSpec({ dnsPolicy: 'Default', runtimeClassName: 'gvisor', serviceAccountName: 'x' }),
-      refused: podSpec({ [field]: value }),
-    })),
-    ...Object.entries(securityFields).map(([field, value]) => ({
-      message: `${field} may not be set`,
-      field: `${spec}.securityContext.${field}`,
-      accepted: podSpec({ securityContext: { supplementalGroups: [7] } }),
-      refused: podSpec({ securityContext: { [field]: value } }),
-    })),
-    ...Object.entries(containerFields).map(([field, value]) => ({
-      message: `${field} of our own containers may not be set`,
-      field: `${first}.${field}`,
-      accepted: container('sidecar', { [field]: value }),
-      refused: container('migration', { [field]: value }),
-    })),
-    {
-      message: "a volume of this name is the operator's own",
-      field: `${spec}.volumes[0].name`,
-      accepted: podSpec({ volumes: [{ name: 'extra', emptyDir: {} }] }),
-      refused: podSpec({ volumes: [{ name: 'postgres', emptyDir: {} }] }),
-    },
-    {
-      message: 'preStop of container api may not be set',
-      field: first,
-      accepted: container('indexer', { lifecycle: { preStop: { sleep: { seconds: 1 } } } }),
-      refused: container('api', { lifecycle: { preStop: { sleep: { seconds: 1 } } } }),
-    },
-    {
-      message: 'NODE_NAME, NODE_OPTIONS, POD_IP and POD_NAME of our own containers may not be set',
-      field: `${first}.env`,
-      accepted: container('api', { env: [{ name: 'HTTPS_PROXY', value: 'http://proxy:3128' }] }),
-      refused: container('api', { env: [{ name: 'A' }, { name: 'NODE_OPTIONS', value: 'x' }] }),
-    },
-    {
-      message: '/tmp, /etc/tonplane and /var/lib/tonplane of our own containers may not be mounted',
-      field: `${first}.volumeMounts`,
-      accepted: container('api', { volumeMounts: [{ name: 'extra', mountPath: '/etc/extra' }] }),
-      refused: container('api', { volumeMounts: [{ name: 'extra', mountPath: '/etc/tonplane/config' }] }),
-    },
-  ];
-}

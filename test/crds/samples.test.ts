@@ -25,7 +25,7 @@ describe('a sample', () => {
       liteServerConfigRef && `kubectl create configmap ${liteServerConfigRef.name} `,
       rateLimits.redis.secretRef && `kubectl create secret generic ${rateLimits.redis.secretRef.name} `,
       exposure?.tlsSecretName && `kubectl create secret tls ${exposure.tlsSecretName} `,
-      postgres && `kubectl create secret generic ${postgres.secretRef.name} `,
+      postgres?.secretRef && `kubectl create secret generic ${postgres.secretRef.name} `,
     ].filter((command) => command !== undefined);
     expect(wanted.length).toBeGreaterThan(0);
     for (const command of wanted) expect(textOf(name)).toContain(command);

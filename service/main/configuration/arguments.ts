@@ -31,6 +31,8 @@ export type Arguments = {
   /** Files that have the URIs, as mounted from Secrets; followed while the process runs. */
   readonly postgresFile: string | undefined;
   readonly postgresReplicaFile: string | undefined;
+  /** Folder with a file for each part of the connection that the manifest takes from Secrets; followed too. */
+  readonly postgresFolder: string | undefined;
   /** File with the certificate authorities of both; followed too. */
   readonly postgresCaFile: string | undefined;
   /** The same of the collector of traces. */
@@ -100,6 +102,7 @@ const options = {
   'postgres-url': { type: 'string' },
   'postgres-file': { type: 'string' },
   'postgres-replica-file': { type: 'string' },
+  'postgres-folder': { type: 'string' },
   'postgres-ca-file': { type: 'string' },
   'tracing-ca-file': { type: 'string' },
   'metadata-ca-file': { type: 'string' },
@@ -182,6 +185,8 @@ Over lite servers of a real network, one of:
   --postgres-url URI    of the index (or TONPLANE_POSTGRES_URL): postgres://user:password@host/database
   --postgres-file FILE, --postgres-replica-file FILE
                         that hold the URI, and that of a replica to read from, as mounted from Secrets
+  --postgres-folder DIR with the files host, port, database, user, password and readOnlyHost, for postgres.parts of the
+                        manifest
   --postgres-ca-file FILE
                         PEM certificates of the authorities that sign the certificate of Postgres
   --tracing-ca-file FILE
@@ -232,6 +237,7 @@ export function parseArguments(args: readonly string[]): Arguments {
     postgresUrl: postgresUrl(values['postgres-url']),
     postgresFile: values['postgres-file'],
     postgresReplicaFile: values['postgres-replica-file'],
+    postgresFolder: values['postgres-folder'],
     postgresCaFile: values['postgres-ca-file'],
     tracingCaFile: values['tracing-ca-file'],
     metadataCaFile: values['metadata-ca-file'],

@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
 import {
   canonicalHash,
   configFromGlobalConfig,
@@ -8,6 +11,7 @@ import {
   type CaBundle,
   type ProcessSettings,
 } from '#service/config.ts';
+import { postgresPartNames, type PostgresPartName } from '#service/config/postgres-parts.ts';
 import { redisTlsProblem, redisUrlProblem } from '#service/limits/redis/connection.ts';
 import { caBundleProblem } from '#service/tls/ca-bundle.ts';
 import type { Arguments } from './arguments.ts';
@@ -44,10 +48,9 @@ export function loadConfiguration(args: Arguments, environment: NodeJS.ProcessEn
   const given = givenUrls(args, environment);
   if (args.manifest !== undefined) {
     const text = readNamedFile('--manifest', args.manifest);
-    const secrets = secretsOfManifest(text);
+    const secrets = secretsOfManifest(text, mountedParts(args));
     const redisUrl = given.redisUrl ?? checked(redisUrlProblem, 'spec.rateLimits.redis.secretRef', secrets.redisUrl);
-    const postgresUrl =
-      given.postgresUrl ?? checked(postgresUrlProblem, 'spec.postgres.secretRef', secrets.postgresUrl);
+    const postgresUrl = given.postgresUrl ?? checked(postgresUrlProblem, 'spec.postgres', secrets.postgresUrl);
     // A role that does not connect to a server gets neither its URL nor its authorities.
     const redisCa =
       redisUrl && authoritiesOf('--redis-ca-file', args.redisCaFile, 'spec.rateLimits.redis', secrets.redisCa);
@@ -78,9 +81,20 @@ export function loadConfiguration(args: Arguments, environment: NodeJS.ProcessEn
 /** The files that `loadConfiguration` reads. */
 export function configurationFiles(args: Arguments): string[] {
   const { manifest, globalConfig, redisFile, redisCaFile, postgresFile, postgresReplicaFile, postgresCaFile } = args;
+  const parts = postgresPartNames.flatMap((name) =>
+    args.postgresFolder === undefined ? [] : [join(args.postgresFolder, name)],
+  );
   const authorities = [redisCaFile, postgresCaFile, args.tracingCaFile, args.metadataCaFile];
-  const files = [manifest, globalConfig, redisFile, postgresFile, postgresReplicaFile, ...authorities];
+  const files = [manifest, globalConfig, redisFile, postgresFile, postgresReplicaFile, ...parts, ...authorities];
   return files.filter((file) => file !== undefined);
+}
+
+/** Reads the parts of the connection to Postgres in `--postgres-folder`. A part without a file comes from elsewhere. */
+function mountedParts({ postgresFolder }: Arguments): (name: PostgresPartName) => string | undefined {
+  return (name) => {
+    const path = postgresFolder === undefined ? undefined : join(postgresFolder, name);
+    return path === undefined || !existsSync(path) ? undefined : readNamedFile('--postgres-folder', path);
+  };
 }
 
 /** Returns the Postgres from the command line or the environment; undefined for none. */

@@ -23,7 +23,8 @@ export function openStore(
   if (postgres === null) throw missing('spec.postgres: expected the database of the index, got nothing');
   if (postgresUrl === undefined) {
     const secret = postgres.secret === null ? '' : `, or a Secret ${postgres.secret.name} in the manifest's file`;
-    throw missing(`expected --postgres-url, --postgres-file, TONPLANE_POSTGRES_URL${secret}, got none`);
+    const named = '--postgres-url, --postgres-file, every part in --postgres-folder, TONPLANE_POSTGRES_URL';
+    throw missing(`expected ${named}${secret}, got none`);
   }
   return createStore(
     {

@@ -125,6 +125,7 @@ describe('a canary', () => {
     const services = objects.filter(({ kind, metadata }) => kind === 'Service' && metadata.name.includes('api'));
     expect(services.map((service) => selectorOf(service)['app.kubernetes.io/component'])).toEqual([
       'api',
+      'api',
       'api-canary',
     ]);
   });
@@ -368,8 +369,9 @@ describe('a release without a schema', () => {
     ['no more to those that do not', { resources: {}, surfaces: ['v2'] }, '256Mi'],
     ['what the manifest says', { resources: { requests: { memory: '300Mi' } } }, '300Mi'],
   ])('gives memory: %s', (_what, changes, memory) => {
-    const migrated = { schema: 3, key: migrationKey(sample('full', changes)) };
-    const built = build(sample('full', changes), references({ migrated }), { ...release, schemaVersion: 3 });
+    const tonApi = sample('full', { ...changes, podTemplate: {} });
+    const migrated = { schema: 3, key: migrationKey(tonApi) };
+    const built = build(tonApi, references({ migrated }), { ...release, schemaVersion: 3 });
     const api = built
       .map(({ object }) => object)
       .find((one) => one.kind === 'Deployment' && one.metadata.name === 'private-api');

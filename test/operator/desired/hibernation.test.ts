@@ -40,14 +40,12 @@ describe('a TonApi that hibernates', () => {
 
   it('has the templates and the configuration of its pods unchanged, so that nothing restarts for it', () => {
     const tonApi = sample('full');
-    const templates = (of: TonApi): unknown[] => built(of).flatMap(({ spec }) => spec?.['template'] ?? []);
     expect(templates(hibernating(tonApi))).toEqual(templates(tonApi));
     expect(coldHash(hibernating(tonApi), known)).toBe(coldHash(tonApi, known));
     expect(configText(hibernating(tonApi), undefined)).toBe(configText(tonApi, undefined));
   });
 
   it('raises no alert on missing pods', () => {
-    const rules = (of: TonApi): string => JSON.stringify(built(of).find(({ kind }) => kind === 'PrometheusRule'));
     const observability = { ...sample('typical').spec.observability, serviceMonitor: true, prometheusRule: true };
     const tonApi = sample('typical', { observability } as Partial<Spec>);
     expect(rules(tonApi)).toContain('TonApiUnreachable');
@@ -93,3 +91,11 @@ describe('a TonApi that hibernates', () => {
     );
   });
 });
+
+function templates(tonApi: TonApi): unknown[] {
+  return built(tonApi).flatMap(({ spec }) => spec?.['template'] ?? []);
+}
+
+function rules(tonApi: TonApi): string {
+  return JSON.stringify(built(tonApi).find(({ kind }) => kind === 'PrometheusRule'));
+}

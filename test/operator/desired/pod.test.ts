@@ -14,6 +14,7 @@ function podsOf(changes: Partial<Release>, image?: { readonly pullSecrets: reado
   const tonApi = sample('full', {
     rateLimits: { ...full.spec.rateLimits, redis: { embedded: true } },
     image: image ?? {},
+    podTemplate: {},
   } as never);
   const objects = build(tonApi, references(), { ...release, schemaVersion: 2, ...changes });
   return objects.flatMap(({ object }) => {

@@ -18,7 +18,8 @@ function services(changes: Partial<Spec>, known?: Partial<References>): Kubernet
 }
 
 function portsOf(service: KubernetesObject | undefined): string[] {
-  return (service?.spec?.['ports'] as readonly Port[]).map(({ name }) => name);
+  const ports = (service?.spec?.['ports'] ?? []) as readonly Port[];
+  return ports.map(({ name }) => name);
 }
 
 describe('the Service of the API', () => {
@@ -80,8 +81,8 @@ describe('the Service of the API', () => {
     const [callers, metrics] = services({ service }, { rollout });
     expect(metrics?.spec?.['selector']).toEqual(callers?.spec?.['selector']);
     expect(callers?.spec?.['selector']).not.toHaveProperty(['app.kubernetes.io/component']);
-    const exposure = { kind: 'HTTPRoute', hosts: ['a.example.com'], parentRefs: [{ name: 'public' }] } as const;
-    const apart = services({ service, exposure: exposure as unknown as Spec['exposure'] }, { rollout });
+    const exposure = { kind: 'HTTPRoute' as const, hosts: ['a.example.com'], parentRefs: [{ name: 'public' }] };
+    const apart = services({ service, exposure }, { rollout });
     const own = apart.find(({ metadata }) => metadata.name === 'mainnet-api-canary');
     expect(own?.spec).toMatchObject({ type: 'ClusterIP' });
     expect(portsOf(own)).toEqual(['http', 'metrics']);

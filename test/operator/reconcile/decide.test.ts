@@ -17,10 +17,12 @@ const names = childNames(before);
 const known = references({ migrated: { schema: 1, key: migrationKey(before) } });
 const live = build(before, known, release).map(({ object }) => object);
 
+const stable = live.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === names.api);
+
 /** A canary of a template that was given up. */
 function givenUp(hash: string): KubernetesObject {
   const state = JSON.stringify({ hash, step: 0, since: '2026-11-21T12:00:00Z', rolledBack: 'too many failures' });
-  const api = live.find(({ metadata }) => metadata.name === names.api) as KubernetesObject;
+  const api = stable as KubernetesObject;
   return {
     ...api,
     metadata: { ...api.metadata, name: names.canary, annotations: { [childAnnotations.canary]: state } },
@@ -53,7 +55,6 @@ describe('a change that goes by a canary', () => {
     const asleep = await decided({ ...next, spec: { ...next.spec, hibernate: true } }, live);
     expect(asleep.rollout.phase).toBe('hibernated');
     expect(asleep.canary).toBe(undefined);
-    const stable = live.find(({ metadata }) => metadata.name === names.api);
     expect(asleep.api?.spec).toMatchObject({ replicas: 0, template: stable?.spec?.['template'] });
     const awake = await decided(next, live);
     expect(awake.rollout.phase).toBe('canary');

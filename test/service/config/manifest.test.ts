@@ -226,7 +226,7 @@ describe('a manifest is refused', () => {
       (spec) => void (spec['podTemplate'] = { labels: { a: 1 } }),
     ],
     [
-      'spec.rollout.drain: expected no such field, only strategy, steps, maxErrorRatio, drainSeconds',
+      'spec.rollout.drain: expected no such field, only strategy, steps, maxSurge, maxUnavailable, maxErrorRatio, drainSeconds',
       (spec) => void (spec['rollout'] = { drain: 3 }),
     ],
     ['spec: expected an object, got nothing', (_spec, document) => delete document['spec']],

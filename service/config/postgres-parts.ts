@@ -1,0 +1,42 @@
+import type { TonApi } from './manifest.gen.ts';
+
+/** `spec.postgres.parts`: the address and the credentials of the database, each by its own value or key of a Secret. */
+export type PostgresParts = NonNullable<NonNullable<TonApi['spec']['postgres']>['parts']>;
+
+/** Parts that may come from Secrets, and the names of their files in a mounted folder. */
+export const postgresPartNames = ['host', 'port', 'database', 'user', 'password', 'readOnlyHost'] as const;
+export type PostgresPartName = (typeof postgresPartNames)[number];
+
+/** URIs of the database and of its replica. Undefined while a part is missing. */
+export type PostgresUris = { readonly uri: string | undefined; readonly replicaUri: string | undefined };
+
+const DEFAULT_PORT = '5432';
+
+/**
+ * Composes the URIs of a database from its parts. Spaces and line ends around a part are no part of it.
+ *
+ * @param secretOf value of a part that the manifest takes from a Secret; undefined for a missing value
+ */
+export function urisOfParts(
+  parts: PostgresParts,
+  secretOf: (name: PostgresPartName) => string | undefined,
+): PostgresUris {
+  const valueOf = (name: PostgresPartName): string | undefined => {
+    const part: { readonly value?: string; readonly secretRef?: object } | undefined = parts[name];
+    return (part?.value ?? (part?.secretRef && secretOf(name)))?.trim();
+  };
+  const [database, user, password] = [valueOf('database'), valueOf('user'), valueOf('password')];
+  const port = parts.port === undefined ? DEFAULT_PORT : valueOf('port');
+  const uriAt = (host: string | undefined): string | undefined => {
+    const needed = [host, port, database, user, password];
+    if (host === undefined || needed.some((text) => text === undefined || text === '')) return undefined;
+    const address = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
+    const [name = '', of = '', to = ''] = [user, password, database].map((text) => encodeURIComponent(text ?? ''));
+    const mode = parts.sslMode === undefined ? '' : `?sslmode=${parts.sslMode}`;
+    return `postgresql://${name}:${of}@${address}:${port}/${to}${mode}`;
+  };
+  return {
+    uri: uriAt(valueOf('host')),
+    replicaUri: parts.readOnlyHost === undefined ? undefined : uriAt(valueOf('readOnlyHost')),
+  };
+}
