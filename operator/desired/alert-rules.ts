@@ -1,3 +1,4 @@
+import { latencyBucketsSeconds } from '#service/telemetry/latency-buckets.ts';
 import { durationMs } from '../service-config.ts';
 
 /** Inputs of the alert rules of one TonApi. */
@@ -31,11 +32,6 @@ type Severity = (typeof severities)[number];
 
 /** Other words for severities, as `critical` -> `page`. */
 export type Severities = { readonly [severity in Severity]?: string };
-
-/** Edges of the buckets of `ton_http_request_duration_seconds`. */
-export const latencyEdgesSeconds = [
-  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20,
-] as const;
 
 /** Share of the requests that must be within the latency objective. The slowest hundredth asks for old states and heavy get-methods. */
 const LATENCY_OBJECTIVE = 0.99;
@@ -176,5 +172,5 @@ function selector({ namespace, name }: RuleFacts): string {
 /** Largest edge not above the objective, so that no slow request counts as quick; the smallest when all are above. */
 function latencyEdge(latency: string): number {
   const seconds = (durationMs(latency) ?? 0) / 1000;
-  return latencyEdgesSeconds.findLast((edge) => edge <= seconds) ?? latencyEdgesSeconds[0];
+  return latencyBucketsSeconds.findLast((edge) => edge <= seconds) ?? latencyBucketsSeconds[0];
 }

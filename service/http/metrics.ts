@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { latencyBucketsSeconds } from '../telemetry/latency-buckets.ts';
 
 /** Metrics of the public listener. Labels are operation names and statuses of the tables: a bounded set, whatever callers send. */
 export type HttpMetrics = {
@@ -23,12 +24,6 @@ type Row = {
   readonly bytes: Histogram.Internal<string>;
 };
 
-/**
- * Edges for a cached answer (below 1 ms), a read from a lite server (2 to 100 ms) and a hedged read. The last edges reach past the request
- * timeout (10 s). 1 s is the usual objective and has its own edge.
- */
-const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
-
 /** From an error envelope (100 B) over an account (2 kB) to a full code and data answer. */
 const sizeBuckets = [256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576];
 
@@ -43,7 +38,7 @@ export function createHttpMetrics(register: Registry): HttpMetrics {
     name: 'ton_http_request_duration_seconds',
     help: 'Time from the headers of a request to the end of its answer',
     labelNames: ['operation'],
-    buckets: durationBuckets,
+    buckets: [...latencyBucketsSeconds],
     registers: [register],
   });
   const inFlight = new Gauge({

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 
-import { latencyEdgesSeconds } from '#operator/desired/alert-rules.ts';
+import { latencyBucketsSeconds } from '#service/telemetry/latency-buckets.ts';
 import { build } from '#operator/desired/build.ts';
 import { migrationKey } from '#operator/desired/indexer.ts';
 import { configProblems } from '#operator/desired/config-map.ts';
@@ -324,7 +324,7 @@ describe('rules for alerts', () => {
     const edges = [...text.matchAll(/ton_http_request_duration_seconds_bucket\{le="([\d.]+)"/g)].map(([, edge]) =>
       Number(edge),
     );
-    expect(edges).toEqual([...latencyEdgesSeconds]);
+    expect(edges).toEqual([...latencyBucketsSeconds]);
   });
 
   it('ask for as many lite servers as there can be', () => {
