@@ -57,7 +57,7 @@ const message: JsonSchema = {
 
 const empty = 'messages array cannot be empty';
 
-/** Messages of a TON Connect request, in the words of the contract (service/emulate/README.md#ton-connect). */
+/** Messages of a TON Connect request, in the words of the contract (service/emulate/README.md#emulatetonconnect). */
 export const tonConnectMessages: RequiredParameter<readonly SentMessage[]> = {
   name: 'messages',
   missing: empty,

@@ -17,7 +17,7 @@ export type SigningWallet = {
 
 /**
  * Reads the wallet that a request is from.
- * @throws ContractError in the words of the contract (service/emulate/README.md#ton-connect)
+ * @throws ContractError in the words of the contract (service/emulate/README.md#emulatetonconnect)
  */
 export function readSigningWallet(account: AccountId, state: ContractState): SigningWallet {
   const hash = codeHash(state);

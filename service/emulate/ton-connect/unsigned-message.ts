@@ -70,7 +70,7 @@ function storeActions(store: CellStore, messages: readonly number[]): number {
 
 /**
  * Makes the external message that a wallet would sign for a request, with zeros in place of the signature
- * (service/emulate/README.md#ton-connect). Returns a bag of cells.
+ * (service/emulate/README.md#emulatetonconnect). Returns a bag of cells.
  * @throws ContractError for more messages than the wallet sends at once, and for cells that no message can have
  */
 export function unsignedMessage(wallet: SigningWallet, { messages, validUntil }: SigningRequest): Buffer {
