@@ -47,17 +47,20 @@ export type TracedMessage = {
   readonly ignoreSignature: boolean;
 };
 
+/** Part of a snapshot that decides the message to run. */
+export type MessageSource = Pick<ChainSnapshot, 'block' | 'readAccount'>;
+
 /** Runs messages and shows what they lead to. */
 export type TraceAnswers = {
   /**
    * Makes the answer for the message that `make` returns.
-   * @param make receives the snapshot of the wanted block
+   * @param make receives the wanted block, with the accounts that the request overrides
    * Rejects with EmulateError, V3Error `answer_too_large`, and as `ChainSnapshot` and the index do.
    */
   answer(
     values: TraceValues,
     context: V3Request,
-    make: (snapshot: ChainSnapshot) => TracedMessage | Promise<TracedMessage>,
+    make: (source: MessageSource) => TracedMessage | Promise<TracedMessage>,
   ): Promise<LiveAnswer<EmulateTraceResponse>>;
 };
 
@@ -170,8 +173,9 @@ export function createTraceAnswers(network: ActionNetwork, dependencies: TraceAn
     make: Parameters<TraceAnswers['answer']>[2],
   ): Promise<LiveAnswer<EmulateTraceResponse>> {
     const snapshot = await open(values.mcSeqno, context);
-    const { message, ignoreSignature } = await make(snapshot);
     const overrides = await overrideAccounts(snapshot, values.overrides);
+    const { readAccount } = snapshot.foresee(overrides);
+    const { message, ignoreSignature } = await make({ block: snapshot.block, readAccount });
     const randSeed = values.randSeed ?? randomBytes(SEED_BYTES);
     const options = { ...BOUNDS, ignoreSignature, randSeed, overrides, withLog: true };
     const trace = await simulateMessage(snapshot, message.boc, options).catch((error: unknown) => {

@@ -4,6 +4,7 @@ import type { Registry } from 'prom-client';
 
 import type { ServiceConfig } from '#service/config.ts';
 import { createEmulate, type Emulate } from '#service/emulate/emulate.ts';
+import { emulateTonConnectOperation } from '#service/emulate/operations/emulate-ton-connect.ts';
 import { emulateTraceOperation } from '#service/emulate/operations/emulate-trace.ts';
 import { createTraceAnswers } from '#service/emulate/trace-answers.ts';
 import type { EmulateIndex } from '#service/emulate/views/annotations.ts';
@@ -37,5 +38,5 @@ export function createEmulation(
       register,
     },
   );
-  return createEmulate([emulateTraceOperation(answers)]);
+  return createEmulate([emulateTraceOperation(answers), emulateTonConnectOperation(answers)]);
 }

@@ -3,6 +3,7 @@ import { Registry } from 'prom-client';
 
 import type { PrivateNetwork } from '#service/devchain/private-network.ts';
 import { createEmulate } from '#service/emulate/emulate.ts';
+import { emulateTonConnectOperation } from '#service/emulate/operations/emulate-ton-connect.ts';
 import { emulateTraceOperation } from '#service/emulate/operations/emulate-trace.ts';
 import { createTraceAnswers } from '#service/emulate/trace-answers.ts';
 import type { EmulateIndex } from '#service/emulate/views/annotations.ts';
@@ -28,6 +29,8 @@ export type EmulateUnderTest = {
   readonly listener: Listener;
   /** Posts a body to `emulateTrace`. Fails when the answer contradicts the document. */
   emulate(body: object, headers?: Record<string, string>): Promise<Reply>;
+  /** Posts a body to `emulateTonConnect`, with the same check. */
+  emulateTonConnect(body: object): Promise<Reply>;
   /** Makes a block and waits until the pool serves it. */
   step(): Promise<void>;
   close(): Promise<void>;
@@ -58,13 +61,22 @@ export async function startEmulateUnderTest(
       register,
     },
   );
-  const emulate = createEmulate([emulateTraceOperation(answers)]);
+  const emulate = createEmulate([emulateTraceOperation(answers), emulateTonConnectOperation(answers)]);
   const judge = createAnswerJudge(JSON.parse(JSON.stringify(describeEmulate(emulate))) as OpenApi);
   const listener = await startListener({ ...setup, dependencies: { emulate, ...setup.dependencies } });
 
   async function served(): Promise<void> {
     const { seqno } = network.head().id;
     while ((pool.head()?.block.seqno ?? 0) < seqno) await new Promise((done) => setTimeout(done, 5));
+  }
+
+  async function judged(operation: string, body: object, headers?: Record<string, string>): Promise<Reply> {
+    const path = `/api/emulate/v1/${operation}`;
+    const reply = await post(`${listener.url}${path}`, JSON.stringify(body), headers);
+    const flaws = judge.flaws({ path, method: 'POST', status: reply.status }, reply.body);
+    if (flaws.length > 0)
+      throw new Error(`the answer contradicts the document: ${JSON.stringify(flaws).slice(0, 4000)}`);
+    return reply;
   }
 
   await served();
@@ -75,14 +87,8 @@ export async function startEmulateUnderTest(
     detector,
     register,
     listener,
-    async emulate(body, headers) {
-      const path = '/api/emulate/v1/emulateTrace';
-      const reply = await post(`${listener.url}${path}`, JSON.stringify(body), headers);
-      const flaws = judge.flaws({ path, method: 'POST', status: reply.status }, reply.body);
-      if (flaws.length > 0)
-        throw new Error(`the answer contradicts the document: ${JSON.stringify(flaws).slice(0, 4000)}`);
-      return reply;
-    },
+    emulate: (body, headers) => judged('emulateTrace', body, headers),
+    emulateTonConnect: (body) => judged('emulateTonConnect', body),
     async step() {
       await network.step();
       await served();

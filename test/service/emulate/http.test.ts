@@ -98,7 +98,10 @@ describe('a body that is refused', () => {
 describe('the pages of the emulation', () => {
   it('are a document and a reader that asks no other host', async () => {
     const document = await request(`${setting.listener.url}/api/emulate/v1/openapi.json`);
-    expect(Object.keys(document.body['paths'] as object)).toEqual(['/api/emulate/v1/emulateTrace']);
+    expect(Object.keys(document.body['paths'] as object)).toEqual([
+      '/api/emulate/v1/emulateTrace',
+      '/api/emulate/v1/emulateTonConnect',
+    ]);
     for (const path of ['/api/emulate', '/api/emulate/', '/api/emulate/v1', '/api/emulate/v1/']) {
       const { status, text, headers } = await request(`${setting.listener.url}${path}`);
       expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { usageOperation } from '#service/limits/limits.ts';
 import { operationNamed, operationNames, similarOperations } from '#service/main/configuration/operation-names.ts';
+import { emulateTonConnectOperation } from '#service/emulate/operations/emulate-ton-connect.ts';
 import { emulateTraceOperation } from '#service/emulate/operations/emulate-trace.ts';
 import { v3Families } from '#service/main/wiring/v3-families.ts';
 import { createV2 } from '#service/v2/v2.ts';
@@ -16,7 +17,7 @@ const v3 = v3Families({ network: 'mainnet' }, nothing, nothing, {
   random: () => 0,
   register: new Registry(),
 }).operations;
-const emulate = [emulateTraceOperation(nothing)];
+const emulate = [emulateTraceOperation(nothing), emulateTonConnectOperation(nothing)];
 
 /** Operations without a contract here. */
 const further = ['emulateTonConnect', usageOperation, 'faucet'];

@@ -1,13 +1,12 @@
 import { Address, beginCell, Cell, contractAddress, toNano } from '@ton/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import type { PrivateNetwork } from '#service/devchain/private-network.ts';
-import { startApiOver, type ApiUnderTest } from '#test/support/api.ts';
 import { startPrivateNetwork } from '#test/support/private-network.ts';
 import { putAccount } from '#test/support/put-account.ts';
-import { wallets, type WalletUnderTest } from '#test/service/emulate/ton-connect/wallets-under-test.ts';
+import { startEmulateUnderTest, type EmulateUnderTest } from '../emulate-under-test.ts';
+import { wallets, type WalletUnderTest } from '../ton-connect/wallets-under-test.ts';
 
-// Requests of TON Connect over HTTP, from wallets of all versions on a private network without an index.
+// Requests of TON Connect from wallets of all versions on a private network, without an index.
 
 type Transaction = {
   readonly account: string;
@@ -40,13 +39,12 @@ const addresses = new Map(wallets.map(({ name }, index) => [name, new Address(0,
 const addressOf = ({ name }: WalletUnderTest): Address => addresses.get(name)!;
 const named = (name: string): WalletUnderTest => wallets.find((wallet) => wallet.name === name)!;
 
-let network: PrivateNetwork;
-let api: Omit<ApiUnderTest, 'network'>;
+let setting: EmulateUnderTest;
 const unknown = new Address(0, Buffer.alloc(32, 0xee));
 const switchedOff = new Address(0, Buffer.alloc(32, 0xef));
 
 beforeAll(async () => {
-  network = await startPrivateNetwork();
+  const network = await startPrivateNetwork();
   const v5 = named('v5r1');
   const rest = v5.data.beginParse();
   rest.skip(1);
@@ -56,17 +54,13 @@ beforeAll(async () => {
     putAccount(placeOf(unknown), { code: Cell.EMPTY, data: Cell.EMPTY }),
     putAccount(placeOf(switchedOff), { code: v5.code, data: noSignature }),
   ]);
-  api = await startApiOver({ globalConfig: () => network.globalConfig(), close: () => network.close() });
+  setting = await startEmulateUnderTest(network);
 }, 120_000);
-afterAll(() => api.close());
+afterAll(() => setting.close());
 
-async function emulate(body: object): Promise<{ readonly status: number; readonly body: Body }> {
-  const response = await fetch(`${api.api.url}/api/emulate/v1/emulateTonConnect`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-key': api.key },
-    body: JSON.stringify(body),
-  });
-  return { status: response.status, body: (await response.json()) as Body };
+async function emulate(request: object): Promise<{ readonly status: number; readonly body: Body }> {
+  const { status, body } = await setting.emulateTonConnect(request);
+  return { status, body: body as unknown as Body };
 }
 
 const rootOf = ({ transactions, trace }: Body): Transaction => transactions[trace.tx_hash]!;
@@ -143,10 +137,10 @@ describe('a request of TON Connect', () => {
 
   test('the time of the chosen block decides whether a request is valid', async () => {
     const from = addressOf(named('v4r2')).toString();
-    const past = network.head().id.seqno;
+    const past = setting.network.head().id.seqno;
     const before = await emulate({ from, messages: [transfer] });
-    await network.advance(86_400);
-    await servedSeqno(network.head().id.seqno);
+    await setting.network.advance(86_400);
+    await setting.step();
     const at = await emulate({ from, messages: [transfer], mc_block_seqno: past });
     expect(at).toMatchObject({ status: 200, body: { mc_block_seqno: past } });
     expect(rootOf(at.body).now).toBe(rootOf(before.body).now);
@@ -168,7 +162,7 @@ describe('a request of TON Connect', () => {
       from: addressOf(named('v5r1')).toString(),
       messages: [transfer],
       rand_seed: Buffer.alloc(32, 3).toString('base64'),
-      mc_block_seqno: network.head().id.seqno,
+      mc_block_seqno: setting.network.head().id.seqno,
     };
     expect((await emulate(request)).body).toEqual((await emulate(request)).body);
   });
@@ -215,14 +209,4 @@ describe('a request of TON Connect', () => {
 
 function rawOf({ workChain, hash }: Address): string {
   return `${workChain}:${hash.toString('hex').toUpperCase()}`;
-}
-
-/** Waits until the API serves a masterchain block. */
-async function servedSeqno(seqno: number): Promise<void> {
-  for (;;) {
-    const { body } = await api.get('getMasterchainInfo');
-    const { last } = body['result'] as { readonly last: { readonly seqno: number } };
-    if (last.seqno >= seqno) return;
-    await new Promise((done) => setTimeout(done, 20));
-  }
 }
