@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import { Address, beginCell, internal, toNano, type Cell, type MessageRelaxed } from '@ton/core';
+import { Address, beginCell, internal, SendMode, toNano, type Cell, type MessageRelaxed } from '@ton/core';
 import { keyPairFromSeed } from '@ton/crypto';
 import { TonClient, WalletContractV3R2, WalletContractV4, WalletContractV5R1 } from '@ton/ton';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -138,7 +138,12 @@ async function send(version: Version, wishes: readonly Wish[]): Promise<Trace> {
     internal({ to, value, bounce, body }),
   );
   const first = network.head().id.seqno;
-  await client.sendTransfer({ seqno, secretKey, sendMode: 3, messages });
+  await client.sendTransfer({
+    seqno,
+    secretKey,
+    sendMode: SendMode.PAY_GAS_SEPARATELY + SendMode.IGNORE_ERRORS,
+    messages,
+  });
   do await network.step();
   while (network.waiting > 0 || hasMessagesOnTheWay(network.chain, network.head()));
   await network.step();

@@ -1,4 +1,4 @@
-import { beginCell, Cell, type Address, type MessageRelaxed } from '@ton/core';
+import { beginCell, Cell, SendMode, type Address, type MessageRelaxed } from '@ton/core';
 import { keyPairFromSeed } from '@ton/crypto';
 import * as ton from '@ton/ton';
 
@@ -28,7 +28,7 @@ export type WalletUnderTest = {
 };
 
 const options = { workchain: 0, publicKey };
-const sendMode = 3;
+const sendMode = SendMode.PAY_GAS_SEPARATELY + SendMode.IGNORE_ERRORS;
 
 function walletOf<W extends ton.Contract>(
   name: string,
