@@ -65,6 +65,11 @@ type Trace = {
   }[];
 };
 
+type IndexedTrace = Trace & {
+  readonly mc_seqno_start: string;
+  readonly trace_info: { readonly classification_state: string };
+};
+
 type Version = 'v3r2' | 'v4r2' | 'v5r1';
 
 /** A message of a request, and of the client library. */
@@ -156,20 +161,30 @@ async function send(version: Version, wishes: readonly Wish[]): Promise<Trace> {
   });
   for (;;) {
     const { traces } = (await ask(`v3/traces?${query.toString()}`)) as {
-      readonly traces: readonly (Trace & { readonly mc_seqno_start: string; readonly actions: unknown })[];
+      readonly traces: readonly IndexedTrace[];
     };
     const [trace] = traces;
-    if (trace !== undefined && Number(trace.mc_seqno_start) > first && trace.actions !== null) return trace;
+    const isNew = trace !== undefined && Number(trace.mc_seqno_start) > first;
+    if (isNew && trace.trace_info.classification_state === 'ok') return trace;
     await new Promise((done) => setTimeout(done, 50));
   }
 }
 
-/** Parts that do not depend on the time of the block, from the first transaction on. */
-function partsOf({ trace, transactions }: Trace): unknown[] {
+/** Transactions from the first one on. Receivers of one sender run in any order, so each level is sorted by account. */
+function transactionsOf({ trace, transactions }: Trace): Transaction[] {
+  const of = ({ tx_hash }: Node): Transaction => transactions[tx_hash]!;
   const nodes = [trace];
-  for (const { children } of nodes) nodes.push(...children);
-  return nodes.map(({ tx_hash }) => {
-    const { account, orig_status, end_status, in_msg, out_msgs, description } = transactions[tx_hash]!;
+  for (const { children } of nodes) {
+    nodes.push(
+      ...children.toSorted((a, b) => (of(a).account < of(b).account ? -1 : Number(of(a).account > of(b).account))),
+    );
+  }
+  return nodes.map(of);
+}
+
+/** Parts that depend neither on the time of the block nor on the signature. */
+function partsOf(trace: Trace): unknown[] {
+  return transactionsOf(trace).map(({ account, orig_status, end_status, in_msg, out_msgs, description }, at) => {
     const { aborted, compute_ph, action, bounce } = description;
     const { exit_code, gas_used, gas_fees } = compute_ph;
     return {
@@ -184,7 +199,7 @@ function partsOf({ trace, transactions }: Trace): unknown[] {
       total_fwd_fees: action?.total_fwd_fees,
       skipped_actions: action?.skipped_actions,
       bounce: bounce?.type,
-      in_msg: sentOf(in_msg),
+      in_msg: at === 0 ? in_msg.destination : sentOf(in_msg),
       out_msgs: out_msgs.map(sentOf),
     };
   });
@@ -199,14 +214,15 @@ const sentOf = ({ destination, fwd_fee, bounce, bounced, opcode }: Message) => (
 });
 
 /** Values of all messages, in the order of `partsOf`. */
-function valuesOf({ trace, transactions }: Trace): bigint[] {
-  const nodes = [trace];
-  for (const { children } of nodes) nodes.push(...children);
-  return nodes.flatMap(({ tx_hash }) => transactions[tx_hash]!.out_msgs.map(({ value }) => BigInt(value ?? 0)));
+function valuesOf(trace: Trace): bigint[] {
+  return transactionsOf(trace).flatMap(({ out_msgs }) => out_msgs.map(({ value }) => BigInt(value ?? 0)));
 }
 
 const actionsOf = ({ actions }: Trace): unknown[] =>
   actions.map(({ type, success, accounts }) => ({ type, success, accounts: accounts.toSorted() }));
+
+/** The client library puts a short body into the message itself, which costs less than a body in a cell of its own. */
+const longComment = commentBody('a comment that no message has room for, '.repeat(3));
 
 const stranger = new Address(0, Buffer.alloc(32, 0x77));
 
@@ -216,7 +232,7 @@ describe('an emulated request of TON Connect', () => {
     [
       'a transfer with a comment',
       'v3r2',
-      () => [{ to: stranger, value: 5n, bounce: false, body: commentBody('hi') }],
+      () => [{ to: stranger, value: 5n, bounce: false, body: longComment }],
       'ton_transfer',
     ],
     [
@@ -258,7 +274,7 @@ describe('an emulated request of TON Connect', () => {
     [
       'a message that bounces',
       'v5r1',
-      () => [{ to: new Address(0, Buffer.alloc(32, 0x66)), value: toNano('0.1'), body: commentBody('x') }],
+      () => [{ to: new Address(0, Buffer.alloc(32, 0x66)), value: toNano('0.1'), body: longComment }],
       'ton_transfer',
     ],
     [
@@ -268,7 +284,7 @@ describe('an emulated request of TON Connect', () => {
         {
           to: addressOf('NFT collection'),
           value: toNano('0.1'),
-          body: beginCell().storeUint(0xdead, 32).storeUint(0, 64).endCell(),
+          body: beginCell().storeUint(0xdead, 32).storeBuffer(Buffer.alloc(100)).endCell(),
         },
       ],
       'call_contract',
