@@ -60,7 +60,6 @@ type Trace = {
   readonly actions: readonly {
     readonly type: string;
     readonly success: boolean;
-    readonly accounts: readonly string[];
     readonly details: Readonly<Record<string, unknown>>;
   }[];
 };
@@ -219,7 +218,7 @@ function valuesOf(trace: Trace): bigint[] {
 }
 
 const actionsOf = ({ actions }: Trace): unknown[] =>
-  actions.map(({ type, success, accounts }) => ({ type, success, accounts: accounts.toSorted() }));
+  actions.map(({ type, success, details }) => ({ type, success, details }));
 
 /** The client library puts a short body into the message itself, which costs less than a body in a cell of its own. */
 const longComment = commentBody('a comment that no message has room for, '.repeat(3));
