@@ -225,8 +225,9 @@ const longComment = commentBody('a comment that no message has room for, '.repea
 
 const stranger = new Address(0, Buffer.alloc(32, 0x77));
 
+const jettons = (): Address => jettonWallet(addressOf('jetton minter'), addressOf('wallet v4r2'));
+
 describe('an emulated request of TON Connect', () => {
-  const jettons = (): Address => jettonWallet(addressOf('jetton minter'), addressOf('wallet v4r2'));
   const cases: readonly [string, Version, () => readonly Wish[], string][] = [
     [
       'a transfer with a comment',
@@ -256,7 +257,7 @@ describe('an emulated request of TON Connect', () => {
           body: jettonTransferBody(stranger, addressOf('wallet v4r2'), 10n ** 30n, ''),
         },
       ],
-      'jetton_transfer',
+      'call_contract',
     ],
     [
       'a transfer of an item',

@@ -164,6 +164,6 @@ function openBag(raw: unknown, budget: BagBudget): ContractCell {
   return { table, cell };
 }
 
-function refused(message: string): ContractError {
-  return invalid(message, 'messages');
+function refused(reason: string): ContractError {
+  return invalid(reason, 'messages');
 }
