@@ -119,35 +119,36 @@ const usage = `usage: ton-operator [options]            runs the operator
                                          stops that Deployment and removes the finalizers of all keys
 
   --kubeconfig FILE              default: KUBECONFIG, ~/.kube/config, or the pod's own
-  --namespaces A,B               the only ones looked at; default: all
-  --namespace NAME               of the Lease; default: the pod's
-  --lease-name NAME              default: ton-operator, with a hash of --namespaces where they are given
-  --concurrency N                TonApis worked on at once, default 4
+  --namespaces A,B               namespaces to reconcile; default: all
+  --namespace NAME               namespace of the Lease; default: the pod's
+  --lease-name NAME              name of the Lease; default: ton-operator, with a hash of --namespaces if they are given
+  --concurrency N                TonApis reconciled at once, default 4
   --max-concurrent-rollouts N    TonApis that roll out a template of a new operator at once, default 1
-  --rollout-delay DURATION       between two such rollouts, default 0s
-  --upgrade-policy POLICY        Rolling (default), or OnChange: a TonApi keeps its template until it is edited
+  --rollout-delay DURATION       pause between two such rollouts, default 0s
+  --upgrade-policy POLICY        Rolling (default), or OnChange: a TonApi gets the new template with its next edit
   --no-pod-nudge                 pods are not patched; changes of hot configuration wait for the kubelet
-  --image IMAGE                  of the service, for TonApis that name none
-  --redis-image IMAGE            of the embedded Redis
+  --image IMAGE                  image of the service, for TonApis that name none
+  --redis-image IMAGE            image of the embedded Redis
   --image-pull-secrets A,B       Secrets with registry credentials, in the namespace of each TonApi
   --platform-ids                 pods name no user and group: the platform assigns them, as OpenShift does
-  --child-metadata JSON          labels and annotations for the children of every TonApi, as spec.metadata has them
-  --prometheus-url URL           where KEDA asks for request rates
-  --monitoring-namespace NAME    that may scrape the pods; default: any
-  --ignore-apis GROUP,GROUP      optional APIs to leave alone, as keda.sh
-  --runbook-url URL              base of the pages that alerts link to
+  --child-metadata JSON          labels and annotations for the children of every TonApi, in the form of spec.metadata
+  --prometheus-url URL           Prometheus that KEDA asks for request rates
+  --monitoring-namespace NAME    namespace that may scrape the pods; default: any
+  --ignore-apis GROUP,GROUP      optional APIs that the operator does not use, such as keda.sh
+  --runbook-url URL              base URL of the pages that alerts link to
   --alert-severities A=B,C=D     other words for critical, warning and info in the label severity of alerts
-  --blackbox-exporter HOST:PORT  asks the hosts of every exposure from outside; default: none
-  --blackbox-module NAME         of the exporter, default http_2xx
-  --host ADDRESS                 to listen on, default 0.0.0.0
-  --metrics-port N               default 8080; 0 takes a free one
-  --metrics-tls-dir DIR          of tls.crt and tls.key: /metrics is HTTPS; renewed files are taken up
-  --metrics-authorize            /metrics is for those alone who have the right to get it (TokenReview,
+  --blackbox-exporter HOST:PORT  exporter that calls the hosts of every exposure from outside; default: none
+  --blackbox-module NAME         module of the exporter, default http_2xx
+  --host ADDRESS                 address to listen on, default 0.0.0.0
+  --metrics-port N               port of /metrics, default 8080; 0: a free port
+  --metrics-tls-dir DIR          folder with tls.crt and tls.key: /metrics is HTTPS; renewed files are read while it runs
+  --metrics-authorize            /metrics answers only callers with the right to get it (TokenReview,
                                  SubjectAccessReview); needs --metrics-tls-dir
-  --health-port N                default 8081; 0 takes a free one
+  --health-port N                port of /livez and /readyz, default 8081; 0: a free port
   --log-level LEVEL              debug, info, warn or error; default info
 
-Traces go to OTEL_EXPORTER_OTLP_ENDPOINT, when it is set; OTEL_EXPORTER_OTLP_CERTIFICATE is a file with the authorities of its certificate.
+Traces go to OTEL_EXPORTER_OTLP_ENDPOINT, if it is set.
+OTEL_EXPORTER_OTLP_CERTIFICATE is a file with the authorities that sign its certificate.
 `;
 
 const defaultRedisImage = 'redis:8.2-alpine';
@@ -160,11 +161,12 @@ export function parseOptions(args: readonly string[], environment: NodeJS.Proces
   const { values, positionals } = parseStrictly(args);
   if (values.help === true) throw new OptionsError({ code: 'help', message: usage, data: {}, retryable: false });
   const command = values['plan-only'] === true ? 'plan' : commandOf(positionals);
-  if (values.file !== undefined && command !== 'plan') throw usageError('--file: only with plan');
-  if (values.deployment !== undefined && command !== 'uninstall') throw usageError('--deployment: only with uninstall');
+  if (values.file !== undefined && command !== 'plan') throw usageError('--file: expected only with the command plan');
+  if (values.deployment !== undefined && command !== 'uninstall')
+    throw usageError('--deployment: expected only with the command uninstall');
   // Tokens would travel in the clear.
   if (values['metrics-authorize'] === true && values['metrics-tls-dir'] === undefined) {
-    throw usageError('--metrics-authorize: only with --metrics-tls-dir');
+    throw usageError('--metrics-authorize: expected only with --metrics-tls-dir');
   }
   const endpoint = environment['OTEL_EXPORTER_OTLP_ENDPOINT'];
   const caFile = environment['OTEL_EXPORTER_OTLP_CERTIFICATE'] || undefined;
@@ -218,7 +220,7 @@ function commandOf(positionals: readonly string[]): Command {
   const [name = 'run', ...rest] = positionals;
   const command = commands.find((each) => each === name);
   if (command === undefined || rest.length > 0) {
-    throw usageError(`expected nothing, plan or uninstall, got ${positionals.join(' ')}`);
+    throw usageError(`expected no command, plan or uninstall, got ${positionals.join(' ')}`);
   }
   return command;
 }
@@ -235,7 +237,7 @@ function namespacesOf(text: string | undefined): readonly string[] | undefined {
   if (text === undefined || text === '') return undefined;
   const names = [...new Set(text.split(',').map((name) => name.trim()))];
   const wrong = names.find((name) => !/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name));
-  if (wrong !== undefined) throw usageError(`--namespaces: expected names with commas between, got ${wrong}`);
+  if (wrong !== undefined) throw usageError(`--namespaces: expected names separated by commas, got ${wrong}`);
   return names;
 }
 
@@ -244,7 +246,7 @@ function pullSecretsOf(text: string | undefined): readonly string[] {
   if (text === undefined || text === '') return [];
   const names = [...new Set(text.split(',').map((name) => name.trim()))];
   const wrong = names.find((name) => !/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(name));
-  if (wrong !== undefined) throw usageError(`--image-pull-secrets: expected names with commas between, got ${wrong}`);
+  if (wrong !== undefined) throw usageError(`--image-pull-secrets: expected names separated by commas, got ${wrong}`);
   return names;
 }
 
@@ -310,7 +312,7 @@ function integer(flag: string, text: string | undefined, min: number, max: numbe
 function duration(flag: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const value = durationMs(text);
-  if (value === undefined) throw usageError(`${flag}: expected a duration as 30s or 5m, got ${text}`);
+  if (value === undefined) throw usageError(`${flag}: expected a duration such as 30s or 5m, got ${text}`);
   return value;
 }
 

@@ -80,7 +80,10 @@ export function readGlobalConfig(text: string, problems: ConfigProblem[]): Globa
   if (problems.length === before && (liteServers.length === 0 || liteServers.length > LITE_SERVERS_MAX)) {
     report('liteservers', `expected 1 to ${LITE_SERVERS_MAX} lite servers, got ${liteServers.length}`);
   } else if (problems.length === before && !liteServers.some(({ slices }) => hasNewest(slices))) {
-    report('liteservers', 'expected one that has the newest blocks, got only such with slices of the past');
+    report(
+      'liteservers',
+      'expected a lite server that has the newest blocks, got only lite servers with slices of the past',
+    );
   }
   const validator = document['validator'];
   const anchors = isFields(validator) ? readAnchors(validator, report) : null;
@@ -99,7 +102,10 @@ function parseJson(text: string, problems: ConfigProblem[]): Fields | undefined 
   } catch (error) {
     // The parser's message quotes the text, which may come from a Secret, so only the position is used.
     const place = /position \d+/.exec((error as Error).message)?.[0];
-    problems.push({ path: '', expected: place === undefined ? 'expected JSON' : `expected JSON, but not at ${place}` });
+    problems.push({
+      path: '',
+      expected: place === undefined ? 'expected JSON' : `expected JSON, got an error at ${place}`,
+    });
   }
   return undefined;
 }
@@ -175,7 +181,7 @@ function readAnchors(validator: Fields, report: Report): Anchors | null {
   if (zeroState !== null && zeroState.seqno !== 0)
     report(`${path}.zero_state.seqno`, `expected 0, got ${zeroState.seqno}`);
   if (zeroState === null && initBlock !== null)
-    report(`${path}.zero_state`, 'expected a block, since init_block is set');
+    report(`${path}.zero_state`, 'expected a block, because init_block is set');
   if (zeroState === null || initBlock === null) return null;
   const newest = forks.reduce<AnchorBlock>(
     (best, fork) => (fork !== null && fork.seqno > best.seqno ? fork : best),

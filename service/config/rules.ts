@@ -39,7 +39,7 @@ export const rules: readonly Rule[] = [
   rule('spec', '!has(self.initBlock) || has(self.zeroState)', [], (spec: Spec) => [
     spec.initBlock !== undefined && spec.zeroState === undefined,
     'zeroState',
-    'expected rootHash and fileHash, since initBlock is set, got nothing',
+    'expected rootHash and fileHash, because initBlock is set, got nothing',
   ]),
   rule(
     'spec',
@@ -64,17 +64,17 @@ export const rules: readonly Rule[] = [
   rule('spec', '!has(self.indexer) || has(self.postgres)', [], (spec: Spec) => [
     spec.indexer !== undefined && spec.postgres === undefined,
     'postgres',
-    'expected a secretRef, since indexer is set, got nothing',
+    'expected a secretRef, because indexer is set, got nothing',
   ]),
   rule('spec', '!has(self.tokenMetadata) || has(self.postgres)', [], (spec: Spec) => [
     spec.tokenMetadata !== undefined && spec.postgres === undefined,
     'postgres',
-    'expected a secretRef, since tokenMetadata is set, got nothing',
+    'expected a secretRef, because tokenMetadata is set, got nothing',
   ]),
   rule('spec', "!('v3' in self.surfaces) || has(self.postgres)", ['surfaces'], (spec: Spec) => [
     spec.surfaces.includes('v3') && spec.postgres === undefined,
     'postgres',
-    'expected a secretRef, since surfaces has v3, got nothing',
+    'expected a secretRef, because surfaces has v3, got nothing',
   ]),
   rule('spec', "self.surfaces.exists(s, s != 'stream')", ['surfaces'], ({ surfaces }: Spec) => [
     surfaces.every((surface) => surface === 'stream'),
@@ -91,7 +91,7 @@ export const rules: readonly Rule[] = [
       return [
         wanted !== undefined && !served,
         'liteServers',
-        `expected one with role archive, since plan ${wanted?.name} has archive`,
+        `expected a lite server with role archive, because plan ${wanted?.name} has archive`,
       ];
     },
   ),
@@ -108,7 +108,7 @@ export const rules: readonly Rule[] = [
       return [
         first !== undefined,
         'liteServers',
-        `expected one with tier ${first?.tier}, since plan ${first?.name} has it`,
+        `expected a lite server with tier ${first?.tier}, because plan ${first?.name} names that tier`,
       ];
     },
   ),
@@ -148,7 +148,7 @@ export const rules: readonly Rule[] = [
     ({ caBundle, secretRef }: Spec['rateLimits']['redis']) => [
       caBundle !== undefined && secretRef === undefined,
       'secretRef',
-      'expected one, since caBundle is set, got nothing',
+      'expected a Secret, because caBundle is set, got nothing',
     ],
   ),
   rule(
@@ -184,7 +184,7 @@ export const rules: readonly Rule[] = [
     ({ caBundle, endpoint }: NonNullable<NonNullable<Spec['observability']>['tracing']>) => [
       caBundle !== undefined && !endpoint.startsWith('https://'),
       'endpoint',
-      `expected an https URL, since caBundle is set, got ${endpoint}`,
+      `expected an https URL, because caBundle is set, got ${endpoint}`,
     ],
   ),
   rule(
@@ -194,7 +194,7 @@ export const rules: readonly Rule[] = [
     ({ mode, partitions }: NonNullable<Spec['indexer']>) => [
       mode !== 'Partitioned' && partitions !== 1,
       'partitions',
-      `expected 1, since mode is ${mode}, got ${partitions}`,
+      `expected 1, because mode is ${mode}, got ${partitions}`,
     ],
   ),
   rule(
@@ -234,7 +234,9 @@ export const rules: readonly Rule[] = [
     ({ kind, parentRefs }: NonNullable<Spec['exposure']>) => [
       (kind === 'HTTPRoute') !== (parentRefs !== undefined),
       'parentRefs',
-      kind === 'HTTPRoute' ? 'expected a Gateway, since kind is HTTPRoute' : `expected none, since kind is ${kind}`,
+      kind === 'HTTPRoute'
+        ? 'expected a Gateway, because kind is HTTPRoute'
+        : `expected no Gateway, because kind is ${kind}`,
     ],
   ),
   rule(
@@ -250,7 +252,7 @@ export const rules: readonly Rule[] = [
       return [
         twice !== undefined,
         'parentRefs',
-        `expected each of several to Gateway ${twice?.name} with a sectionName of its own`,
+        `expected a different sectionName in each entry for Gateway ${twice?.name}`,
       ];
     },
   ),
@@ -292,8 +294,8 @@ export const rules: readonly Rule[] = [
       strategy === 'Canary' ? (steps?.length ?? 0) === 0 : steps !== undefined,
       'steps',
       strategy === 'Canary'
-        ? 'expected at least one, since strategy is Canary'
-        : `expected none, since strategy is ${strategy}`,
+        ? 'expected at least one step, because strategy is Canary'
+        : `expected no steps, because strategy is ${strategy}`,
     ],
   ),
   rule(
@@ -303,7 +305,7 @@ export const rules: readonly Rule[] = [
     ({ allowedNamespaces, selector }: NonNullable<Spec['keys']>) => [
       (allowedNamespaces === 'Selector') !== (selector !== undefined),
       'selector',
-      `expected ${selector === undefined ? 'one' : 'none'}, since allowedNamespaces is ${allowedNamespaces}`,
+      `expected ${selector === undefined ? 'labels' : 'no selector'}, because allowedNamespaces is ${allowedNamespaces}`,
     ],
   ),
   rule(

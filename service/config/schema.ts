@@ -112,12 +112,15 @@ function repeatOf({ instancePath, keyword, parentSchema, params, data }: ErrorOb
   const list = Array.isArray(data) ? (data as readonly unknown[]) : [];
   if (keyword === 'uniqueItems') {
     const index = Math.max(Number(params['i']), Number(params['j']));
-    return { path: `${path}[${index}]`, expected: `expected a value not there before, got ${shown(list[index])}` };
+    return { path: `${path}[${index}]`, expected: `expected each value once, got ${shown(list[index])} again` };
   }
   const field = String((parentSchema as SchemaNode | undefined)?.uniqueBy);
   const values = list.map((item) => (item as Readonly<Record<string, unknown>> | null)?.[field]);
   const index = values.findIndex((value, at) => values.indexOf(value) < at);
-  return { path: `${path}[${index}].${field}`, expected: `expected one not there before, got ${shown(values[index])}` };
+  return {
+    path: `${path}[${index}].${field}`,
+    expected: `expected each ${field} once, got ${shown(values[index])} again`,
+  };
 }
 
 /** Describes the expected value of a node in words. */

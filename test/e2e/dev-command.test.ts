@@ -62,7 +62,7 @@ describe('npm start -- dev', () => {
     await expect(dev('mine', '1001')).rejects.toThrow('blocks: expected a whole number from 1 to 1000, got 1001');
     await expect(dev('mine', '1', '2')).rejects.toThrow('dev mine: expected [blocks]');
     await expect(runDevCommand(['status', '--internal-url', 'http://127.0.0.1:1'])).rejects.toThrow(
-      'expected a private network that runs at http://127.0.0.1:1',
+      'expected a running private network at http://127.0.0.1:1',
     );
     await expect(runDevCommand(['help'])).rejects.toThrow('Makes blocks at once.');
   });

@@ -164,7 +164,7 @@ describe('the faucet', () => {
     });
     await expect(runFund(one, '1', '--internal-url', 'http://127.0.0.1:1')).rejects.toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('expected a private network that runs at http://127.0.0.1:1') as string,
+      stderr: expect.stringContaining('expected a running private network at http://127.0.0.1:1') as string,
     });
   });
 });

@@ -118,7 +118,7 @@ describe('a start that cannot be', () => {
   it.each([
     [['--port', 'eighty'], 2, '--port: expected a number from 0 to 65535, got eighty'],
     [['--manifest', 'missing.yaml'], 1, '--manifest: expected a readable file, got ENOENT for missing.yaml'],
-    [['--data', '/dev/null/data'], 1, '--data: expected a folder that can be made or written'],
+    [['--data', '/dev/null/data'], 1, '--data: expected a folder that can be created and written'],
   ])('%j ends with a sentence', async (args, expectedCode, expected) => {
     const { code, stderr } = await runToEnd(args);
     expect(stderr).toContain(expected);

@@ -147,11 +147,11 @@ describe('a fork that is kept in a folder', () => {
       expect(code).toBe(1);
       return stderr;
     };
-    const another = '--fork: the network in --data is another one:';
+    const another = '--fork: the network in --data does not fit:';
     expect(await refused(command(otherFile))).toContain(`${another} it is a copy of the network with zerostate`);
     expect(await refused(command(`${host}:${port}:${publicKey.toString('base64')}`))).toContain(another);
     expect(await refused(command(`${file}@${seqno - 1}`))).toContain(
-      `${another} it began at block ${seqno}; expected @${seqno} or none, got @${seqno - 1}`,
+      `${another} it began at block ${seqno}; expected @${seqno} or no @SEQNO, got @${seqno - 1}`,
     );
     expect(await refused(['--data', data])).toContain(`${another} it is a copy of a network at block ${seqno}`);
     await other.close();

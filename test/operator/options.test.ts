@@ -68,19 +68,19 @@ describe('the command line of the operator', () => {
   });
 
   it.each([
-    [['sing'], 'expected nothing, plan or uninstall, got sing'],
-    [['--deployment', 'x'], '--deployment: only with uninstall'],
-    [['uninstall', '--file', 'x'], '--file: only with plan'],
-    [['--file', 'x'], '--file: only with plan'],
-    [['--namespaces', 'a,B'], '--namespaces: expected names with commas between, got B'],
+    [['sing'], 'expected no command, plan or uninstall, got sing'],
+    [['--deployment', 'x'], '--deployment: expected only with the command uninstall'],
+    [['uninstall', '--file', 'x'], '--file: expected only with the command plan'],
+    [['--file', 'x'], '--file: expected only with the command plan'],
+    [['--namespaces', 'a,B'], '--namespaces: expected names separated by commas, got B'],
     [['--concurrency', '0'], '--concurrency: expected a number from 1 to 64, got 0'],
-    [['--rollout-delay', 'soon'], '--rollout-delay: expected a duration as 30s or 5m, got soon'],
+    [['--rollout-delay', 'soon'], '--rollout-delay: expected a duration such as 30s or 5m, got soon'],
     [['--upgrade-policy', 'Never'], '--upgrade-policy: expected Rolling or OnChange, got Never'],
     [
       ['--ignore-apis', 'apps'],
       '--ignore-apis: expected gateway.networking.k8s.io, monitoring.coreos.com, keda.sh, got apps',
     ],
-    [['--image-pull-secrets', 'a,_'], '--image-pull-secrets: expected names with commas between, got _'],
+    [['--image-pull-secrets', 'a,_'], '--image-pull-secrets: expected names separated by commas, got _'],
     [['--child-metadata', '{'], '--child-metadata: expected JSON'],
     [['--child-metadata', '{"labels":{"a":1}}'], '--child-metadata: labels.a: expected'],
     [['--child-metadata', '{"kinds":[{"kind":"Pod"}]}'], '--child-metadata: kinds[0].kind: expected one of ConfigMap'],
@@ -88,7 +88,7 @@ describe('the command line of the operator', () => {
     [['--alert-severities', 'page=critical'], '--alert-severities: expected critical, warning, info with a value'],
     [['--alert-severities', 'critical='], '--alert-severities: expected critical, warning, info with a value'],
     [['--blackbox-exporter', 'http://x'], '--blackbox-exporter: expected host:port, got http://x'],
-    [['--metrics-authorize'], '--metrics-authorize: only with --metrics-tls-dir'],
+    [['--metrics-authorize'], '--metrics-authorize: expected only with --metrics-tls-dir'],
     [['--colour'], "Unknown option '--colour'"],
   ])('refuses %j in a sentence', (args, message) => {
     expect(() => parseOptions(args, {})).toThrow(message);

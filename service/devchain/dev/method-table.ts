@@ -54,7 +54,7 @@ const optional = { isOptional: true } as const;
 export const methodTable = {
   dev_status: {
     about:
-      'Reports the newest block, the clock of the network, how far it is ahead of this machine, and messages that wait.',
+      'Reports the newest block, the clock of the network, its seconds ahead of this machine, and the number of waiting messages.',
     parameters: [],
   },
   dev_mine: {
@@ -62,47 +62,47 @@ export const methodTable = {
     parameters: [{ ...integer(1, BLOCKS_MAX), name: 'blocks', about: 'number of blocks, default 1', ...optional }],
   },
   dev_advance: {
-    about: 'Moves the clock of the network on and makes a block.',
-    parameters: [{ ...integer(0, ADVANCE_SECONDS_MAX), name: 'seconds', about: 'seconds to move on' }],
+    about: 'Moves the clock of the network forward and makes a block.',
+    parameters: [{ ...integer(0, ADVANCE_SECONDS_MAX), name: 'seconds', about: 'seconds to move forward' }],
   },
   dev_setTime: {
     about: 'Moves the clock of the network to a time and makes a block; never back.',
     parameters: [{ ...integer(0, UTIME_MAX), name: 'utime', about: 'Unix time in seconds' }],
   },
   dev_setNextBlockTime: {
-    about: 'Sets the time of the next block, and makes none; the clock goes on from there.',
+    about: 'Sets the time of the next block, and makes no block; the clock continues from that time.',
     parameters: [
       { ...integer(0, UTIME_MAX), name: 'utime', about: 'Unix time in seconds, after that of the newest block' },
     ],
   },
   dev_snapshot: {
-    about: 'Lets messages on their way arrive, then remembers all accounts.',
+    about: 'Waits until messages in transit have arrived, then stores all accounts.',
     parameters: [{ kind: 'name', name: 'name', about: 'name of the snapshot, 1 to 64 characters', ...optional }],
   },
   dev_revert: {
-    about: 'Takes all accounts back to a snapshot, as often as wanted.',
+    about: 'Sets all accounts back to a snapshot; may be repeated.',
     parameters: [snapshot],
   },
   dev_snapshots: { about: 'Lists the snapshots, the oldest first.', parameters: [] },
-  dev_deleteSnapshot: { about: 'Forgets a snapshot.', parameters: [snapshot] },
+  dev_deleteSnapshot: { about: 'Deletes a snapshot.', parameters: [snapshot] },
   dev_exportSnapshot: {
-    about: 'Gives all accounts of a snapshot as a dump.',
+    about: 'Returns all accounts of a snapshot as a dump.',
     parameters: [snapshot],
     givesDump: true,
   },
   dev_dump: {
     about:
-      'Gives the state of the network as a dump: accounts, libraries, configuration and clock, without blocks and transactions.',
+      'Returns the state of the network as a dump: accounts, libraries, configuration and clock, without blocks and transactions.',
     parameters: [],
     givesDump: true,
   },
   dev_load: {
     about:
-      'Makes accounts, libraries and configuration those of a dump, which has no history; validators and blocks stay, and the clock does not go back.',
+      'Replaces accounts, libraries and configuration by those of a dump, which has no history; validators and blocks stay, and the clock does not go back.',
     parameters: [{ kind: 'dump', name: 'dump', about: 'dump of dev_dump or dev_exportSnapshot, in base64' }],
   },
   dev_setBalance: {
-    about: 'Sets the balance of an account, and makes the account when there is none.',
+    about: 'Sets the balance of an account, and creates the account if it does not exist.',
     parameters: [address, { kind: 'units', name: 'balance', about: 'nanotons' }],
   },
   dev_setCode: {
@@ -124,18 +124,18 @@ export const methodTable = {
       {
         kind: 'bag',
         name: 'value',
-        about: 'bag of cells in base64; without it the parameter is taken out',
+        about: 'bag of cells in base64; without it the parameter is removed',
         ...optional,
       },
     ],
   },
   dev_fund: {
-    about: 'Sends TON of the faucet.',
+    about: 'Sends TON from the faucet.',
     parameters: [address, { kind: 'ton', name: 'amount', about: 'TON, at most 1000000' }],
   },
   dev_mintJetton: {
     about:
-      'Mints jettons as the admin of their minter, which must take the mint message of the standard or of the stablecoin contract.',
+      'Mints jettons as the admin of their minter, which must accept the mint message of the standard or of the stablecoin contract.',
     parameters: [
       { kind: 'address', name: 'jetton', about: 'minter' },
       { kind: 'address', name: 'address', about: 'owner that gets them' },

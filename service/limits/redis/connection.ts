@@ -38,7 +38,7 @@ export function redisUrlProblem(url: string): string | undefined {
 /** Returns a problem if authorities are given for a URL without encryption; else undefined. */
 export function redisTlsProblem({ url, ca }: RedisServer): string | undefined {
   if (ca === undefined || /^rediss(?:\+cluster)?:/.test(url)) return undefined;
-  return 'expected rediss:// or rediss+cluster://, since spec.rateLimits.redis.caBundle is given';
+  return 'expected rediss:// or rediss+cluster://, because spec.rateLimits.redis.caBundle is given';
 }
 
 /** Returns the field to mend if Redis' certificate is refused; undefined for another failure of a connection. */

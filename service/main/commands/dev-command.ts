@@ -23,8 +23,8 @@ function devUsage(): string {
   );
   return `usage: npm start -- dev NAME [VALUE...] [--FIELD VALUE...] [--internal-url URL]
 
-Calls a method of a private network that runs; values stand in order, or behind the name of their field.
-  --internal-url URL    of the network's internal listener, default ${DEFAULT_URL}
+Calls a method of a running private network. Give values in order, or after the name of their field.
+  --internal-url URL    URL of the network's internal listener, default ${DEFAULT_URL}
 
 ${lines.join('')}`;
 }
@@ -142,11 +142,18 @@ async function call(url: string, method: MethodName, params: object): Promise<un
     });
     answer = (await response.json()) as typeof answer;
   } catch (cause) {
-    throw failed('network_unreachable', `--internal-url: expected a private network that runs at ${url}`, cause);
+    throw failed(
+      'network_unreachable',
+      `--internal-url: expected a running private network at ${url}, got no answer`,
+      cause,
+    );
   }
   if (answer.result !== undefined) return answer.result;
   const { error } = answer;
-  throw failed('dev_refused', (typeof error === 'string' ? error : error?.message) ?? 'the answer is not understood');
+  throw failed(
+    'dev_refused',
+    (typeof error === 'string' ? error : error?.message) ?? 'expected a JSON-RPC answer, got something else',
+  );
 }
 
 /**

@@ -14,22 +14,25 @@ import { operationNamed, similarOperations } from '../configuration/operation-na
 
 export const keysUsage = `usage: npm start -- keys COMMAND --keyring FILE [options]
 
-  create --plan NAME    adds a key and prints it: it is shown here and nowhere else
+  create --plan NAME    adds a key and prints it. The key is printed only once
     --owner NAME        keys of one owner share one budget
-    --network NAME      may be used on this network only; may be repeated
-    --method NAME       may call this operation only, by its name in a path, as getTransactions, jetton/masters
-                        or emulateTrace; may be repeated
-    --source CIDR       may be used from these addresses only; may be repeated
-    --expires TIME      RFC 3339
-    --rate N --burst N  in place of the plan's
-  list                  ids and terms, never keys
-  revoke --id ID        takes the key out of force
+    --network NAME      the key is valid on this network only; may be repeated
+    --method NAME       the key may call this operation only: its name in a path, such as getTransactions,
+                        jetton/masters or emulateTrace; may be repeated
+    --source CIDR       the key is valid from these addresses only; may be repeated
+    --expires TIME      end of the key, RFC 3339
+    --rate N --burst N  requests a second and at once, in place of the plan's values
+  list                  prints ids, plans and other terms of the keys, never the keys
+  revoke --id ID        removes the key from the file
     --redis URL, --redis-file FILE
-                        at once on every process that shares its limits there (or TONPLANE_REDIS_URL)
+                        every process that shares its limits in this Redis refuses the key at once
+                        (or TONPLANE_REDIS_URL)
     --api NAMESPACE/NAME
-                        for this TonApi; NAME alone where its manifest has no namespace; needed with a Redis
-  rotate --id ID        adds a key with the same terms and prints it; the old one stays in force
-    --overlap HOURS     for so long, default 24
+                        TonApi of these processes, needed with a Redis; NAME alone if its manifest has no namespace
+    --redis-ca-file FILE
+                        PEM certificates of the authorities that sign the certificate of Redis
+  rotate --id ID        adds a key with the same terms and prints it; the old key stays valid for a time
+    --overlap HOURS     that time, default 24
 `;
 
 /** A row as the file has it. */

@@ -22,10 +22,10 @@ const DEFAULT_BALANCE = '1000';
  */
 export async function readAccountsFile(path: string, globalId: number): Promise<StartupAccount[]> {
   const text = readNamedFile('--accounts', path);
-  if (text.length > FILE_CHARACTERS_MAX) throw invalid(`a file of at most ${FILE_CHARACTERS_MAX} characters`);
+  if (text.length > FILE_CHARACTERS_MAX) throw invalid(`expected a file of at most ${FILE_CHARACTERS_MAX} characters`);
   const given = parse(text);
   const entries = Object.entries(given);
-  if (entries.length > ACCOUNTS_MAX) throw invalid(`at most ${ACCOUNTS_MAX} accounts, got ${entries.length}`);
+  if (entries.length > ACCOUNTS_MAX) throw invalid(`expected at most ${ACCOUNTS_MAX} accounts, got ${entries.length}`);
   return await Promise.all(entries.map(([name, account]) => readOne(name, account, globalId)));
 }
 
@@ -34,9 +34,10 @@ function parse(text: string): Readonly<Record<string, unknown>> {
   try {
     given = JSON.parse(text);
   } catch (cause) {
-    throw invalid('JSON', cause);
+    throw invalid('expected JSON', cause);
   }
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) throw invalid('an object of accounts');
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    throw invalid('expected an object of accounts');
   return given as Record<string, unknown>;
 }
 
@@ -44,17 +45,20 @@ const FIELDS = ['mnemonic', 'address', 'balance'];
 
 async function readOne(name: string, given: unknown, globalId: number): Promise<StartupAccount> {
   if (name === '' || name.length > NAME_CHARACTERS_MAX || /\p{Cc}/u.test(name)) {
-    throw invalid(`names of 1 to ${NAME_CHARACTERS_MAX} printable characters`);
+    throw invalid(`expected names of 1 to ${NAME_CHARACTERS_MAX} printable characters`);
   }
   const fields = typeof given === 'object' && given !== null ? (given as Record<string, unknown>) : {};
   const { mnemonic, address, balance = DEFAULT_BALANCE } = fields;
   const unknown = Object.keys(fields).find((field) => !FIELDS.includes(field));
-  if (unknown !== undefined) throw invalid(`${name}: one of ${FIELDS.join(', ')}, got ${unknown.slice(0, 40)}`);
-  if ((mnemonic === undefined) === (address === undefined)) throw invalid(`${name}: a mnemonic or an address`);
+  if (unknown !== undefined)
+    throw invalid(`${name}: expected only the fields ${FIELDS.join(', ')}, got ${unknown.slice(0, 40)}`);
+  if ((mnemonic === undefined) === (address === undefined))
+    throw invalid(`${name}: expected either mnemonic or address`);
   const shared = { name, balance: readBalance(name, balance) };
   if (address !== undefined) return { ...shared, addresses: [{ place: readPlace(name, address) }] };
   const words = typeof mnemonic === 'string' ? mnemonic.trim().split(/\s+/) : [];
-  if (words.length !== 24 || !(await mnemonicValidate(words))) throw invalid(`${name}: a TON mnemonic of 24 words`);
+  if (words.length !== 24 || !(await mnemonicValidate(words)))
+    throw invalid(`${name}.mnemonic: expected a TON mnemonic of 24 words`);
   const { publicKey } = await mnemonicToPrivateKey(words);
   return { ...shared, mnemonic: words.join(' '), addresses: walletsOfKey(publicKey, globalId) };
 }
@@ -62,7 +66,7 @@ async function readOne(name: string, given: unknown, globalId: number): Promise<
 function readPlace(name: string, address: unknown): { readonly workchain: number; readonly id: Buffer } {
   const parsed = typeof address === 'string' ? parseAddress(address.trim()) : undefined;
   if (parsed === undefined || (parsed.workchain !== 0 && parsed.workchain !== -1)) {
-    throw invalid(`${name}: an address of workchain 0 or -1, raw or friendly`);
+    throw invalid(`${name}.address: expected an address of workchain 0 or -1, raw or friendly`);
   }
   return { workchain: parsed.workchain, id: parsed.id };
 }
@@ -71,14 +75,14 @@ function readBalance(name: string, balance: unknown): bigint {
   try {
     return readAmount(balance);
   } catch (cause) {
-    throw invalid(`${name}: balance: TON above 0, at most 1000000`, cause);
+    throw invalid(`${name}.balance: expected TON above 0, at most 1000000`, cause);
   }
 }
 
-function invalid(expected: string, cause?: unknown): StartError {
+function invalid(problem: string, cause?: unknown): StartError {
   return new StartError({
     code: 'accounts_invalid',
-    message: `--accounts: expected ${expected}`,
+    message: `--accounts: ${problem}`,
     data: {},
     retryable: false,
     cause,

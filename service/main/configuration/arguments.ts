@@ -134,71 +134,74 @@ const options = {
 
 export const usage = `usage: npm start -- [options]
 
-Without --manifest or --global-config: runs a private TON network in this process and serves the API over it.
-  --block-time SECONDS  between masterchain blocks, 0.4 to 5, default 1; on-demand makes a block for each message,
-                        manual none by itself (dev mine)
-  --validators N        who sign the masterchain, 1 to 100, default 1
-  --no-demo             begins empty, without wallets, a jetton, an NFT collection, a domain, a multisig, a vesting wallet
-  --fork FILE[@SEQNO]   begins as a copy of the network whose global.config.json this is, at a masterchain block or the
-                        newest; its accounts are read, proved, when they are asked for
-  --fork HOST:PORT:KEY[@SEQNO]  the same from one lite server, by its public key in base64; it is believed
-  --accounts FILE       funds further accounts: {"alice": {"mnemonic": "24 words", "balance": "100"},
+Without --manifest and --global-config: runs a private TON network in this process, and serves the API over it.
+  --block-time SECONDS  time between masterchain blocks, 0.4 to 5, default 1; on-demand: a block for each message;
+                        manual: a block only by "dev mine"
+  --validators N        number of validators that sign the masterchain, 1 to 100, default 1
+  --no-demo             an empty network, without wallets, a jetton, an NFT collection, a domain, a multisig and a
+                        vesting wallet
+  --fork FILE[@SEQNO]   starts as a copy of another network, named by its global.config.json, at a masterchain block
+                        or the newest; accounts are read and proved at their first use
+  --fork HOST:PORT:KEY[@SEQNO]  the same over one lite server with its public key in base64; nothing is proved
+  --accounts FILE       more accounts with TON: {"alice": {"mnemonic": "24 words", "balance": "100"},
                         "bob": {"address": "EQ..."}}; a balance is in TON, default 1000
-  --require-key         callers without the key get 1 request a second, as with a --host that is not on loopback;
-                        else nobody needs a key
-  --lite-server-port N  of the lite server, default 8083; 0 takes a free one
-  --json                prints what runs as one line of JSON, for scripts
-  --data DIR            keeps the network and its index there; without it both end with the process
-  --load FILE           begins with the accounts, libraries and configuration of a dump (dev dump FILE); blocks,
-                        transactions and traces from before the dump are no part of it
+  --require-key         callers without the key get 1 request a second, as with a --host beyond loopback;
+                        default: no caller on loopback needs a key
+  --lite-server-port N  port of the lite server, default 8083; 0: a free port
+  --json                prints addresses, keys and accounts as one line of JSON, for scripts
+  --data DIR            stores the network and its index there; default: both end with the process
+  --load FILE           starts with the accounts, libraries and configuration of a dump (from "dev dump FILE");
+                        a dump has no blocks, transactions and traces
   --dump FILE           writes such a dump at the end
-  --no-index            without the index, and so without /api/v3: else a Postgres of its own runs beside the process
+  --no-index            runs without the index, so without /api/v3; default: the process starts its own Postgres
 
 Plays a recorded TON network instead:
-  --recorded            the project's own recording
-  --recording DIR       another one
-  --pace SECONDS        between masterchain blocks, default 1; 0 shows the whole recording at once
+  --recorded            the recording of the project
+  --recording DIR       another recording
+  --pace SECONDS        time between masterchain blocks, default 1; 0: the whole recording at once
 
 Over lite servers of a real network, one of:
   --manifest FILE       a TonApi manifest (YAML or JSON)
   --network NAME --global-config FILE
-                        mainnet or testnet, and its global.config.json (with --manifest: the file its
-                        liteServerConfigRef stands for)
+                        mainnet or testnet, and its global.config.json. With --manifest and without --network:
+                        the file in place of the object that liteServerConfigRef names
   indexer --manifest FILE [--archive DIR]
-                        writes the network's blocks into its Postgres; those of a node's archive packages first
+                        writes the network's blocks into Postgres; with --archive first those of a node's archive files
   metadata --manifest FILE
-                        fetches what tokens keep outside of the chain, where the manifest has tokenMetadata
+                        fetches names and texts that tokens have outside the chain; needs tokenMetadata in the manifest
   migrate --manifest FILE [--plan]
-                        brings the tables in its Postgres to what this release needs, and ends; --plan only tells
+                        creates or changes the tables in Postgres for this release, and ends; --plan only prints the steps
 
-  --host ADDRESS        to listen on, default 127.0.0.1
-  --port N              of the API, default 8081; 0 takes a free one
-  --internal-port N     of metrics, probes and status, default 8082; 0 takes a free one
-  --internal-name NAME  a host name under which --internal-port is reached; may be repeated. IP addresses, localhost,
-                        *.svc, *.cluster.local and the machine's own name need none
-  --data DIR            what is kept over restarts, default .tonplane
+  --host ADDRESS        address to listen on, default 127.0.0.1
+  --port N              port of the API, default 8081; 0: a free port
+  --internal-port N     port of metrics, probes and status, default 8082; 0: a free port
+  --internal-name NAME  host name that --internal-port answers too; may be repeated. It always answers IP addresses,
+                        localhost, *.svc, *.cluster.local and the machine's own name
+  --data DIR            folder of data that last over restarts, default .tonplane
   --keyring FILE        API keys (JSON), or a folder of such files, plain or gzip
-  --redis URL           limits shared with other processes (or TONPLANE_REDIS_URL, which other users of the
-                        machine cannot see): redis://, rediss://, redis+cluster://host:port,host:port
-  --redis-file FILE     that holds the URL, as mounted from a Secret
+  --redis URL           Redis of the limits that several processes share: redis://, rediss://,
+                        redis+cluster://host:port,host:port. Other users of the machine see an option;
+                        they do not see the environment variable TONPLANE_REDIS_URL
+  --redis-file FILE     file with that URL, such as a mounted Secret
   --redis-ca-file FILE  PEM certificates of the authorities that sign the certificate of Redis
-  --postgres-url URI    of the index (or TONPLANE_POSTGRES_URL): postgres://user:password@host/database
+  --postgres-url URI    Postgres of the index, postgres://user:password@host/database (or TONPLANE_POSTGRES_URL)
   --postgres-file FILE, --postgres-replica-file FILE
-                        that hold the URI, and that of a replica to read from, as mounted from Secrets
-  --postgres-folder DIR with the files host, port, database, user, password and readOnlyHost, for postgres.parts of the
-                        manifest
+                        file with that URI, and file with the URI of a read replica, such as mounted Secrets
+  --postgres-folder DIR folder with the files host, port, database, user, password and readOnlyHost, for postgres.parts
+                        of the manifest
   --postgres-ca-file FILE
                         PEM certificates of the authorities that sign the certificate of Postgres
   --tracing-ca-file FILE
-                        the same of the OTLP collector
+                        PEM certificates of the authorities that sign the certificate of the OTLP collector
   --metadata-ca-file FILE
-                        the same of the IPFS gateway, besides the public authorities
-  --start-seqno N       first masterchain block of a new index, default 1, or as the manifest says
+                        PEM certificates of the authorities that sign the certificate of the IPFS gateway, besides
+                        the public authorities
+  --start-seqno N       first masterchain block of a new index; default: the manifest's value, or 1
   --log-level LEVEL     debug, info, warn or error
 
-dev NAME VALUE...       calls a method of a running private network, such as dev fund ADDRESS AMOUNT; dev help lists them
+dev NAME VALUE...       calls a method of a running private network, such as dev fund ADDRESS AMOUNT; list: dev help
 keys create|list|revoke|rotate --keyring FILE
-                        changes a keyring file; keys --help tells how
+                        changes a keyring file; options: keys --help
 `;
 
 /**
@@ -213,7 +216,7 @@ export function parseArguments(args: readonly string[]): Arguments {
     throw refuse('--network and --global-config: expected both, or neither');
   }
   if (network !== undefined && values.manifest !== undefined) {
-    throw refuse('--network: expected none with --manifest, which names its network');
+    throw refuse('--network: expected only without --manifest, because the manifest names the network');
   }
   const real = values.manifest !== undefined || network !== undefined;
   const role = roleOf(positionals, real);
@@ -221,7 +224,7 @@ export function parseArguments(args: readonly string[]): Arguments {
   for (const option of ['block-time', 'validators', 'fork', 'accounts', 'load', 'dump'] as const) {
     if (values[option] !== undefined && (recorded || real)) {
       throw refuse(
-        `--${option}: of a private network; expected no --recorded, --recording, --pace, --manifest, --network`,
+        `--${option}: expected only for a private network, without --recorded, --recording, --pace, --manifest, --network`,
       );
     }
   }
@@ -282,7 +285,8 @@ function roleOf(positionals: readonly string[], real: boolean): Role {
   if (rest.length > 0 || role === undefined) {
     throw refuse(`expected at most one role (${roles.join(', ')}), got ${positionals.join(' ')}`);
   }
-  if (role === 'dev' && real) throw refuse('dev runs a network of its own: expected no --manifest, --network');
+  if (role === 'dev' && real)
+    throw refuse('dev: expected no --manifest and no --network, because dev runs its own network');
   if (role !== 'dev' && !real) throw refuse(`${role}: expected --manifest FILE or --network NAME --global-config FILE`);
   return role;
 }

@@ -89,7 +89,8 @@ export function createHotReload(
     if (isOtherNetwork(inForce.config, next.config)) {
       throw new StartError({
         code: 'other_network',
-        message: 'spec.network, zeroState: expected those of the start; another network needs another process',
+        message:
+          'spec.network, spec.zeroState: expected the values of the start, got others; another network needs another process',
         data: {},
         retryable: false,
       });

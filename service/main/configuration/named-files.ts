@@ -32,7 +32,7 @@ export function makeNamedFolder(option: string, path: string): void {
     const reason = systemCode(cause);
     throw new StartError({
       code: 'folder_unusable',
-      message: `${option}: expected a folder that can be made or written, got ${reason} for ${path}`,
+      message: `${option}: expected a folder that can be created and written, got ${reason} for ${path}`,
       data: { option, path, reason },
       retryable: false,
       cause,

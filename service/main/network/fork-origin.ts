@@ -62,7 +62,7 @@ export async function forkConfig(
   { logger }: { readonly logger: Logger },
 ): Promise<ServiceConfig> {
   if (kept !== undefined && seqno !== undefined && seqno !== kept.block.seqno) {
-    throw otherFork(`it began at block ${kept.block.seqno}; expected @${kept.block.seqno} or none, got @${seqno}`);
+    throw otherFork(`it began at block ${kept.block.seqno}; expected @${kept.block.seqno} or no @SEQNO, got @${seqno}`);
   }
   if ('file' in network) {
     const config = configFromGlobalConfig(readNamedFile('--fork', network.file), 'custom', {});
@@ -103,14 +103,14 @@ async function readZeroState(
 function refuseOtherNetwork(zeroState: BlockId, kept: ForkPoint | undefined): void {
   if (kept === undefined || sameBlock(zeroState, kept.zeroState)) return;
   const [there, given] = [kept.zeroState, zeroState].map(({ rootHash }) => rootHash.toString('hex'));
-  throw otherFork(`it is a copy of the network with zerostate ${there}, and the one given has ${given}`);
+  throw otherFork(`it is a copy of the network with zerostate ${there}, and the given network has ${given}`);
 }
 
 /** A stored fork continues with its own origin. */
 export function otherFork(problem: string): StartError {
   return new StartError({
     code: 'other_network',
-    message: `--fork: the network in --data is another one: ${problem}`,
+    message: `--fork: the network in --data does not fit: ${problem}`,
     data: { option: '--fork' },
     retryable: false,
   });

@@ -198,7 +198,7 @@ function blocksText(blockTime: Arguments['blockTime']): string {
 function keptAlready(): StartError {
   return new StartError({
     code: 'other_network',
-    message: '--load: expected a --data without a network, or none; dev_load changes a network that runs',
+    message: '--load: expected no --data, or a --data folder without a network; for a running network use dev load',
     data: { option: '--load' },
     retryable: false,
   });
@@ -231,7 +231,7 @@ function refuseOtherValidators(kept: PersistedNetwork | undefined, validators: n
   if (there === undefined || validators === undefined || validators === there) return;
   throw new StartError({
     code: 'other_network',
-    message: `--validators: the network in --data was made with ${there}; expected ${there} or none, got ${validators}`,
+    message: `--validators: expected ${there} or no option, because the network in --data has ${there} validators, got ${validators}`,
     data: { option: '--validators', validators, there },
     retryable: false,
   });

@@ -81,7 +81,7 @@ export async function prepareDevIndex(
     if (!(cause instanceof StoreError) || cause.code !== 'other_network') throw cause;
     throw new StartError({
       code: 'other_network',
-      message: `${cause.message}: expected an index of this network; name another --data or --postgres-url, or delete that index`,
+      message: `${cause.message}: expected an index of this network; use another --data or --postgres-url, or delete that index`,
       data: {},
       retryable: false,
       cause,

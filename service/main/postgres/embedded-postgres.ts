@@ -305,7 +305,7 @@ function failed(said: string, cause?: unknown): StartError {
   const reason = said.trim();
   return new StartError({
     code: 'postgres_failed',
-    message: `the index's own Postgres does not start; --no-index leaves it out. It said: ${reason}`,
+    message: `the Postgres of the index does not start: ${reason}. Use --no-index to run without it, or --postgres-url for another Postgres`,
     data: { reason },
     retryable: false,
     cause,

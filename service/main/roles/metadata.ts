@@ -95,7 +95,7 @@ export async function startMetadataProcess(
 function unwanted(): StartError {
   return new StartError({
     code: 'metadata_unwanted',
-    message: 'spec.tokenMetadata: expected how it is to be fetched (or {} for the defaults), got nothing',
+    message: 'spec.tokenMetadata: expected an object ({} for the defaults), got nothing',
     data: {},
     retryable: false,
   });

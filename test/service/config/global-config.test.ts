@@ -212,7 +212,7 @@ describe('a global config', () => {
     ],
     ['validator.zero_state: expected a block id, got nothing', (config) => delete config['validator']],
     [
-      'validator.zero_state: expected a block, since init_block is set',
+      'validator.zero_state: expected a block, because init_block is set',
       (_config, validator) => delete validator['zero_state'],
     ],
     [
@@ -243,7 +243,7 @@ describe('a global config', () => {
 
   it.each([
     ['', 'expected JSON'],
-    ['{"a": 1,, }', 'expected JSON, but not at position 8'],
+    ['{"a": 1,, }', 'expected JSON, got an error at position 8'],
     ['[]', 'expected a JSON object'],
     [`"${'x'.repeat(4 * 1024 * 1024)}"`, 'expected at most 4194304 bytes'],
   ])('a global config is refused when it is %.20s', (text, message) => {

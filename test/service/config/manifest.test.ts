@@ -85,11 +85,11 @@ describe('a manifest is refused', () => {
       (spec) => void (firstOf(spec, 'plans')['requestsPerSecond'] = '1'),
     ],
     [
-      'spec.plans[1].name: expected one not there before, got "pro"',
+      'spec.plans[1].name: expected each name once, got "pro" again',
       (spec) => void (firstOf(spec, 'plans')['name'] = 'pro'),
     ],
     [
-      'spec.plans[0].methodCosts[1].method: expected one not there before, got "a"',
+      'spec.plans[0].methodCosts[1].method: expected each method once, got "a" again',
       (spec) =>
         void (firstOf(spec, 'plans')['methodCosts'] = [
           { method: 'a', cost: 1 },
@@ -125,11 +125,11 @@ describe('a manifest is refused', () => {
       (spec) => void (firstOf(spec, 'liteServers')['publicKey'] = 'x'),
     ],
     [
-      'spec.liteServers: expected one with role archive, since plan free has archive',
+      'spec.liteServers: expected a lite server with role archive, because plan free has archive',
       (spec) => void (firstOf(spec, 'plans')['archive'] = true),
     ],
     [
-      'spec.liteServers: expected one with tier private, since plan free has it',
+      'spec.liteServers: expected a lite server with tier private, because plan free names that tier',
       (spec) => void (firstOf(spec, 'plans')['liteServerTiers'] = ['shared', 'private']),
     ],
     [
@@ -145,7 +145,7 @@ describe('a manifest is refused', () => {
       },
     ],
     [
-      'spec.zeroState: expected rootHash and fileHash, since initBlock is set, got nothing',
+      'spec.zeroState: expected rootHash and fileHash, because initBlock is set, got nothing',
       (spec) => {
         delete spec['zeroState'];
         Object.assign(spec, { trust: 'none', initBlock: { seqno: 1, rootHash: key, fileHash: key } });
@@ -170,14 +170,14 @@ describe('a manifest is refused', () => {
       'spec.surfaces: expected v2, v3, jsonrpc or emulate among them, got ["stream"]',
       (spec) => void (spec['surfaces'] = ['stream']),
     ],
-    ['spec.surfaces[1]: expected a value not there before, got "v2"', (spec) => void (spec['surfaces'] = ['v2', 'v2'])],
+    ['spec.surfaces[1]: expected each value once, got "v2" again', (spec) => void (spec['surfaces'] = ['v2', 'v2'])],
     [
-      'spec.postgres: expected a secretRef, since surfaces has v3, got nothing',
+      'spec.postgres: expected a secretRef, because surfaces has v3, got nothing',
       (spec) => void (spec['surfaces'] = ['v3']),
     ],
-    ['spec.postgres: expected a secretRef, since indexer is set, got nothing', (spec) => void (spec['indexer'] = {})],
+    ['spec.postgres: expected a secretRef, because indexer is set, got nothing', (spec) => void (spec['indexer'] = {})],
     [
-      'spec.indexer.partitions: expected 1, since mode is SingleWriter, got 4',
+      'spec.indexer.partitions: expected 1, because mode is SingleWriter, got 4',
       (spec) => Object.assign(spec, { postgres, indexer: { partitions: 4 } }),
     ],
     [
@@ -198,23 +198,23 @@ describe('a manifest is refused', () => {
       (spec) => void (spec['autoscaling'] = { maxReplicas: 1, minReplicas: 3, targetCPUUtilization: 60 }),
     ],
     [
-      'spec.exposure.parentRefs: expected a Gateway, since kind is HTTPRoute',
+      'spec.exposure.parentRefs: expected a Gateway, because kind is HTTPRoute',
       (spec) => void (spec['exposure'] = { kind: 'HTTPRoute', hosts: ['a.b'] }),
     ],
     [
-      'spec.exposure.parentRefs: expected none, since kind is Ingress',
+      'spec.exposure.parentRefs: expected no Gateway, because kind is Ingress',
       (spec) => void (spec['exposure'] = { kind: 'Ingress', hosts: ['a.b'], parentRefs: [{ name: 'g' }] }),
     ],
     [
-      'spec.rollout.steps: expected at least one, since strategy is Canary',
+      'spec.rollout.steps: expected at least one step, because strategy is Canary',
       (spec) => void (spec['rollout'] = { strategy: 'Canary' }),
     ],
     [
-      'spec.rollout.steps: expected none, since strategy is Rolling',
+      'spec.rollout.steps: expected no steps, because strategy is Rolling',
       (spec) => void (spec['rollout'] = { steps: [{ weight: 1, hold: '1m' }] }),
     ],
     [
-      'spec.keys.selector: expected one, since allowedNamespaces is Selector',
+      'spec.keys.selector: expected labels, because allowedNamespaces is Selector',
       (spec) => void (spec['keys'] = { allowedNamespaces: 'Selector' }),
     ],
     [

@@ -16,15 +16,15 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('a file of accounts', () => {
   it.each<[object, string]>([
-    [{ a: {} }, 'a: a mnemonic or an address'],
-    [{ a: { mnemonic: 'one two three' } }, 'a: a TON mnemonic of 24 words'],
-    [{ a: { address: '5:00' } }, 'a: an address of workchain 0 or -1'],
-    [{ a: { address, balance: -1 } }, 'a: balance: TON above 0'],
-    [{ a: { address, amount: 1 } }, 'a: one of mnemonic, address, balance, got amount'],
-    [[], 'an object of accounts'],
+    [{ a: {} }, 'a: expected either mnemonic or address'],
+    [{ a: { mnemonic: 'one two three' } }, 'a.mnemonic: expected a TON mnemonic of 24 words'],
+    [{ a: { address: '5:00' } }, 'a.address: expected an address of workchain 0 or -1'],
+    [{ a: { address, balance: -1 } }, 'a.balance: expected TON above 0'],
+    [{ a: { address, amount: 1 } }, 'a: expected only the fields mnemonic, address, balance, got amount'],
+    [[], 'expected an object of accounts'],
   ])('is refused as %j with the account and the field', async (accounts, expected) => {
     const file = join(folder, 'wrong.json');
     writeFileSync(file, JSON.stringify(accounts));
-    await expect(readAccountsFile(file, -217)).rejects.toThrow(`--accounts: expected ${expected}`);
+    await expect(readAccountsFile(file, -217)).rejects.toThrow(`--accounts: ${expected}`);
   });
 });

@@ -69,10 +69,13 @@ describe('the command line', () => {
     [['--validators', '0'], '--validators: expected a number from 1 to 100, got 0'],
     [
       ['--recorded', '--validators', '4'],
-      '--validators: of a private network; expected no --recorded, --recording, --pace, --manifest, --network',
+      '--validators: expected only for a private network, without --recorded, --recording, --pace, --manifest, --network',
     ],
-    [['dev', '--manifest', 'a'], 'dev runs a network of its own: expected no --manifest, --network'],
-    [['--network', 'mainnet', '--manifest', 'a'], '--network: expected none with --manifest, which names its network'],
+    [['dev', '--manifest', 'a'], 'dev: expected no --manifest and no --network, because dev runs its own network'],
+    [
+      ['--network', 'mainnet', '--manifest', 'a'],
+      '--network: expected only without --manifest, because the manifest names the network',
+    ],
   ])('refuses %j and says what was expected', (args, message) => {
     expect(() => parseArguments(args)).toThrow(expect.objectContaining({ code: 'usage', message }));
   });
