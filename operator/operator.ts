@@ -86,7 +86,7 @@ export async function startOperator(options: OperatorOptions, dependencies: Oper
     { client: reviewer, clock, random: Math.random, logger, leading: createLeadingGauge(register) },
   );
   elector = leads;
-  const onFailure = (error: unknown): void => logger.warn({ error }, 'who asks for metrics cannot be told');
+  const onFailure = (error: unknown): void => logger.warn({ error }, 'the caller of /metrics could not be identified');
   const access = options.metricsAuthorize
     ? createMetricsAccess({ client: reviewer, now: clock.now, onFailure })
     : undefined;
@@ -135,7 +135,8 @@ function pagesOf(
     if (allowed !== 'allowed') return refusals[allowed];
     return { status: 200, contentType: register.contentType, body: await register.metrics() };
   };
-  const onFailure = (error: unknown): void => logger.warn({ error }, 'the certificate of the metrics is kept as it is');
+  const onFailure = (error: unknown): void =>
+    logger.warn({ error }, 'the new certificate of /metrics cannot be read: the one before it stays');
   const tls = metricsTlsFolder === undefined ? undefined : createTlsFiles(metricsTlsFolder, { clock, onFailure });
   return {
     metrics: createHttpPages({ host, port: metricsPort, tls }, { pages: { '/metrics': exposition } }),

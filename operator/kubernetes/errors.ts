@@ -74,7 +74,7 @@ export function malformed(request: string, what: string, cause?: unknown): ApiEr
 
 /** Error of a write that was stopped because this process is not the leader. */
 export function notLeader(request: string): ApiError {
-  const message = `${request}: held back, this process may not write any more`;
+  const message = `${request}: not sent, because this process may not write any more`;
   return new ApiError({ code: 'not_leader', message, data: { ...emptyData, request }, retryable: true });
 }
 

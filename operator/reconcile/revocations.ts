@@ -87,7 +87,7 @@ export function createRevocations(
     } catch (error) {
       // The message may hold the address, never the password: it is of the connection.
       const err = untrustedRedis(error) ?? (error as Error).message;
-      logger.warn({ err, tonApi: tonApi.metadata.name, ids }, 'Redis was not told of keys');
+      logger.warn({ err, tonApi: tonApi.metadata.name, ids }, 'revoked keys could not be written to Redis');
       return false;
     } finally {
       redis?.disconnect();

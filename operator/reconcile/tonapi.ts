@@ -166,7 +166,7 @@ export function createTonApiReconciler(
     const before = tonApi.status?.conditions;
     for (const condition of status.conditions ?? []) {
       const previous = conditionOf(before, condition.type);
-      if (!told.has(condition.type) || previous?.reason === condition.reason) continue;
+      if (!reportedTypes.has(condition.type) || previous?.reason === condition.reason) continue;
       if (previous === undefined && condition.status === 'Unknown') continue;
       const type = isProblem(condition) ? 'Warning' : 'Normal';
       const happening = { type, reason: condition.reason, action: 'Reconcile', note: condition.message } as const;
@@ -194,7 +194,7 @@ export function createTonApiReconciler(
 }
 
 /** Conditions whose changes become events: the others follow from them. */
-const told: ReadonlySet<string> = new Set(['Ready', 'Progressing', 'Stalled', 'Paused']);
+const reportedTypes: ReadonlySet<string> = new Set(['Ready', 'Progressing', 'Stalled', 'Paused']);
 
 /** Reasons of a resource on its way: no problem, though it is not Ready. */
 const underWay: ReadonlySet<string> = new Set([

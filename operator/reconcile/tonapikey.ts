@@ -108,14 +108,14 @@ export function createTonApiKeyReconciler(
     // Before a key is made: from then on its end must be announced.
     if (decision.finalizer === 'add') await setFinalizer(tonApiKey, true, bounds);
     if (decision.secret !== undefined) await writer.apply(decision.secret, bounds);
-    const told = await revocation.writeToRedis(tonApiKey, decision, bounds);
-    if (decision.finalizer === 'remove' && (told || revocation.isOut(tonApiKey))) {
+    const isWritten = await revocation.writeToRedis(tonApiKey, decision, bounds);
+    if (decision.finalizer === 'remove' && (isWritten || revocation.isOut(tonApiKey))) {
       await setFinalizer(tonApiKey, false, bounds);
       return { type: 'done' };
     }
     // The status reports the state in force. It waits for Redis, while the keyring revokes independently.
-    if (!told && !revocation.isOut(tonApiKey)) return { type: 'unfinished' };
-    if (!told && decision.restore.length > 0) {
+    if (!isWritten && !revocation.isOut(tonApiKey)) return { type: 'unfinished' };
+    if (!isWritten && decision.restore.length > 0) {
       await reportRevoked(tonApiKey, bounds);
       return { type: 'unfinished' };
     }

@@ -132,7 +132,7 @@ export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDep
     },
 
     async run({ exchange, deadline, admission, caller, notes }, operation, source, mark) {
-      const told = notes.begin();
+      const reads = notes.begin();
       try {
         const { atMs: deadlineMs, signal } = deadline;
         const access = admission.grants();
@@ -142,7 +142,7 @@ export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDep
           signal,
           span: exchange.span,
           caller,
-          observe: told.observe,
+          observe: reads.observe,
           ...(access && { access }),
           ...(getMethods && { getMethods }),
         };
@@ -158,7 +158,7 @@ export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDep
           ),
         };
       } catch (error) {
-        exchange.liteServers = told.asked();
+        exchange.liteServers = reads.asked();
         return fail(exchange, error, { mark, refusalStatus: operation.refusalStatus });
       }
     },

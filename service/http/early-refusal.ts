@@ -53,7 +53,7 @@ export function createEarlyRefusal(dependencies: EarlyRefusalDependencies): Earl
     message: IncomingMessage,
     response: ServerResponse,
     route: GatedRoute,
-    told: Refused,
+    refusedDecision: Refused,
   ): (() => void) => {
     const { method = 'GET', headers } = message;
     const url = routedUrl(message.url ?? '/');
@@ -61,13 +61,18 @@ export function createEarlyRefusal(dependencies: EarlyRefusalDependencies): Earl
     const exchange = exchanges.note({ method, url, headers }, { raw: response, bytes: () => bytes });
     exchange.operation = route.label;
     return () => {
-      const { status, body, errorCode, headers: further } = errorAnswer(refusedBy(told), exchange.extra(), exchange);
+      const {
+        status,
+        body,
+        errorCode,
+        headers: further,
+      } = errorAnswer(refusedBy(refusedDecision), exchange.extra(), exchange);
       const text = typeof body === 'string' ? body : body.join('');
       bytes = Buffer.byteLength(text);
       exchange.errorCode = errorCode;
       response.writeHead(status, {
         ...headersOf(url),
-        ...quotaHeaders(told.quota),
+        ...quotaHeaders(refusedDecision.quota),
         ...further,
         ...(hasV3Form(url) && { 'server-timing': `app;dur=${exchange.elapsedMs().toFixed(3)}ms` }),
         ...((isDraining() || mustClose(message)) && { connection: 'close' }),

@@ -65,8 +65,8 @@ function accountsOf({ accounts }: Action): readonly Uint8Array[] {
 /** An action in the lists of its accounts. */
 export function accountRows(row: ActionRow): ActionAccountRow[] {
   const { trace_id, action_id, trace_end_lt, trace_end_utime, end_lt, end_utime, type, ancestor_types } = row;
-  const told = { trace_id, action_id, trace_end_lt, trace_end_utime, end_lt, end_utime, type, ancestor_types };
-  return row.accounts.map((account) => ({ account, ...told }));
+  const shared = { trace_id, action_id, trace_end_lt, trace_end_utime, end_lt, end_utime, type, ancestor_types };
+  return row.accounts.map((account) => ({ account, ...shared }));
 }
 
 function hashOf(text: string): Buffer {

@@ -7,7 +7,7 @@ export type InterpreterErrorCode = 'untellable';
 export class InterpreterError extends TonplaneError<InterpreterErrorCode, { readonly seqnos: readonly number[] }> {
   constructor(seqnos: readonly number[], cause: unknown) {
     const [newest] = seqnos;
-    const message = `blocks from ${newest} down cannot be told`;
+    const message = `blocks from ${newest} down cannot be interpreted`;
     super({ code: 'untellable', message, data: { seqnos }, retryable: false, cause });
   }
 }

@@ -70,10 +70,10 @@ export async function interpret(
   const own = await openAll(rows.transactions, pacer);
   const earlier = await openAll(rows.earlier, pacer);
   const knowledge = await createAccountFactsLookup(changesOf(own), changesOf(earlier), dependencies, signal);
-  const told: TraceMeaning[] = [];
+  const meanings: TraceMeaning[] = [];
   for (const { row, transactions } of tracesOf(rows.traces, [...own, ...earlier])) {
     await pacer.pause();
-    told.push(await tell({ row, transactions }, knowledge, version, pacer));
+    meanings.push(await meaningOf({ row, transactions }, knowledge, version, pacer));
   }
   const meaning: Classification = {
     contracts: [...beginning, ...knowledge.detected.map(({ found }) => found)],
@@ -81,11 +81,11 @@ export async function interpret(
     facts: knowledge.facts,
     ...(await transfersOf(own, knowledge, store)),
     refused: own.flatMap(({ event }) => (refusesJettons(event) ? senderOf(event) : [])),
-    traces: told.map(({ trace }) => trace),
-    actions: told.flatMap(({ actions }) => actions),
-    actionAccounts: told.flatMap(({ accounts }) => accounts),
+    traces: meanings.map(({ trace }) => trace),
+    actions: meanings.flatMap(({ actions }) => actions),
+    actionAccounts: meanings.flatMap(({ accounts }) => accounts),
   };
-  const counts = { transactions: own.length, traces: told.length, actions: meaning.actions.length };
+  const counts = { transactions: own.length, traces: meanings.length, actions: meaning.actions.length };
   return { meaning, counts, traces: rows.traces };
 }
 
@@ -159,7 +159,7 @@ function byPlace({ stored: one }: OpenTransaction, { stored: other }: OpenTransa
   return one.lt === other.lt ? Buffer.compare(one.account, other.account) : one.lt < other.lt ? -1 : 1;
 }
 
-async function tell(
+async function meaningOf(
   { row, transactions }: WholeTrace,
   knowledge: AccountFactsLookup,
   version: number,

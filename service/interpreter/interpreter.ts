@@ -80,7 +80,7 @@ export function createInterpreter(options: InterpreterOptions, dependencies: Int
     onFallback: metrics.fellBack,
     onGivenUp(account, error) {
       metrics.gaveUp();
-      logger.warn({ err: error, account: formatRawAddress(account, 'upper') }, 'nothing is told of an account');
+      logger.warn({ err: error, account: formatRawAddress(account, 'upper') }, 'an account could not be examined');
     },
   });
   const storeRecent = createRecentTraceStoring({ ageS: tuning.storedAgeS }, { storeTraces, metrics, unixMs, logger });
@@ -103,7 +103,7 @@ export function createInterpreter(options: InterpreterOptions, dependencies: Int
   async function findOlder(worker: number): Promise<boolean> {
     const blocksMax = tuning.againMax;
     const count = await retry.run('claim', worker, () => queueOlder(store, { version, blocksMax }), signal);
-    if (count > 0) logger.info({ blocks: count, version }, 'blocks of an older version are told again');
+    if (count > 0) logger.info({ blocks: count, version }, 'blocks of an older version are interpreted again');
     return count > 0;
   }
 
@@ -120,7 +120,7 @@ export function createInterpreter(options: InterpreterOptions, dependencies: Int
       }
       if (isClaimLost(error)) {
         metrics.lost(claimed.seqnos.length);
-        logger.debug({ err: error, blocks: claimed.seqnos }, 'blocks were told in vain');
+        logger.debug({ err: error, blocks: claimed.seqnos }, 'blocks were interpreted in vain');
         // Another process has a block of the claim, or the block has changed. The others are due again at once.
         await giveBack(claimed, 0);
       } else {
@@ -159,7 +159,7 @@ export function createInterpreter(options: InterpreterOptions, dependencies: Int
     const { length } = claimed.seqnos;
     if (length === 1) {
       metrics.putAside();
-      logger.error({ err: error, blocks: claimed.seqnos }, 'a block cannot be told: it is put aside for a while');
+      logger.error({ err: error, blocks: claimed.seqnos }, 'a block cannot be interpreted: it is tried again later');
     }
     alone = length === 1 ? alone : length;
     await giveBack(claimed, length === 1 ? tuning.asideMs : 0);

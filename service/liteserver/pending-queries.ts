@@ -93,9 +93,9 @@ export function createPendingQueries(dependencies: {
       function answered(answer: Buffer): void {
         let value: T;
         try {
-          const told = errorAnswer(answer);
-          if (told !== undefined) {
-            rejected(answeredError(functionName, told.code, told.text));
+          const serverError = errorAnswer(answer);
+          if (serverError !== undefined) {
+            rejected(answeredError(functionName, serverError.code, serverError.text));
             return;
           }
           value = read(answer);

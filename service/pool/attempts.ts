@@ -70,12 +70,12 @@ function startAttempt<T>(plan: AttemptsPlan<T>, liteServer: number, events: Atte
     abort: () => stop.abort(),
   };
   const ending =
-    <V>(told: (outcome: V) => void) =>
+    <V>(report: (outcome: V) => void) =>
     (outcome: V): void => {
       clearTimeout(timer);
       endSlow?.();
       events.onEnd(attempt);
-      told(outcome);
+      report(outcome);
     };
   plan.start(liteServer, stop.signal).then(ending(events.onAnswer), ending(events.onError));
   return attempt;

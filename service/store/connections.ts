@@ -4,7 +4,7 @@ import { Client, Pool, types, type ClientConfig, type CustomTypesConfig, type Po
 import type { Logger } from 'pino';
 
 import { BYTE_ARRAY_TYPE, readByteArray } from './byte-arrays.ts';
-import { StoreError, told } from './errors.ts';
+import { StoreError, withStoreErrors } from './errors.ts';
 import { postgresTls } from './tls.ts';
 import { createTurns } from './turns.ts';
 
@@ -68,7 +68,7 @@ export function createConnections(options: ConnectionsOptions, logger: Logger): 
   const borrowing = new Set<Promise<PoolClient>>();
   return {
     borrow() {
-      const borrowed = inTurn(({ pool }) => told(pool.connect()));
+      const borrowed = inTurn(({ pool }) => withStoreErrors(pool.connect()));
       borrowing.add(borrowed);
       return borrowed.finally(() => borrowing.delete(borrowed));
     },
@@ -123,7 +123,7 @@ async function openClient(config: ClientConfig, logger: Logger): Promise<Client>
   const client = new Client(config);
   client.on('error', (error) => logger.warn({ err: bare(error) }, 'connection to Postgres lost'));
   try {
-    await told(client.connect());
+    await withStoreErrors(client.connect());
     return client;
   } catch (error) {
     await client.end().catch(() => undefined);

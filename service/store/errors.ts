@@ -51,7 +51,7 @@ export class StoreError extends TonplaneError<StoreErrorCode, StoreErrorData> {
 }
 
 /** Awaits a call of `pg`; turns its failure into a StoreError. */
-export async function told<T>(call: Promise<T>): Promise<T> {
+export async function withStoreErrors<T>(call: Promise<T>): Promise<T> {
   try {
     return await call;
   } catch (cause) {

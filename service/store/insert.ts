@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { from as copyFrom } from 'pg-copy-streams';
 
 import type { Columns, Row, Table } from './columns.ts';
-import { told } from './errors.ts';
+import { withStoreErrors } from './errors.ts';
 import { encodeCopy, encodeUnnest } from './row-encoding.ts';
 import type { Session } from './store.ts';
 
@@ -88,5 +88,5 @@ async function copyRows<T extends Table>(
 ): Promise<void> {
   const columns = Object.keys(table.columns).join(', ');
   const stream = session.client.query(copyFrom(`COPY ${target} (${columns}) FROM STDIN (FORMAT binary)`));
-  await told(pipeline(Readable.from(encodeCopy(table, rows)), stream));
+  await withStoreErrors(pipeline(Readable.from(encodeCopy(table, rows)), stream));
 }

@@ -1,4 +1,4 @@
-import { StoreError, told } from './errors.ts';
+import { StoreError, withStoreErrors } from './errors.ts';
 import { addRanges } from './ranges.ts';
 import type { Session, Store } from './store.ts';
 
@@ -36,7 +36,7 @@ export async function acquireHeadLease(store: Store, holder: string): Promise<He
   const lost = new AbortController();
   client.once('end', () => lost.abort(leaseLost()));
   try {
-    const { rows } = await told(
+    const { rows } = await withStoreErrors(
       client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS taken', [
         `tonplane head ${store.schema}`,
       ]),
@@ -45,8 +45,8 @@ export async function acquireHeadLease(store: Store, holder: string): Promise<He
       await client.end();
       return undefined;
     }
-    await told(client.query(sessionSettings));
-    const epochs = await told(
+    await withStoreErrors(client.query(sessionSettings));
+    const epochs = await withStoreErrors(
       client.query<{ head_epoch: bigint }>(
         'UPDATE indexer_state SET head_epoch = head_epoch + 1, head_holder = $1 RETURNING head_epoch',
         [holder],

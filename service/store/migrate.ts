@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 
-import { StoreError, told } from './errors.ts';
+import { StoreError, withStoreErrors } from './errors.ts';
 import type { Migration } from './migrations/migration.ts';
 import { migrations, schemaVersion } from './migrations/steps.ts';
 import { LOOK_TIMEOUT_MS, type Store } from './store.ts';
@@ -28,7 +28,9 @@ export async function migrate(store: Store): Promise<readonly number[]> {
   const client = await store.connect();
   try {
     // Lock of the session: it ends with the session in every case.
-    await told(client.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [`tonplane schema ${store.schema}`]));
+    await withStoreErrors(
+      client.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [`tonplane schema ${store.schema}`]),
+    );
     await createVersions(client, store.schema);
     const found = await readState(client);
     refuseNewer(found);
@@ -72,9 +74,9 @@ export async function checkSchema(store: Store): Promise<SchemaState> {
 
 /** Creating a schema needs a privilege that an existing schema does not need. */
 async function createVersions(client: ClientBase, schema: string): Promise<void> {
-  const { rowCount } = await told(client.query('SELECT FROM pg_namespace WHERE nspname = $1', [schema]));
-  if (rowCount === 0) await told(client.query(`CREATE SCHEMA ${schema}`));
-  await told(
+  const { rowCount } = await withStoreErrors(client.query('SELECT FROM pg_namespace WHERE nspname = $1', [schema]));
+  if (rowCount === 0) await withStoreErrors(client.query(`CREATE SCHEMA ${schema}`));
+  await withStoreErrors(
     client.query(`CREATE TABLE IF NOT EXISTS ${schema}.schema_versions (
       version integer PRIMARY KEY,
       name text NOT NULL,
@@ -85,11 +87,11 @@ async function createVersions(client: ClientBase, schema: string): Promise<void>
 }
 
 async function readState(client: ClientBase): Promise<SchemaState> {
-  const exists = await told(
+  const exists = await withStoreErrors(
     client.query<{ found: boolean }>("SELECT to_regclass('schema_versions') IS NOT NULL AS found"),
   );
   if (exists.rows[0]?.found !== true) return { version: 0, compatibleFrom: 0 };
-  const { rows } = await told(
+  const { rows } = await withStoreErrors(
     client.query<SchemaState>(
       'SELECT coalesce(max(version), 0) AS version, coalesce(max(compatible_from), 0) AS "compatibleFrom" FROM schema_versions',
     ),
@@ -119,7 +121,7 @@ async function apply(client: ClientBase, { version, name, compatibleFrom, statem
     'COMMIT',
   ];
   try {
-    for (const step of steps) await told(client.query(step));
+    for (const step of steps) await withStoreErrors(client.query(step));
   } catch (error) {
     await client.query('ROLLBACK').catch(() => undefined);
     throw error;

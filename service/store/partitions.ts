@@ -1,4 +1,4 @@
-import { told } from './errors.ts';
+import { withStoreErrors } from './errors.ts';
 import type { Store } from './store.ts';
 
 /** Tables that are split by lt. */
@@ -52,6 +52,8 @@ async function attach(
   const [found] = await query<{ exists: boolean }>('SELECT to_regclass($1) IS NOT NULL AS exists', [name]);
   if (found?.exists === true) return;
   // The check spares the scan at attaching.
-  await told(query(`CREATE TABLE ${name} (LIKE ${table} INCLUDING ALL, CHECK (lt >= ${from} AND lt < ${to}))`));
-  await told(query(`ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM (${from}) TO (${to})`));
+  await withStoreErrors(
+    query(`CREATE TABLE ${name} (LIKE ${table} INCLUDING ALL, CHECK (lt >= ${from} AND lt < ${to}))`),
+  );
+  await withStoreErrors(query(`ALTER TABLE ${table} ATTACH PARTITION ${name} FOR VALUES FROM (${from}) TO (${to})`));
 }

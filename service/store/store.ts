@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
 import { createConnections, type Connections } from './connections.ts';
-import { isConnectionSpent, StoreError, told } from './errors.ts';
+import { isConnectionSpent, StoreError, withStoreErrors } from './errors.ts';
 import { createStoreMetrics } from './metrics.ts';
 import type { ReadMode } from './queries/reader.ts';
 
@@ -108,7 +108,7 @@ export function createStore(options: StoreOptions, { logger, register, tracer, c
       try {
         const result = await borrowed(snapshot ? pools.replica : pools.primary, async (client) => {
           await limitTime(client, snapshot ? options.statementTimeoutMs : timeoutMs);
-          await told(client.query(durable ? begin : `${begin}; SET LOCAL synchronous_commit = off`));
+          await withStoreErrors(client.query(durable ? begin : `${begin}; SET LOCAL synchronous_commit = off`));
           return await finishTransaction(client, work);
         });
         metrics.transaction('committed', secondsSince(began));
@@ -161,7 +161,9 @@ function createTimeLimit() {
   return async (client: PoolClient, timeoutMs: number): Promise<void> => {
     if (timeouts.get(client) === timeoutMs) return;
     const lockMs = timeoutMs === 0 ? 0 : LOCK_TIMEOUT_MS;
-    await told(client.query(`SET statement_timeout = ${Math.ceil(timeoutMs)}; SET lock_timeout = ${lockMs}`));
+    await withStoreErrors(
+      client.query(`SET statement_timeout = ${Math.ceil(timeoutMs)}; SET lock_timeout = ${lockMs}`),
+    );
     timeouts.set(client, timeoutMs);
   };
 }
@@ -192,7 +194,7 @@ async function borrowed<T>(pool: Connections, work: (client: PoolClient) => Prom
 function ask<R extends object>(client: ClientBase, query: QueryConfig): Promise<QueryResult<R>> {
   const answer = Promise.withResolvers<QueryResult<R>>();
   client.query<R>(query, (error, result) => (error ? answer.reject(error) : answer.resolve(result)));
-  return told(answer.promise);
+  return withStoreErrors(answer.promise);
 }
 
 function queryOf(text: string, values: readonly unknown[], { statement }: ReadMode): QueryConfig {
@@ -204,7 +206,7 @@ async function finishTransaction<T>(client: PoolClient, work: (session: Session)
     (await ask<R>(client, queryOf(sql, values, mode))).rows;
   try {
     const result = await work({ query, client });
-    const { command } = await told(client.query('COMMIT'));
+    const { command } = await withStoreErrors(client.query('COMMIT'));
     // Postgres answers so, without an error, when a statement before had failed.
     if (command === 'ROLLBACK') throw new StoreError('query_failed', 'a failed statement was passed over');
     return result;

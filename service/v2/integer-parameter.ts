@@ -75,12 +75,12 @@ export function optionalUtime(name: string): OptionalParameter<number> {
 }
 
 /** Number in 0..2^31-1. The second argument is the name in the message about a negative number. */
-export function optionalNonNegative(name: string, told = name): OptionalParameter<number> {
+export function optionalNonNegative(name: string, label = name): OptionalParameter<number> {
   return {
     name,
     missing: undefined,
     parse: (raw) => parseInt32(raw, name),
-    check: (value) => (value < 0 ? `${told} should be non-negative` : undefined),
+    check: (value) => (value < 0 ? `${label} should be non-negative` : undefined),
     input: {
       name: 'NonNegInt32Input',
       schema: { type: integerTypes, pattern: '^\\d{1,10}$', minimum: 0, maximum: int32Max },

@@ -84,7 +84,7 @@ describe('a network kept with --data', () => {
     appendFileSync(join(folder, 'network/blocks.bin'), Buffer.from('TpR1\u0010\u0000'));
     const service = await start();
     expect(service.stderr()).toContain('is cut off');
-    expect(service.stdout()).toContain(`kept in ${folder}`);
+    expect(service.stdout()).toContain(`stored in ${folder}`);
     const before = await headOf(service);
     await expect.poll(async () => (await headOf(service)).seqno).toBeGreaterThan(before.seqno);
     await service.stop();

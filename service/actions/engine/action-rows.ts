@@ -64,8 +64,11 @@ function actionOf(
   const columns = withAccounts(block.columns);
   const transactions = [...new Set([...(begunBy === undefined ? [] : [begunBy]), ...transactionsOf(block)])];
   const { source = null, sourceSecondary = null, destination = null, destinationSecondary = null } = columns;
-  const told = [source, sourceSecondary, destination, destinationSecondary, ...block.accounts];
-  const accounts = new Set([...transactions.map(({ account }) => account), ...told.filter((one) => one !== null)]);
+  const participants = [source, sourceSecondary, destination, destinationSecondary, ...block.accounts];
+  const accounts = new Set([
+    ...transactions.map(({ account }) => account),
+    ...participants.filter((one) => one !== null),
+  ]);
   return {
     ...noColumns,
     ...columns,

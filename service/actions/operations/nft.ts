@@ -307,7 +307,7 @@ const assignment: Matcher<Type> = {
       forward_amount: null,
       response_destination: null,
     };
-    const told = transferData(info, values, sale, {
+    const transferColumns = transferData(info, values, sale, {
       amount: paid?.columns.value ?? null,
       royalty: royalty?.columns.value ?? null,
     });
@@ -320,7 +320,7 @@ const assignment: Matcher<Type> = {
         assetSecondary: item,
         data: {
           // Includes a mint.
-          ...(isBid ? soldAtFragment(told) : told),
+          ...(isBid ? soldAtFragment(transferColumns) : transferColumns),
           ...listingData({ marketplace_fee_address: to(paid), royalty_address: to(royalty) }),
         },
       },

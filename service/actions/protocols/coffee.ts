@@ -152,7 +152,7 @@ const deposit: Matcher<Type> = {
     const isFirst = incoming.asset === assets.asset1;
     if (!isFirst && incoming.asset !== assets.asset2) return undefined;
     const done = found.one('event');
-    const told = done && innerCall(done);
+    const inner = done && innerCall(done);
     const sent = isFirst
       ? { amount1: amount, asset1: incoming.asset, wallet1: sourceWallet }
       : { amount2: amount, asset2: incoming.asset, wallet2: sourceWallet };
@@ -161,12 +161,12 @@ const deposit: Matcher<Type> = {
       actionType: 'dex_deposit_liquidity',
       columns: {
         source: sender,
-        destination: told?.source ?? null,
+        destination: inner?.source ?? null,
         destinationSecondary: innerCall(found.one('deploy')!).destination,
         data: depositData({
           dex: 'coffee',
           ...sent,
-          minted: told === undefined ? null : amountsBody(told.message).lpAmount,
+          minted: inner === undefined ? null : amountsBody(inner.message).lpAmount,
           targetAsset1: incoming.asset,
           targetAsset2: isFirst ? assets.asset2 : assets.asset1,
           excesses: excessesOf(found),
@@ -197,7 +197,7 @@ const withdraw: Matcher<Type> = {
   build(root, found) {
     const { owner, wallet, jetton, amount } = jettonBurnOf(root)!;
     const { message, source: pool } = innerCall(found.one('event')!);
-    const told = amountsBody(message);
+    const amounts = amountsBody(message);
     return {
       type: 'dex_withdraw_liquidity',
       columns: {
@@ -207,8 +207,8 @@ const withdraw: Matcher<Type> = {
         asset: jetton,
         data: withdrawalData({
           dex: 'coffee',
-          first: withdrawn(found, 'first', told.amount1),
-          second: withdrawn(found, 'second', told.amount2),
+          first: withdrawn(found, 'first', amounts.amount1),
+          second: withdrawn(found, 'second', amounts.amount2),
           burnt: amount,
         }),
       },
@@ -317,7 +317,7 @@ const createPool: Matcher<Type> = {
     const { source = null, sourceSecondary = null, destinationSecondary = null } = root.columns;
     const { amount, provided, isSecond } = root.data as Creator;
     const request = poolRequestBody(innerCall(found.one('request')!).message);
-    const told = amountsBody(innerCall(found.one('event')!).message);
+    const amounts = amountsBody(innerCall(found.one('event')!).message);
     const { amount1, amount2, initiator } = request;
     return {
       type: 'coffee_create_pool',
@@ -336,7 +336,7 @@ const createPool: Matcher<Type> = {
             initiator_1: isSecond ? initiator : source,
             initiator_2: isSecond ? source : initiator,
             provided_asset: provided,
-            lp_tokens_minted: told.lpAmount,
+            lp_tokens_minted: amounts.lpAmount,
             pool_creator_contract: null,
           },
         },

@@ -157,7 +157,7 @@ export function assetOfWallet(wallet: string | null, interfaces: Interfaces): st
 export function proxyTonAfter({ next }: TraceFragment): readonly TraceFragment[] {
   return next.filter(
     (block) =>
-      callOf(block)?.opcode === proxyTonOpcode && !block.next.some((told) => callOf(told)?.opcode === notifyOpcode),
+      callOf(block)?.opcode === proxyTonOpcode && !block.next.some((child) => callOf(child)?.opcode === notifyOpcode),
   );
 }
 

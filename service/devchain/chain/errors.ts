@@ -41,7 +41,7 @@ export function keptNetworkInvalid(
   problem: string,
   cause?: unknown,
 ): DevchainError<'kept_network_invalid'> {
-  const message = `the network kept in ${path} cannot be read: ${problem} Move the file away to begin a new network.`;
+  const message = `the network stored in ${path} cannot be read: ${problem} Move the file away to begin a new network.`;
   return new DevchainError({ code: 'kept_network_invalid', message, data: { path }, retryable: false, cause });
 }
 

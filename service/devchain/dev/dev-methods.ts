@@ -186,7 +186,10 @@ function snapshotMethods(
     const { snapshot, seqno } = snapshots.find(given);
     const block = chain.masterchain(seqno);
     if (block === undefined || !chain.holdsState(block)) {
-      throw badArgument('snapshot', `expected one whose states are still held, got ${snapshot} of block ${seqno}`);
+      throw badArgument(
+        'snapshot',
+        `expected a snapshot whose states are still in memory, got ${snapshot} of block ${seqno}`,
+      );
     }
     return block;
   }

@@ -106,7 +106,7 @@ export function openPersistedNetwork(folder: string, { logger }: { readonly logg
           const fields = { file: path, bytes: file.cutBytes, lastSeqno: chain.lastSeqno };
           logger.warn(fields, 'the last block was not written to its end: what there was of it is cut off');
         }
-        logger.info({ file: path, blocks: chain.lastSeqno - from }, 'the kept network is loaded');
+        logger.info({ file: path, blocks: chain.lastSeqno - from }, 'the stored network is loaded');
         return { accounts, absentLibraries };
       },
       append: (step) => file.append(writeStep(step)),

@@ -182,7 +182,7 @@ async function fillNetwork(
 
 function titleOf({ blockTime, data }: Arguments, { forked, kept }: Opened): string {
   const fork = forked === undefined ? '' : `, forked at block ${forked.source.block.seqno}`;
-  return `A private TON network, ${blocksText(blockTime)}${fork}${kept === undefined ? '' : `, kept in ${data}`}.`;
+  return `A private TON network, ${blocksText(blockTime)}${fork}${kept === undefined ? '' : `, stored in ${data}`}.`;
 }
 
 function paceOf(blockTime: Arguments['blockTime']) {
@@ -252,12 +252,12 @@ function refuseOtherKind(kept: PersistedNetwork | undefined, fork: string | unde
 const TELL_EVERY_MS = 1000;
 
 function reportProgress(register: Registry, output: NodeJS.WritableStream): () => void {
-  output.write('Tonplane: loading the kept network\n');
+  output.write('Tonplane: loading the stored network\n');
   const timer = setInterval(() => void tell(), TELL_EVERY_MS);
   const tell = async (): Promise<void> => {
     const loaded = await register.getSingleMetric(loadedMetric)?.get();
     const part = loaded?.values[0]?.value ?? 0;
-    output.write(`Tonplane: ${Math.floor(part * 100)} % of the kept network is loaded\n`);
+    output.write(`Tonplane: ${Math.floor(part * 100)} % of the stored network is loaded\n`);
   };
   return () => clearInterval(timer);
 }

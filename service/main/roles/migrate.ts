@@ -10,39 +10,39 @@ const RETRY_MS = 2000;
 
 /**
  * Migrates the schema to this release, and waits for a Postgres that is not available yet. With `plan` it only reports the migrations.
- * `tell` receives a line about each action.
+ * `print` receives a line about each action.
  *
  * @throws StoreError
  */
 export async function runMigration(
   store: Store,
   { plan }: { readonly plan: boolean },
-  tell: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<void> {
   if (plan) {
     const steps = await missingSteps(store);
-    for (const { version, name } of steps) tell(`would take step ${version} (${name})`);
-    if (steps.length === 0) tell(`nothing to do: schema ${store.schema} has what version ${schemaVersion} needs`);
+    for (const { version, name } of steps) print(`would take step ${version} (${name})`);
+    if (steps.length === 0) print(`nothing to do: schema ${store.schema} has what version ${schemaVersion} needs`);
     return;
   }
-  const taken = await patiently(() => migrate(store), tell);
-  tell(
+  const taken = await patiently(() => migrate(store), print);
+  print(
     taken.length === 0
       ? `schema ${store.schema} had what version ${schemaVersion} needs`
       : `schema ${store.schema} is at version ${taken.at(-1)}: took step ${taken.join(', ')}`,
   );
 }
 
-async function patiently<T>(work: () => Promise<T>, tell: (line: string) => void): Promise<T> {
+async function patiently<T>(work: () => Promise<T>, print: (line: string) => void): Promise<T> {
   const deadlineMs = performance.now() + PATIENCE_MS;
-  let told = '';
+  let printed = '';
   for (;;) {
     try {
       return await work();
     } catch (error) {
       if (!(error instanceof TonplaneError) || !error.retryable || performance.now() > deadlineMs) throw error;
-      if (error.message !== told) tell(`waits for Postgres: ${error.message}`);
-      told = error.message;
+      if (error.message !== printed) print(`waits for Postgres: ${error.message}`);
+      printed = error.message;
       await sleep(RETRY_MS);
     }
   }

@@ -87,16 +87,16 @@ export function createSharedFloors(
   const announceBy = (client: RedisClient, seqno: number): Promise<unknown> =>
     run(client, announceScript, newestKey, seqno);
 
-  function learn(told: unknown): void {
-    newest = Math.max(newest, seqnoOf(told) ?? 0);
+  function learn(announced: unknown): void {
+    newest = Math.max(newest, seqnoOf(announced) ?? 0);
   }
 
   async function listen(line: RedisClient): Promise<void> {
     await line.subscribe(newestKey);
     // The subscription delivers later messages only, so the current value is queried.
-    const told = await link.ask((client) => announceBy(client, headSeqno()), FLOOR_MS);
-    if (told === undefined) return;
-    learn(told);
+    const announced = await link.ask((client) => announceBy(client, headSeqno()), FLOOR_MS);
+    if (announced === undefined) return;
+    learn(announced);
     isListening = true;
     heardMs = performance.now();
   }
@@ -115,7 +115,7 @@ export function createSharedFloors(
 
   const ticker = listener && setInterval(() => void probe(listener), HEARING_PROBE_MS);
   listener?.on('ready', () => void probe(listener));
-  listener?.on('message', (_channel, told) => learn(told));
+  listener?.on('message', (_channel, announced) => learn(announced));
   listener?.on('close', () => (isListening = false));
   listener?.on('error', () => undefined);
 
@@ -127,10 +127,10 @@ export function createSharedFloors(
     async read(caller) {
       const key = keyOf(caller);
       const answer = await link.ask((client) => client.get(key).catch(noText), FLOOR_MS);
-      const told = seqnoOf(answer);
-      if (told === undefined && typeof answer === 'string') onMalformed();
+      const floor = seqnoOf(answer);
+      if (floor === undefined && typeof answer === 'string') onMalformed();
       // No pod answers at a block before its announcement. No pod wrote a value that says so.
-      return told !== undefined && told > newest && isListening ? undefined : told;
+      return floor !== undefined && floor > newest && isListening ? undefined : floor;
     },
     async raise(caller, seqno) {
       const key = keyOf(caller);
@@ -154,7 +154,7 @@ function noText(error: unknown): string {
 }
 
 /** Parses a seqno from Redis; undefined for a missing or malformed value. */
-function seqnoOf(told: unknown): number | undefined {
-  const seqno = typeof told === 'string' && /^\d{1,10}$/.test(told) ? Number(told) : told;
+function seqnoOf(value: unknown): number | undefined {
+  const seqno = typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value;
   return typeof seqno === 'number' && seqno <= SEQNO_MAX ? seqno : undefined;
 }

@@ -1,7 +1,7 @@
 import type { Migration } from './migration.ts';
 
 /** Changed columns, by table of contracts, which keep their rows. Balances and owners of items are excluded: answers read them directly. */
-const told: readonly (readonly [table: string, changed: string])[] = [
+const tableChanges: readonly (readonly [table: string, changed: string])[] = [
   ['jetton_masters', 'OLD.content IS DISTINCT FROM NEW.content'],
   ['nft_collections', 'OLD.content IS DISTINCT FROM NEW.content'],
   ['nft_items', '(OLD.content, OLD.index) IS DISTINCT FROM (NEW.content, NEW.index)'],
@@ -29,7 +29,7 @@ export const tokenChanges: Migration = {
       INSERT INTO account_changes (account) VALUES (coalesce(OLD.address, NEW.address));
       RETURN NULL;
     END $$`,
-    ...told.map(
+    ...tableChanges.map(
       ([table, changed]) =>
         `CREATE TRIGGER account_changes AFTER UPDATE ON ${table} FOR EACH ROW WHEN (${changed}) EXECUTE FUNCTION tell_words_change()`,
     ),

@@ -31,7 +31,7 @@ function detailsOf(type: string, { fields, variant }: TypeFields): Shape<unknown
   if (variant === undefined) return usual;
   const { condition } = variant;
   const path = condition.path.join('.');
-  const told = fields.find(({ sources }) =>
+  const tested = fields.find(({ sources }) =>
     sources.some(({ from }) => from !== undefined && 'path' in from && from.path.join('.') === path),
   );
   const special = named(
@@ -39,7 +39,7 @@ function detailsOf(type: string, { fields, variant }: TypeFields): Shape<unknown
     shapeOf([...fields, ...variant.fields]),
   );
   return {
-    schema: conditional({ [told!.name]: anyOfTexts(condition.values) }, special.schema, usual.schema),
+    schema: conditional({ [tested!.name]: anyOfTexts(condition.values) }, special.schema, usual.schema),
     definitions: new Map([...usual.definitions, ...special.definitions]),
   };
 }

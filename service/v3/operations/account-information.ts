@@ -72,9 +72,9 @@ export function viewWalletInformation(live: LiveAccount, useV2: boolean): Infer<
 
 /** In v2 the id of a wallet v5 is signed, and the id of a v5 beta is omitted. */
 function viewKnownWallet(wallet: Wallet, useV2: boolean) {
-  const { is_signature_allowed: _, ...told } = viewWallet(wallet);
-  if (!useV2 || !('isSignatureAllowed' in wallet)) return told;
-  const { wallet_id: _unsigned, ...unreported } = told;
+  const { is_signature_allowed: _, ...shown } = viewWallet(wallet);
+  if (!useV2 || !('isSignatureAllowed' in wallet)) return shown;
+  const { wallet_id: _unsigned, ...unreported } = shown;
   return wallet.type === 'wallet v5 beta' ? unreported : { ...unreported, wallet_id: wallet.walletId };
 }
 
@@ -89,12 +89,17 @@ const parameters = {
 
 export function accountInformationOperations(accounts: Pick<LiveAccounts, 'readAccount'>): readonly V3Operation[] {
   const reading = <R>(
-    told: { readonly name: string; readonly aliases: readonly string[]; readonly summary: string; failures?: number[] },
+    definition: {
+      readonly name: string;
+      readonly aliases: readonly string[];
+      readonly summary: string;
+      failures?: number[];
+    },
     result: Shape<R>,
     view: (live: LiveAccount, useV2: boolean) => R,
   ): V3Operation =>
     defineLiveOperation({
-      ...told,
+      ...definition,
       methods: ['GET'],
       parameters,
       result,

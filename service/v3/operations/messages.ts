@@ -48,8 +48,8 @@ export function messageOperations({ notes, writer }: MessageOperationsDependenci
           findMessages(context.store, { ...values, hashes: given }, { ...values, after }),
         );
         const opened = await writer.open(rows, context.store);
-        const [messages, told] = await Promise.all([opened.write(), notes.notesOf(opened.ends, context)]);
-        return { messages, ...told };
+        const [messages, annotations] = await Promise.all([opened.write(), notes.notesOf(opened.ends, context)]);
+        return { messages, ...annotations };
       },
     }),
   ];

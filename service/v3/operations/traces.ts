@@ -98,7 +98,7 @@ export function traceOperations({ notes, network, writer }: TraceOperationsDepen
         ),
       ]);
     };
-    const [{ shown }, [contents, told]] = await Promise.all([reading, write()]);
+    const [{ shown }, [contents, annotations]] = await Promise.all([reading, write()]);
     const actions = Map.groupBy(shown, (view) => view.trace_id);
     const traces = rows.map((row): TraceView =>
       viewTrace(
@@ -107,7 +107,7 @@ export function traceOperations({ notes, network, writer }: TraceOperationsDepen
         withActions ? (actions.get(viewBytes(row.trace_id)) ?? []) : undefined,
       ),
     );
-    return { traces, ...told };
+    return { traces, ...annotations };
   };
   return [
     defineV3Operation({

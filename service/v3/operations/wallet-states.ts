@@ -60,12 +60,12 @@ export function viewWalletState(row: AccountRow): Infer<typeof walletState> {
   // Data that no lite server has any more is unknown; the code alone gives the type.
   const isUnread = codeHash !== undefined && row.data_hash !== null && data === null;
   const type = isUnread ? knownWallet(codeHash)?.type : wallet?.type;
-  const { is_signature_allowed, ...told } = wallet === undefined ? {} : viewWallet(wallet);
+  const { is_signature_allowed, ...reported } = wallet === undefined ? {} : viewWallet(wallet);
   return {
     address: viewAccountKey(row.account),
     is_wallet: type !== undefined,
     ...(type !== undefined && { wallet_type: type }),
-    ...told,
+    ...reported,
     balance: row.balance.toString(),
     ...(row.extra_currencies !== null && !hidesCurrencies(row) && { extra_currencies: row.extra_currencies }),
     ...(is_signature_allowed !== undefined && { is_signature_allowed }),

@@ -120,10 +120,10 @@ export function createTransactionRenderer({ texts, ...writing }: TransactionRend
         if (!('row' in one)) return { ...one.names, json: new RawJson([one.text]), isSettled: true };
         const names = { hash: viewBytes(one.row.hash), traceId: viewBytes(one.row.trace_id) };
         const begun = { ...names, ...next.next().value!, tail: one.tail };
-        const told = withStateBefore(one.row, one.tail, states);
-        const { isSettled: isWhole, ...written } = assembleTransaction(begun, told, slab);
+        const statesBefore = withStateBefore(one.row, one.tail, states);
+        const { isSettled: isWhole, ...written } = assembleTransaction(begun, statesBefore, slab);
         // The state itself may be indexed later.
-        const isSettled = isWhole && told === states;
+        const isSettled = isWhole && statesBefore === states;
         if (isSettled) keep(one, written);
         return { ...written, isSettled };
       },

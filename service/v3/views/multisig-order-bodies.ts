@@ -83,23 +83,23 @@ const jettonTransfer: Layout = {
 
 /** Fields of a forward payload of a known kind. */
 function decodeForwarded(forwarded: ContractSlice | null): ParsedFields {
-  const told = { comment: '', encrypted_comment: false, payload_sum_type: '', stonfi_swap_body: null };
-  if (forwarded === null || forwarded.remainingBits === 0) return told;
+  const noPayload = { comment: '', encrypted_comment: false, payload_sum_type: '', stonfi_swap_body: null };
+  if (forwarded === null || forwarded.remainingBits === 0) return noPayload;
   const tag = peek(forwarded, uint32);
-  if (tag === undefined) return { ...told, payload_sum_type: 'Unknown' };
+  if (tag === undefined) return { ...noPayload, payload_sum_type: 'Unknown' };
   const rest = behindOpcode(forwarded);
-  if (tag === TEXT) return { ...told, comment: readComment(rest, false), payload_sum_type: 'TextComment' };
+  if (tag === TEXT) return { ...noPayload, comment: readComment(rest, false), payload_sum_type: 'TextComment' };
   if (tag === ENCRYPTED) {
     const comment = readComment(rest, true);
-    return { ...told, comment, encrypted_comment: true, payload_sum_type: 'EncryptedTextComment' };
+    return { ...noPayload, comment, encrypted_comment: true, payload_sum_type: 'EncryptedTextComment' };
   }
-  if (tag !== STONFI_SWAP) return { ...told, payload_sum_type: 'Unknown' };
+  if (tag !== STONFI_SWAP) return { ...noPayload, payload_sum_type: 'Unknown' };
   const swap = tryRead(() => ({
     jetton_wallet: maybeAddress(rest),
     min_amount: amount(rest),
     user_address: maybeAddress(rest),
   }));
-  return { ...told, payload_sum_type: 'StonfiSwap', stonfi_swap_body: swap ?? null };
+  return { ...noPayload, payload_sum_type: 'StonfiSwap', stonfi_swap_body: swap ?? null };
 }
 
 /** Fields of a message that a jetton's master passes on: its destination, and its TON. */

@@ -94,6 +94,8 @@ describe('a network that runs for longer than there is room for its blocks', asy
   it('lets contracts see the ids of blocks that are gone, and goes on', async () => {
     expect(chain.masterchainId(chain.firstSeqno - 100).seqno).toBe(chain.firstSeqno - 100);
     await network.step();
-    await expect(dev.dev_revert({ snapshot })).rejects.toThrow('snapshot: expected one whose states are still held');
+    await expect(dev.dev_revert({ snapshot })).rejects.toThrow(
+      'snapshot: expected a snapshot whose states are still in memory',
+    );
   });
 });

@@ -57,7 +57,9 @@ describe('a network that runs for longer than there is room for its states', asy
   });
 
   it('tells that a snapshot is too old to go back to', async () => {
-    await expect(dev.dev_revert({ snapshot })).rejects.toThrow('snapshot: expected one whose states are still held');
+    await expect(dev.dev_revert({ snapshot })).rejects.toThrow(
+      'snapshot: expected a snapshot whose states are still in memory',
+    );
   });
 });
 
