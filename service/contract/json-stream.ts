@@ -50,13 +50,13 @@ const PART_LETTERS = 65_536;
 /** Renders an object like `writeEntries`, from values that are JSON already. @param entries each with the JSON of its value */
 export async function writeTexts<T>(
   entries: Iterable<readonly [name: string, json: string]>,
-  pacer: TimeSlice,
+  timeSlice: TimeSlice,
 ): Promise<RawJson<Record<string, T>>> {
   const parts: string[] = [];
   let part = '{';
   let comma = '';
   for (const [name, json] of entries) {
-    await pacer.pause();
+    await timeSlice.pause();
     part += `${comma}${JSON.stringify(name)}:${json}`;
     comma = ',';
     if (part.length < PART_LETTERS) continue;
@@ -79,7 +79,7 @@ export function markFlat<T extends object>(answer: T): T {
 const ITEM_DEPTH = 2;
 
 /** The JSON of a value, as `JSON.stringify` writes it, however deep it is: in parts, with other requests in between. */
-export async function writePaced(value: unknown, pacer: TimeSlice): Promise<PacedText> {
+export async function writePaced(value: unknown, timeSlice: TimeSlice): Promise<PacedText> {
   if (value instanceof RawJson && value.parts.length === 1) {
     const [whole] = value.parts as readonly [string | Buffer];
     return typeof whole === 'string' ? whole : [whole];
@@ -98,14 +98,14 @@ export async function writePaced(value: unknown, pacer: TimeSlice): Promise<Pace
   };
   const writeParts = async (container: object, depth: number): Promise<void> => {
     // Awaited even when there is no pause, so that what lies deep is not deep on the stack.
-    await pacer.pause();
+    await timeSlice.pause();
     const isList = Array.isArray(container);
     let opening = isList ? '[' : '{';
     for (const [name, item] of Object.entries(container)) {
       if (!isList && item === undefined) continue;
       add(isList ? opening : `${opening}${JSON.stringify(name)}:`);
       opening = ',';
-      const rest = pacer.pause();
+      const rest = timeSlice.pause();
       if (rest !== undefined) await rest;
       if (!writeWhole(item, depth)) await writeParts(item as object, depth + 1);
     }

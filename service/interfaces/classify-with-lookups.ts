@@ -18,12 +18,12 @@ const ROUNDS_MAX = 4;
  * Classifies a trace and looks up further accounts that the rules ask for, until they ask for no more
  * (service/actions/README.md#facts-about-accounts). Each account is looked up once. Rejects like `lookUp`.
  *
- * @param pacer called between the steps, because a large trace must not block other work
+ * @param timeSlice called between the steps, because a large trace must not block other work
  */
 export async function classifyWithLookups(
   trace: ClassifierTrace,
   lookUp: LookUpFacts,
-  pacer: TimeSlice = createTimeSlice(undefined),
+  timeSlice: TimeSlice = createTimeSlice(undefined),
 ): Promise<Classified> {
   const facts = new Map<string, AccountFacts | undefined>();
   const learn = async (accounts: readonly string[]): Promise<void> => {
@@ -38,7 +38,7 @@ export async function classifyWithLookups(
       if (!facts.has(account)) asked.add(account);
       return facts.get(account);
     });
-    const classified = await classifyPaced(trace, interfaces, pacer);
+    const classified = await classifyPaced(trace, interfaces, timeSlice);
     const next = [...asked].slice(0, left);
     if (next.length === 0 || round === ROUNDS_MAX) return classified;
     left -= next.length;
@@ -46,12 +46,16 @@ export async function classifyWithLookups(
   }
 }
 
-async function classifyPaced(trace: ClassifierTrace, interfaces: Interfaces, pacer: TimeSlice): Promise<Classified> {
+async function classifyPaced(
+  trace: ClassifierTrace,
+  interfaces: Interfaces,
+  timeSlice: TimeSlice,
+): Promise<Classified> {
   const steps = classifySteps(trace, interfaces);
   for (;;) {
     const step = steps.next();
     if (step.done === true) return step.value;
-    const rest = pacer.pause();
+    const rest = timeSlice.pause();
     if (rest !== undefined) await rest;
   }
 }

@@ -66,14 +66,14 @@ export async function interpret(
   const { store, version } = dependencies;
   const beginning = seqnos.includes(ZEROSTATES_SEQNO) ? await detectBeginning(dependencies, signal) : [];
   const rows = await readLedger(store, seqnos);
-  const pacer = createTimeSlice(signal);
-  const own = await openAll(rows.transactions, pacer);
-  const earlier = await openAll(rows.earlier, pacer);
+  const timeSlice = createTimeSlice(signal);
+  const own = await openAll(rows.transactions, timeSlice);
+  const earlier = await openAll(rows.earlier, timeSlice);
   const knowledge = await createAccountFactsLookup(changesOf(own), changesOf(earlier), dependencies, signal);
   const meanings: TraceMeaning[] = [];
   for (const { row, transactions } of tracesOf(rows.traces, [...own, ...earlier])) {
-    await pacer.pause();
-    meanings.push(await meaningOf({ row, transactions }, knowledge, version, pacer));
+    await timeSlice.pause();
+    meanings.push(await meaningOf({ row, transactions }, knowledge, version, timeSlice));
   }
   const meaning: Classification = {
     contracts: [...beginning, ...knowledge.detected.map(({ found }) => found)],
@@ -132,10 +132,10 @@ function readLedger(store: Pick<Store, 'transaction'>, seqnos: readonly number[]
 }
 
 /** Opens the readable transactions. Transactions that no reader understands are left out. */
-async function openAll(stored: readonly StoredTransaction[], pacer: TimeSlice): Promise<OpenTransaction[]> {
+async function openAll(stored: readonly StoredTransaction[], timeSlice: TimeSlice): Promise<OpenTransaction[]> {
   const opened: OpenTransaction[] = [];
   for (const one of stored) {
-    await pacer.pause();
+    await timeSlice.pause();
     try {
       opened.push(openTransaction(one));
     } catch (error) {
@@ -163,13 +163,13 @@ async function meaningOf(
   { row, transactions }: WholeTrace,
   knowledge: AccountFactsLookup,
   version: number,
-  pacer: TimeSlice,
+  timeSlice: TimeSlice,
 ): Promise<TraceMeaning> {
   const trace = eventTraceOf(row, transactions);
   const classified = whatIsLeftOut(row, transactions);
   if (classified !== undefined) return traceMeaning(trace, classified, version);
   const lookUp = knowledge.ofTrace(trace, changesOf(transactions));
-  return traceMeaning(trace, await classifyWithLookups(trace, lookUp, pacer), version);
+  return traceMeaning(trace, await classifyWithLookups(trace, lookUp, timeSlice), version);
 }
 
 /** Result for a trace that is not classified: too large, or partly unreadable. */

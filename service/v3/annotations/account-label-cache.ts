@@ -129,12 +129,12 @@ export function createAccountLabelCache(
   return {
     async find(texts, store, onKept) {
       const view = memory.open();
-      const pacer = createTimeSlice(store.signal);
+      const timeSlice = createTimeSlice(store.signal);
       const found = new Map<string, AccountLabel | undefined>();
       const named: Place[] = [];
       const [kept, missing] = [new Set<string>(), new Set<string>()];
       for (const text of texts) {
-        await pacer.pause();
+        await timeSlice.pause();
         if (text === null || found.has(text)) continue;
         const place = placeOf(text, view);
         found.set(text, place?.note);
@@ -150,7 +150,7 @@ export function createAccountLabelCache(
       const again = old.length === 0 ? nothingRead() : await readAll(old, memory.open(), store);
       if (missing.size + old.length === 0) return found;
       for (const { text, raw, note } of named) {
-        await pacer.pause();
+        await timeSlice.pause();
         found.set(text, again.notes.get(raw) ?? read.notes.get(raw) ?? note);
       }
       return found;

@@ -112,7 +112,7 @@ export function createTokenInfoCache({ clock, metrics, wanted }: TokenInfoCacheD
     async find(raws, store) {
       const asked = [...new Set(raws)];
       if (asked.length === 0) return new Map();
-      const pacer = createTimeSlice(store.signal);
+      const timeSlice = createTimeSlice(store.signal);
       const view = memory.open();
       const [notes, wallets] = [new Map<string, TokenNote>(), [] as string[]];
       const missing = new Set<string>();
@@ -123,7 +123,7 @@ export function createTokenInfoCache({ clock, metrics, wanted }: TokenInfoCacheD
         return note;
       };
       for (const raw of asked) {
-        await pacer.pause();
+        await timeSlice.pause();
         const wallet = look(raw)?.wallet;
         if (wallet === undefined) continue;
         wallets.push(raw);
@@ -150,7 +150,7 @@ export function createTokenInfoCache({ clock, metrics, wanted }: TokenInfoCacheD
       metrics.counted('tokens', 'made', made);
       const found = new Map<string, DescribedAccount>();
       for (const raw of asked) {
-        await pacer.pause();
+        await timeSlice.pause();
         const { wallet, infos, isIndexed } = notes.get(raw)!;
         const ofWallet = wallet === undefined ? '' : JSON.stringify(describeWallet(wallet, balances.get(raw)!));
         found.set(raw, { isIndexed, infos: infos + (infos !== '' && ofWallet !== '' ? ',' : '') + ofWallet });

@@ -106,10 +106,10 @@ async function openAll(
   rows: readonly FoundTransaction[],
   signal: AbortSignal | undefined,
 ): Promise<readonly MovingTransaction[]> {
-  const pacer = createTimeSlice(signal);
+  const timeSlice = createTimeSlice(signal);
   const opened: MovingTransaction[] = [];
   for (const row of rows) {
-    await pacer.pause();
+    await timeSlice.pause();
     opened.push(open(row));
   }
   return opened;

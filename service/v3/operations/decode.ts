@@ -87,11 +87,11 @@ const OUTPUT_MAX = 3 * 1024 * 1024;
 
 /** Decodes bodies one at a time, with pauses for other requests. The bodies of an answer share its budget. */
 async function viewBodies(texts: readonly string[], signal: AbortSignal): Promise<BodyView[]> {
-  const pacer = createTimeSlice(signal);
+  const timeSlice = createTimeSlice(signal);
   const shown: BodyView[] = [];
   let left = OUTPUT_MAX;
   for (const text of texts) {
-    await pacer.pause();
+    await timeSlice.pause();
     const budget = new BodyBudget({ output: Math.min(left, READ_LIMITS.output) });
     shown.push(viewBody(text, budget));
     left = Math.max(0, left - budget.outputTaken);

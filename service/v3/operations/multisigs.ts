@@ -120,14 +120,14 @@ async function viewOrders(
 ): Promise<MultisigOrderView[]> {
   const bytes = rows.reduce((sum, row) => sum + row.order_boc.length, 0);
   if (bytes > BYTES_MAX) throw new V3Error('answer_too_large', 'the answer is too large: lower limit');
-  const pacer = createTimeSlice(signal);
+  const timeSlice = createTimeSlice(signal);
   const views: MultisigOrderView[] = [];
   let left = STEPS_OUTPUT_MAX;
   for (const row of rows) {
-    await pacer.pause();
+    await timeSlice.pause();
     const budget = new ReadBudget({ steps: ORDER_STEPS_MAX, output: Math.min(left, READ_LIMITS.output) });
     const steps = parseActions
-      ? await mapInSlices(readOrderActions(row.order_boc, budget), (step) => step, pacer)
+      ? await mapInSlices(readOrderActions(row.order_boc, budget), (step) => step, timeSlice)
       : null;
     views.push(viewMultisigOrder(row, steps));
     left = Math.max(0, left - budget.outputTaken);

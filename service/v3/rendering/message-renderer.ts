@@ -79,13 +79,13 @@ async function openFresh(
   reader: StoreReader,
 ): Promise<ReadonlyMap<MessageRow, ShownMessage>> {
   const found = await readHolders(reader, rows);
-  const pacer = createTimeSlice(reader.signal);
+  const timeSlice = createTimeSlice(reader.signal);
   const shown = new Map<MessageRow, ShownMessage>();
   for (const [boc, places] of Map.groupBy(found.keys(), (place) => found[place]!.producer_boc)) {
     // A transaction that sent several of them is read once, and released before the next.
     const holder = boc === null ? undefined : openHolder(boc);
     for (const place of places) {
-      await pacer.pause();
+      await timeSlice.pause();
       const one = openFound(found[place]!, holder);
       if (one !== undefined) shown.set(rows[place]!, one);
     }

@@ -46,20 +46,20 @@ export async function scheduleRendering(
 ): Promise<readonly PartialTransactionJson[]> {
   const heads = Array.from<PartialTransactionJson | undefined>({ length: tasks.length });
   const isShared = threads !== undefined && tasks.reduce((sum, task) => sum + weightOf(task), 0) >= SHARED_WEIGHT_MIN;
-  const desk = { pacer: createTimeSlice(signal), store: createCellStore(), slab };
+  const desk = { timeSlice: createTimeSlice(signal), store: createCellStore(), slab };
   const places = [...tasks.keys()];
   if (isShared) places.sort((one, other) => tasks[one]!.sent - tasks[other]!.sent);
   let next = 0;
   let end = places.length;
 
-  async function writeAll(pacer: TimeSlice): Promise<void> {
+  async function writeAll(timeSlice: TimeSlice): Promise<void> {
     // Sequential: each bag reuses the memory of the previous bag.
     const readBag = createBagReader();
     while (next < end) {
       const place = places[next++]!;
-      heads[place] = await renderPartial(openTransaction(tasks[place]!.row, readBag), { ...desk, pacer });
+      heads[place] = await renderPartial(openTransaction(tasks[place]!.row, readBag), { ...desk, timeSlice });
       written?.(1, 'event_loop');
-      await pacer.pause();
+      await timeSlice.pause();
     }
   }
 
@@ -88,7 +88,7 @@ export async function scheduleRendering(
 
   const lines = isShared ? Array.from({ length: LINES }, () => giveAway(threads)) : [];
   const isHelped = end < places.length;
-  const pacer = isHelped ? createTimeSlice(signal, () => performance.now(), HELPED_TURN_MS) : desk.pacer;
-  await Promise.all([...lines, writeAll(pacer)]);
+  const timeSlice = isHelped ? createTimeSlice(signal, () => performance.now(), HELPED_TURN_MS) : desk.timeSlice;
+  await Promise.all([...lines, writeAll(timeSlice)]);
   return heads as PartialTransactionJson[];
 }

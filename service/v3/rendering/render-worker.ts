@@ -9,10 +9,10 @@ import { renderPartial, type PartialTransactionJson } from './transaction-json.t
 // Thread that renders transactions.
 
 /** No other work waits in this thread. */
-const pacer = { pause: () => undefined };
+const timeSlice = { pause: () => undefined };
 
 answerJobs<RenderJob, RenderResult>(async (job) => {
-  const desk = { pacer, store: createCellStore(), slab: createUtf8Buffer() };
+  const desk = { timeSlice, store: createCellStore(), slab: createUtf8Buffer() };
   const readBag = createBagReader();
   const heads: PartialTransactionJson[] = [];
   for (const row of unpackRows(job)) heads.push(await renderPartial(openTransaction(row, readBag), desk));

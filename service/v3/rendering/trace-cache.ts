@@ -57,11 +57,11 @@ export function createTraceCache({ texts, packed, random, counted }: TraceCacheD
     });
   }
 
-  async function unpack(traces: readonly PackedTrace[], pacer: TimeSlice): Promise<readonly ReadTrace[]> {
+  async function unpack(traces: readonly PackedTrace[], timeSlice: TimeSlice): Promise<readonly ReadTrace[]> {
     const batches = batchesOf(traces, ({ frame }) => frame);
-    const together = await mapInSlices(batches, (batch) => ({ batch, read: unpackTogether(batch) }), pacer);
+    const together = await mapInSlices(batches, (batch) => ({ batch, read: unpackTogether(batch) }), timeSlice);
     const left = together.flatMap(({ batch, read }) => (read === undefined ? batch : []));
-    const apart = await mapInSlices(left, (one) => unpackTogether([one]) ?? [], pacer);
+    const apart = await mapInSlices(left, (one) => unpackTogether([one]) ?? [], timeSlice);
     return [...together.flatMap(({ read }) => read ?? []), ...apart.flat()];
   }
 

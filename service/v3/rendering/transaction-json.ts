@@ -13,7 +13,7 @@ export type PartialTransactionJson = Pick<TreeTransaction, 'in_msg' | 'out_msgs'
 /** Resources for rendering the transactions of an answer. */
 export type RenderContext = {
   /** Asked between messages. */
-  readonly pacer: TimeSlice;
+  readonly timeSlice: TimeSlice;
   /** Receives cells that rendering has to build. */
   readonly store: CellStore;
   readonly slab: Utf8Buffer;
@@ -22,7 +22,7 @@ export type RenderContext = {
 /** A message becomes text as soon as it is viewed. A transaction may have hundreds, and only one view is in memory. */
 export async function renderPartial(
   shown: ShownTransaction,
-  { pacer, store, slab }: RenderContext,
+  { timeSlice, store, slab }: RenderContext,
 ): Promise<PartialTransactionJson> {
   const { taken, sent } = openMessages(shown, store);
   const out_msgs: PartialTransactionJson['out_msgs'][number][] = [];
@@ -35,7 +35,7 @@ export async function renderPartial(
       pieces.push(slab.place(text));
       text = '';
     }
-    const rest = pacer.pause();
+    const rest = timeSlice.pause();
     if (rest !== undefined) await rest;
   }
   pieces.push(slab.place(`${text}]`));

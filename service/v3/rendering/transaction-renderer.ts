@@ -83,7 +83,7 @@ export function createTransactionRenderer({ texts, ...writing }: TransactionRend
     signal: AbortSignal | undefined,
     messagesBeside: number,
   ): Promise<OpenedTransactions> {
-    const pacer = createTimeSlice(signal);
+    const timeSlice = createTimeSlice(signal);
     const readBag = createBagReader();
     const opened: Opened[] = [];
     let messages = 0;
@@ -93,7 +93,7 @@ export function createTransactionRenderer({ texts, ...writing }: TransactionRend
     };
     count(messagesBeside);
     for (const one of found) {
-      await pacer.pause();
+      await timeSlice.pause();
       const begun: Opened = 'row' in one ? { ...one, ...outlineOf(one.row, readBag) } : one;
       count(1 + ('row' in begun ? begun.sent : begun.names.out_msgs.length));
       opened.push(begun);

@@ -9,13 +9,13 @@ import { createTimeSlice, mapInSlices } from '#service/runtime/time-slice.ts';
 describe('long work', () => {
   it('rests when its turn is over, and begins another turn then', async () => {
     let nowMs = 0;
-    const pacer = createTimeSlice(undefined, () => nowMs);
-    expect(pacer.pause()).toBeUndefined();
+    const timeSlice = createTimeSlice(undefined, () => nowMs);
+    expect(timeSlice.pause()).toBeUndefined();
     nowMs = 10;
-    const rest = pacer.pause();
+    const rest = timeSlice.pause();
     expect(rest).toBeInstanceOf(Promise);
     await rest;
-    expect(pacer.pause()).toBeUndefined();
+    expect(timeSlice.pause()).toBeUndefined();
   });
 
   it('lets others run between its items', async () => {
@@ -92,9 +92,9 @@ function chainOf(links: number): { readonly at: number; readonly children: reado
   return link;
 }
 
-const pacer = createTimeSlice(undefined);
+const timeSlice = createTimeSlice(undefined);
 
-const joined = async (value: unknown): Promise<string> => [await writePaced(value, pacer)].flat().join('');
+const joined = async (value: unknown): Promise<string> => [await writePaced(value, timeSlice)].flat().join('');
 
 describe('paced JSON', () => {
   it('is that of JSON.stringify', async () => {
@@ -124,11 +124,11 @@ describe('paced JSON', () => {
   });
 
   it('is one text when it is short, and several pieces when it is long', async () => {
-    expect(typeof (await writePaced({ text: 'x'.repeat(1000) }, pacer))).toBe('string');
+    expect(typeof (await writePaced({ text: 'x'.repeat(1000) }, timeSlice))).toBe('string');
     const long = Array.from({ length: 100 }, () => ({ text: 'x'.repeat(10_000) }));
     const pieces = await writePaced(
       Array.from({ length: 20 }, () => long),
-      pacer,
+      timeSlice,
     );
     expect(pieces.length).toBeGreaterThan(10);
     expect([pieces].flat().every((piece) => piece.length < 2_000_000)).toBe(true);
@@ -142,7 +142,7 @@ describe('paced JSON', () => {
         expect(await joined(markFlat({ ...one, none: undefined }))).toBe(JSON.stringify(one));
         const lists = { items: Object.values(one), pages: [{ of: Object.values(one) }] };
         const written = await Promise.all(
-          lists.items.map(async (item) => new RawJson([await writePaced(item, pacer)].flat())),
+          lists.items.map(async (item) => new RawJson([await writePaced(item, timeSlice)].flat())),
         );
         expect(await joined(markFlat({ items: written, pages: [{ of: written }] }))).toBe(JSON.stringify(lists));
       }),
@@ -155,7 +155,7 @@ describe('paced JSON', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(value, value), { maxLength: 20 }), async (pairs) => {
         const written = await Promise.all(
-          pairs.map(async ([one]) => new RawJson([await writePaced(one, pacer)].flat())),
+          pairs.map(async ([one]) => new RawJson([await writePaced(one, timeSlice)].flat())),
         );
         const shown = { list: written, map: Object.fromEntries(pairs.map(([, two], at) => [at, [two, written[at]]])) };
         const plain = {
