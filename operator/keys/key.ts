@@ -134,8 +134,8 @@ function referenceProblem(
   }
   if (tonApi.spec.plans.some((known) => known.name === plan)) return undefined;
   const inForce = planInForce(tonApi, tonApiKey, material);
-  const kept = inForce === undefined ? 'no key is made until it is there' : `plan ${inForce} stays in force`;
-  return { reason: 'PlanNotFound', message: `${name} has no plan ${plan}; ${kept}` };
+  const consequence = inForce === undefined ? 'no key is made until it is there' : `plan ${inForce} stays in force`;
+  return { reason: 'PlanNotFound', message: `${name} has no plan ${plan}; ${consequence}` };
 }
 
 function statusOf(

@@ -36,8 +36,8 @@ export function rotate(input: RotationInput): KeyMaterial {
   }
   const published = publish(material, input);
   const live = published.previous.filter(({ notAfter }) => Date.parse(notAfter) > nowMs);
-  const kept = live.length === published.previous.length ? published : { ...published, previous: live };
-  const planned = kept.plan === plan ? kept : { ...kept, plan };
+  const current = live.length === published.previous.length ? published : { ...published, previous: live };
+  const planned = current.plan === plan ? current : { ...current, plan };
   if (planned.next !== undefined || !isDue(tonApiKey, planned, nowMs)) return planned;
   const { key, id } = makeKey(input.randomBytes);
   return { ...planned, next: { key, keyId: id, since: now, ...noted } };

@@ -39,10 +39,10 @@ const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 /** The object without what other clients keep in it for themselves. */
 export function trimmed(object: KubernetesObject): KubernetesObject {
   const { managedFields: _fields, annotations, ...metadata } = object.metadata;
-  const kept = Object.entries(annotations ?? {}).filter(([name]) => name !== lastApplied);
+  const remaining = Object.entries(annotations ?? {}).filter(([name]) => name !== lastApplied);
   return {
     ...object,
-    metadata: { ...metadata, ...(kept.length > 0 && { annotations: Object.fromEntries(kept) }) },
+    metadata: { ...metadata, ...(remaining.length > 0 && { annotations: Object.fromEntries(remaining) }) },
   };
 }
 

@@ -67,7 +67,7 @@ function write(
   options: BocOptions,
   allocate: Allocate,
 ): Buffer {
-  const bag = kept;
+  const bag = sharedBag;
   bag.clear();
   try {
     const rest = roots instanceof CellSlice ? roots : undefined;
@@ -78,15 +78,15 @@ function write(
     else arrange(bag, tops);
     return serialize({ table, bag, tops, rest }, options, allocate);
   } finally {
-    if (bag.capacity > KEPT_CELLS_MAX) kept = new BagCells();
+    if (bag.capacity > SHARED_CELLS_MAX) sharedBag = new BagCells();
   }
 }
 
 /** Bag for reuse, because writing is synchronous. */
-let kept = new BagCells();
+let sharedBag = new BagCells();
 
 /** Most cells of a bag for reuse, some 50 bytes each. */
-const KEPT_CELLS_MAX = 32_768;
+const SHARED_CELLS_MAX = 32_768;
 
 /** Most cells of a part of the bag (`max_cell_whs`). The top of a part may get stored hashes. */
 const PART_CELLS_MAX = 64;

@@ -97,7 +97,7 @@ type Edge = {
   readonly path: Uint8Array;
   readonly end: number;
   readonly body:
-    | { readonly kind: 'kept'; readonly cell: number; readonly from: number; readonly rest: CellSlice }
+    | { readonly kind: 'stored'; readonly cell: number; readonly from: number; readonly rest: CellSlice }
     | { readonly kind: 'leaf'; readonly write: (writer: BitWriter) => void }
     | { readonly kind: 'fork'; readonly left: Edge; readonly right: Edge };
 };
@@ -108,7 +108,7 @@ function openEdge({ store, bits }: Update, cell: number, from: number, prefix: U
   const path = Buffer.from(prefix);
   copyLabel(slice, label, path, from);
   if (label.same === undefined) slice.skip(label.length);
-  return { path, end: from + label.length, body: { kind: 'kept', cell, from, rest: slice } };
+  return { path, end: from + label.length, body: { kind: 'stored', cell, from, rest: slice } };
 }
 
 /** Applies the changes `low..high - 1` to `edge`. They share the first `at` bits of its keys. */
@@ -142,7 +142,7 @@ function change(update: Update, edge: Edge, at: number, low: number, high: numbe
 }
 
 function childOf(update: Update, { body, end }: Edge, side: number, path: Uint8Array): Edge {
-  if (body.kind !== 'kept') throw new Error('only what is in the store has children yet');
+  if (body.kind !== 'stored') throw new Error('only what is in the store has children yet');
   const { cell } = body;
   return openEdge(update, update.store.ref(cell, side), end + 1, path);
 }
@@ -168,11 +168,11 @@ function join(left: Edge | undefined, right: Edge | undefined, path: Uint8Array,
 
 /** Writes an edge whose label begins at bit `from`. */
 function close(update: Update, { path, end, body }: Edge, from: number): number {
-  if (body.kind === 'kept' && body.from === from) return body.cell;
+  if (body.kind === 'stored' && body.from === from) return body.cell;
   const { store, bits, augmentation } = update;
   const writer = new BitWriter();
   writeLabel(writer, path, from, end, bits - from);
-  if (body.kind === 'kept') return writer.rest(body.rest.clone()).finish(store);
+  if (body.kind === 'stored') return writer.rest(body.rest.clone()).finish(store);
   if (body.kind === 'leaf') {
     body.write(writer);
     return writer.finish(store);

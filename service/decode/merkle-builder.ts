@@ -52,18 +52,18 @@ export function addStateUpdate(
   firstNew: number,
   { anew = none, ways: also = none }: { readonly anew?: ReadonlySet<number>; readonly ways?: ReadonlySet<number> } = {},
 ): number {
-  const kept = new Set<number>();
+  const reused = new Set<number>();
   const isNew = (cell: number): boolean => cell >= firstNew || anew.has(cell);
   walk(states, newRoot, (cell) => {
     if (isNew(cell)) return true;
     // A cell without references is never pruned, so no path to it is needed.
-    if (states.refCount(cell) > 0) kept.add(cell);
+    if (states.refCount(cell) > 0) reused.add(cell);
     return false;
   });
-  const { ways, found } = findWays(states, oldRoot, kept);
+  const { ways, found } = findWays(states, oldRoot, reused);
   // A new state may by chance have a part that only much older states had. Such a part is shown whole.
   const shown = new Set<number>();
-  for (const cell of kept) {
+  for (const cell of reused) {
     if (found.has(cell)) continue;
     walk(states, cell, (below) => {
       if (found.has(below)) return false;

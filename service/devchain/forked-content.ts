@@ -27,7 +27,7 @@ export type ForkedContentDependencies = {
   /** Earlier requests of a stored fork. */
   readonly asked: OriginReads;
   /** Stored network, which records what the other network lacks. */
-  readonly kept: PersistedNetwork | undefined;
+  readonly persisted: PersistedNetwork | undefined;
   /** Most bytes of cached original accounts. */
   readonly originalBytesMax: number;
   readonly makeBlock: () => Promise<unknown>;
@@ -36,20 +36,20 @@ export type ForkedContentDependencies = {
 
 export function createForkedContent(
   source: ForkSource,
-  { chain, head, asked, kept, originalBytesMax, makeBlock, logger }: ForkedContentDependencies,
+  { chain, head, asked, persisted, originalBytesMax, makeBlock, logger }: ForkedContentDependencies,
 ): ForkedContent {
   const libraries = createForkedLibraries(source, {
     chain,
     head,
     absent: asked.absentLibraries,
-    keepAbsent: (hash) => kept?.appendAbsentLibrary(hash),
+    keepAbsent: (hash) => persisted?.appendAbsentLibrary(hash),
     logger,
   });
   const accounts = createForkedAccounts(source, {
     chain,
     head,
     asked: asked.accounts,
-    keepAbsent: (place) => kept?.appendAbsent(place),
+    keepAbsent: (place) => persisted?.appendAbsent(place),
     originalBytesMax,
     fetchLibraries: (bag) => libraries.fetch(bag),
   });

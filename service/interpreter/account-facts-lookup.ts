@@ -96,7 +96,7 @@ export async function createAccountFactsLookup(
     const edit = editLts.get(`${lt} ${hashKey(account)}`) ?? 0n;
     return edit > change.first.prevLt ? edit : change.first.prevLt;
   }
-  const kept = new Map(stored.map((row) => [`${row.lt} ${hashKey(row.account)}`, row]));
+  const storedFacts = new Map(stored.map((row) => [`${row.lt} ${hashKey(row.account)}`, row]));
   /** Every question once. */
   const asked = new Map<string, Promise<Detected | undefined>>();
 
@@ -138,7 +138,7 @@ export async function createAccountFactsLookup(
   const ownByPlace = new Map(own.map((change) => [`${change.mcSeqno} ${hashKey(change.account)}`, change]));
 
   async function factsAfter(change: AccountChange): Promise<AccountFacts> {
-    const row = kept.get(`${change.last.stored.lt} ${hashKey(change.account)}`);
+    const row = storedFacts.get(`${change.last.stored.lt} ${hashKey(change.account)}`);
     const known = ownByPlace.get(`${change.mcSeqno} ${hashKey(change.account)}`);
     if (known === undefined && row !== undefined) return readFactsJson(row.facts);
     return (await after(known ?? change))?.facts ?? noFacts;

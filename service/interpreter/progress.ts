@@ -36,8 +36,8 @@ export function createInterpreterProgress(now: () => number): InterpreterProgres
     left(found) {
       last = found;
       const atMs = now();
-      const kept = history.filter((one) => one.atMs > atMs - WINDOW_MS);
-      history = [...kept, { atMs, left: found.todo + found.older }];
+      const recent = history.filter((one) => one.atMs > atMs - WINDOW_MS);
+      history = [...recent, { atMs, left: found.todo + found.older }];
     },
     view: () => ({
       blocksPerSecond: blocks.perSecond(now()),

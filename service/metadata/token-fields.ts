@@ -58,16 +58,16 @@ function cut(text: string | null, charsMax: number): string | null {
 /** Returns the fields that fit, `first` before others, in their own order. */
 function fitting(fields: JsonObject, first: ReadonlySet<string>): JsonObject {
   let chars = 0;
-  const kept = new Set<string>();
+  const fittingNames = new Set<string>();
   const entries = Object.entries(fields).map(([name, value]) => ({ name, chars: name.length + lengthOf(value) }));
   for (const { name, chars: more } of entries.toSorted(
     (a, b) => Number(first.has(b.name)) - Number(first.has(a.name)),
   )) {
     if (chars + more > EXTRA_CHARS_MAX) continue;
     chars += more;
-    kept.add(name);
+    fittingNames.add(name);
   }
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => kept.has(name)));
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => fittingNames.has(name)));
 }
 
 function lengthOf(value: unknown): number {

@@ -45,7 +45,7 @@ export type PickerDependencies = {
  * Milliseconds for which the last good server is reused, about one block interval, because its state is warm. Then the choice is random again, so
  * that traffic follows the weights.
  */
-const KEPT_MS = 1_000;
+const PREFERRED_MS = 1_000;
 
 /**
  * Blocks below the head that every lite server has, with their states: an hour of the slowest network (service/pool/README.md#depth-of-lite-servers).
@@ -54,7 +54,7 @@ const KEPT_MS = 1_000;
 const RECENT_BLOCKS = 720;
 
 export function createPicker({ members, headSeqno, now, random }: PickerDependencies): Picker {
-  const kept = new Map<MethodClass, { readonly index: number; readonly sinceMs: number }>();
+  const lastGood = new Map<MethodClass, { readonly index: number; readonly sinceMs: number }>();
 
   /** Reports whether a lite server without an archive has the data. */
   function isRecent({ depth, places, access }: Requirement): boolean {
@@ -75,7 +75,7 @@ export function createPicker({ members, headSeqno, now, random }: PickerDependen
   return {
     next(wanted, tried) {
       const recent = isRecent(wanted);
-      const last = kept.get(wanted.methodClass);
+      const last = lastGood.get(wanted.methodClass);
       return selectLiteServer(
         members.map((member) =>
           member.candidate(wanted.methodClass, wanted.depth, wanted.isUrgent, permission(member, wanted, recent)),
@@ -83,7 +83,7 @@ export function createPicker({ members, headSeqno, now, random }: PickerDependen
         {
           masterchainSeqno: wanted.masterchainSeqno,
           tried,
-          lastGood: last !== undefined && now() - last.sinceMs < KEPT_MS ? last.index : undefined,
+          lastGood: last !== undefined && now() - last.sinceMs < PREFERRED_MS ? last.index : undefined,
           random,
         },
       );
@@ -96,8 +96,9 @@ export function createPicker({ members, headSeqno, now, random }: PickerDependen
         .join();
     },
     good(methodClass, index) {
-      const last = kept.get(methodClass);
-      if (last?.index !== index || now() - last.sinceMs >= KEPT_MS) kept.set(methodClass, { index, sinceMs: now() });
+      const last = lastGood.get(methodClass);
+      if (last?.index !== index || now() - last.sinceMs >= PREFERRED_MS)
+        lastGood.set(methodClass, { index, sinceMs: now() });
     },
   };
 }

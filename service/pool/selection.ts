@@ -67,9 +67,9 @@ export function selectLiteServer(candidates: readonly Candidate[], need: Need): 
     else if (order === 0) best.push(candidate);
   }
   const drawn = betterOfTwo(best, need.random);
-  const kept = best.find(({ index }) => index === need.lastGood);
-  if (drawn === undefined || kept === undefined) return drawn;
-  return isClearlyCheaper(drawn, kept) ? drawn : kept;
+  const last = best.find(({ index }) => index === need.lastGood);
+  if (drawn === undefined || last === undefined) return drawn;
+  return isClearlyCheaper(drawn, last) ? drawn : last;
 }
 
 /** Reports whether a server is in and not cordoned, and so gets reads. */

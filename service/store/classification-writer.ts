@@ -133,7 +133,7 @@ async function mergeContracts<T extends Table>(
 ): Promise<void> {
   await upsertContracts(inserts, table, rows, {
     given: ` WHERE NOT EXISTS (SELECT FROM account_edits e WHERE e.account = given.${table.key[0]!} AND e.lt > given.last_trans_lt)`,
-    stored: 'excluded.last_trans_lt >= kept.last_trans_lt',
+    stored: 'excluded.last_trans_lt >= stored.last_trans_lt',
   });
 }
 
@@ -165,7 +165,7 @@ async function replaceEdited(session: Session, inserts: Inserts, edited: readonl
     const key = table.key[0]!;
     const gone = last.filter(({ contract }) => contract[kind] === undefined);
     await session.query(
-      `DELETE FROM ${table.name} AS kept USING ${given} WHERE kept.${key} = given.account AND kept.last_trans_lt <= given.lt`,
+      `DELETE FROM ${table.name} AS stored USING ${given} WHERE stored.${key} = given.account AND stored.last_trans_lt <= given.lt`,
       [
         encodeArray(
           address,
@@ -180,8 +180,8 @@ async function replaceEdited(session: Session, inserts: Inserts, edited: readonl
     const rows = last.flatMap(({ contract }) => contract[kind] ?? []);
     await upsertContracts(inserts, contractTables[kind], rows, {
       given: '',
-      stored: `excluded.last_trans_lt >= kept.last_trans_lt
-        OR EXISTS (SELECT FROM account_edits e WHERE e.account = kept.${key} AND e.lt >= kept.last_trans_lt)`,
+      stored: `excluded.last_trans_lt >= stored.last_trans_lt
+        OR EXISTS (SELECT FROM account_edits e WHERE e.account = stored.${key} AND e.lt >= stored.last_trans_lt)`,
     });
   }
 }
@@ -218,11 +218,11 @@ const NEIGHBOURS_MAX = 3;
 async function mergeFacts(session: Session, inserts: Inserts, seen: readonly InterfaceFactsRow[]): Promise<void> {
   if (seen.length === 0) return;
   const stored = await session.query<InterfaceFactsRow>(
-    `SELECT DISTINCT kept.* FROM unnest($1::bytea[], $2::bigint[], $3::bigint[]) AS given (account, after_lt, until_lt)
+    `SELECT DISTINCT stored.* FROM unnest($1::bytea[], $2::bigint[], $3::bigint[]) AS given (account, after_lt, until_lt)
      CROSS JOIN LATERAL (
        SELECT * FROM interface_facts f WHERE f.account = given.account AND f.after_lt <= given.until_lt
-       ORDER BY f.after_lt DESC LIMIT ${NEIGHBOURS_MAX}) AS kept
-     WHERE kept.until_lt >= given.after_lt`,
+       ORDER BY f.after_lt DESC LIMIT ${NEIGHBOURS_MAX}) AS stored
+     WHERE stored.until_lt >= given.after_lt`,
     [
       encodeArray(address, accountsOf(seen)),
       encodeArray(
@@ -246,8 +246,8 @@ async function mergeFacts(session: Session, inserts: Inserts, seen: readonly Int
   }
   if (removed.length > 0) {
     await session.query(
-      `DELETE FROM interface_facts AS kept USING unnest($1::bytea[], $2::bigint[]) AS given (account, after_lt)
-       WHERE kept.account = given.account AND kept.after_lt = given.after_lt`,
+      `DELETE FROM interface_facts AS stored USING unnest($1::bytea[], $2::bigint[]) AS given (account, after_lt)
+       WHERE stored.account = given.account AND stored.after_lt = given.after_lt`,
       [
         encodeArray(address, accountsOf(removed)),
         encodeArray(
@@ -283,8 +283,8 @@ async function replaceTransfers(session: Session, inserts: Inserts, meaning: Cla
   ];
   for (const { name } of [jettonTransfers, jettonBurns, nftTransfers]) {
     await session.query(
-      `DELETE FROM ${name} AS kept USING unnest($1::bytea[], $2::bigint[]) AS given (hash, lt)
-       WHERE kept.tx_hash = given.hash AND kept.tx_lt = given.lt`,
+      `DELETE FROM ${name} AS stored USING unnest($1::bytea[], $2::bigint[]) AS given (hash, lt)
+       WHERE stored.tx_hash = given.hash AND stored.tx_lt = given.lt`,
       keys,
     );
   }

@@ -70,7 +70,7 @@ export function createInserts(session: Session, carriage: InsertMode): Inserts {
  */
 export function insertFrom(table: Table, given: string): string {
   const columns = Object.keys(table.columns);
-  return `INSERT INTO ${table.name} AS kept (${columns.join(', ')}) SELECT ${columns.map((column) => `given.${column}`).join(', ')} FROM ${given}
+  return `INSERT INTO ${table.name} AS stored (${columns.join(', ')}) SELECT ${columns.map((column) => `given.${column}`).join(', ')} FROM ${given}
     ORDER BY ${table.key.map((column) => `given.${column}`).join(', ')}`;
 }
 

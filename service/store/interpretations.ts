@@ -38,8 +38,8 @@ export async function queueInterpretations({ query }: Session, seqnos: Iterable<
   const all = [...new Set(seqnos)];
   if (all.length === 0) return;
   await query(
-    `INSERT INTO interpretations AS kept (mc_seqno) SELECT given FROM unnest($1::integer[]) AS given ORDER BY given
-     ON CONFLICT (mc_seqno) DO UPDATE SET todo = true, claim = kept.claim + 1, claimed_until = NULL`,
+    `INSERT INTO interpretations AS stored (mc_seqno) SELECT given FROM unnest($1::integer[]) AS given ORDER BY given
+     ON CONFLICT (mc_seqno) DO UPDATE SET todo = true, claim = stored.claim + 1, claimed_until = NULL`,
     [encodeArray(int, all)],
   );
 }
@@ -60,8 +60,8 @@ export async function claimInterpretations(
            SELECT mc_seqno FROM interpretations
            WHERE todo AND version <= $1 AND (claimed_until IS NULL OR claimed_until < now())
            ORDER BY mc_seqno DESC LIMIT $2 FOR UPDATE SKIP LOCKED)
-         UPDATE interpretations AS kept SET claim = claim + 1, claimed_until = now() + $3 * interval '1 millisecond'
-         FROM picked WHERE kept.mc_seqno = picked.mc_seqno RETURNING kept.mc_seqno, kept.claim`,
+         UPDATE interpretations AS stored SET claim = claim + 1, claimed_until = now() + $3 * interval '1 millisecond'
+         FROM picked WHERE stored.mc_seqno = picked.mc_seqno RETURNING stored.mc_seqno, stored.claim`,
         [version, blocksMax, claimMs],
       ),
     { durable: false },
@@ -84,8 +84,8 @@ function claimedBlocks(
   const claims = rows.map(({ claim }) => claim);
   const set = ({ query }: Session, sets: string, values: readonly unknown[]): Promise<readonly object[]> =>
     query(
-      `UPDATE interpretations AS kept SET ${sets} FROM unnest($1::integer[], $2::bigint[]) AS given (mc_seqno, claim)
-       WHERE kept.mc_seqno = given.mc_seqno AND kept.claim = given.claim AND kept.todo RETURNING 1`,
+      `UPDATE interpretations AS stored SET ${sets} FROM unnest($1::integer[], $2::bigint[]) AS given (mc_seqno, claim)
+       WHERE stored.mc_seqno = given.mc_seqno AND stored.claim = given.claim AND stored.todo RETURNING 1`,
       [encodeArray(int, seqnos), encodeArray(lt, claims), ...values],
     );
   const setAll = async (...update: Parameters<typeof set>): Promise<void> => {
@@ -127,7 +127,7 @@ export async function queueOlder(
       `WITH older AS MATERIALIZED (
          SELECT mc_seqno FROM interpretations WHERE NOT todo AND version < $1
          ORDER BY version, mc_seqno DESC LIMIT $2 FOR UPDATE SKIP LOCKED)
-       UPDATE interpretations AS kept SET todo = true FROM older WHERE kept.mc_seqno = older.mc_seqno RETURNING 1`,
+       UPDATE interpretations AS stored SET todo = true FROM older WHERE stored.mc_seqno = older.mc_seqno RETURNING 1`,
       [version, blocksMax],
     ),
   );

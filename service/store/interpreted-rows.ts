@@ -93,11 +93,11 @@ export function readFacts(
   version: number,
 ): Promise<(InterfaceFactsRow & FactsPlace)[]> {
   return query(
-    `SELECT given.lt, kept.* FROM unnest($1::bytea[], $2::bigint[]) AS given (account, lt)
+    `SELECT given.lt, stored.* FROM unnest($1::bytea[], $2::bigint[]) AS given (account, lt)
      CROSS JOIN LATERAL (
        SELECT * FROM interface_facts f WHERE f.account = given.account AND f.after_lt < given.lt
-       ORDER BY f.after_lt DESC LIMIT 1) AS kept
-     WHERE kept.until_lt >= given.lt AND kept.version = $3`,
+       ORDER BY f.after_lt DESC LIMIT 1) AS stored
+     WHERE stored.until_lt >= given.lt AND stored.version = $3`,
     [
       encodeArray(
         address,

@@ -92,14 +92,14 @@ async function absorb(session: Session, absorbed: readonly MergedTrace[]): Promi
   const given = 'unnest($1::bytea[], $2::bytea[]) AS given (old_id, new_id)';
   for (const table of ['transactions', 'open_edges']) {
     await session.query(
-      `UPDATE ${table} AS kept SET trace_id = given.new_id FROM ${given} WHERE kept.trace_id = given.old_id`,
+      `UPDATE ${table} AS stored SET trace_id = given.new_id FROM ${given} WHERE stored.trace_id = given.old_id`,
       values,
     );
   }
   await session.query(
     `WITH moved AS (
-       DELETE FROM trace_accounts AS kept USING ${given} WHERE kept.trace_id = given.old_id
-       RETURNING kept.account, given.new_id, kept.end_lt, kept.end_utime
+       DELETE FROM trace_accounts AS stored USING ${given} WHERE stored.trace_id = given.old_id
+       RETURNING stored.account, given.new_id, stored.end_lt, stored.end_utime
      )
      INSERT INTO trace_accounts (account, trace_id, end_lt, end_utime)
      SELECT DISTINCT ON (account, new_id) account, new_id, end_lt, end_utime FROM moved ON CONFLICT DO NOTHING`,
@@ -120,9 +120,9 @@ async function replaceJoined(session: Session, inserts: Inserts, joined: TraceSe
   await inserts.addMissing(traceAccounts, joined.accounts);
   // Accounts are listed by the end of their traces.
   await session.query(
-    `UPDATE trace_accounts AS kept SET end_lt = given.end_lt, end_utime = given.end_utime FROM traces AS given
-     WHERE given.trace_id = ANY ($1::bytea[]) AND kept.trace_id = given.trace_id
-       AND (kept.end_lt <> given.end_lt OR kept.end_utime <> given.end_utime)`,
+    `UPDATE trace_accounts AS stored SET end_lt = given.end_lt, end_utime = given.end_utime FROM traces AS given
+     WHERE given.trace_id = ANY ($1::bytea[]) AND stored.trace_id = given.trace_id
+       AND (stored.end_lt <> given.end_lt OR stored.end_utime <> given.end_utime)`,
     [hashes(joined.traces.map(({ trace_id }) => trace_id))],
   );
 }

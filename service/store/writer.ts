@@ -199,11 +199,11 @@ const brings = (one: string, other: string): string => `(${isNewer(one, other)} 
 /** The newest state wins, and separately the newest whole data. Rows with neither are not written at all: most of the past. */
 function mergeLatest(given: string): string {
   const sets = latestColumns.map((column) => {
-    const condition = isOfData(column) ? hasNewerData('excluded', 'kept') : isNewer('excluded', 'kept');
-    return `${column} = CASE WHEN ${condition} THEN excluded.${column} ELSE kept.${column} END`;
+    const condition = isOfData(column) ? hasNewerData('excluded', 'stored') : isNewer('excluded', 'stored');
+    return `${column} = CASE WHEN ${condition} THEN excluded.${column} ELSE stored.${column} END`;
   });
   // A question for each row: as a join, the whole table would be read.
   const known = `(SELECT ${brings('given', 'old')} FROM latest_account_states old WHERE old.account = given.account)`;
   return `${insertFrom(latestAccountStates, `${given} WHERE ${known} IS NOT FALSE`)}
-    ON CONFLICT (account) DO UPDATE SET ${sets.join(', ')} WHERE ${brings('excluded', 'kept')}`;
+    ON CONFLICT (account) DO UPDATE SET ${sets.join(', ')} WHERE ${brings('excluded', 'stored')}`;
 }

@@ -25,24 +25,24 @@ export type Libraries = {
 export const LIBRARIES_MAX = 16;
 
 /** `firstSeqno` to `lastSeqno`: masterchain blocks each of which has the library. */
-type Kept = { readonly bytes: Buffer; firstSeqno: number; lastSeqno: number };
+type CachedLibrary = { readonly bytes: Buffer; firstSeqno: number; lastSeqno: number };
 
 /** @param bytesMax of all cached libraries; the library unused longest is evicted first */
 export function createLibraries(bytesMax: number, metrics: TvmMetrics): Libraries {
-  const kept = new Map<string, Kept>();
+  const byHash = new Map<string, CachedLibrary>();
   let bytes = 0;
 
   function touch(hash: string, seqno: number): Buffer | undefined {
-    const library = kept.get(hash);
+    const library = byHash.get(hash);
     if (library === undefined || seqno < library.firstSeqno || seqno > library.lastSeqno) return undefined;
-    kept.delete(hash);
-    kept.set(hash, library);
+    byHash.delete(hash);
+    byHash.set(hash, library);
     metrics.libraries.inc({ result: 'cached' });
     return library.bytes;
   }
 
   function keep(hash: string, library: Buffer, seqno: number): void {
-    const known = kept.get(hash);
+    const known = byHash.get(hash);
     if (known !== undefined) {
       const isNext = seqno === known.lastSeqno + 1;
       known.firstSeqno = isNext ? known.firstSeqno : seqno;
@@ -50,11 +50,11 @@ export function createLibraries(bytesMax: number, metrics: TvmMetrics): Librarie
       return;
     }
     if (library.length > bytesMax) return;
-    kept.set(hash, { bytes: library, firstSeqno: seqno, lastSeqno: seqno });
+    byHash.set(hash, { bytes: library, firstSeqno: seqno, lastSeqno: seqno });
     bytes += library.length;
-    for (const [oldest, { bytes: dropped }] of kept) {
+    for (const [oldest, { bytes: dropped }] of byHash) {
       if (bytes <= bytesMax) break;
-      kept.delete(oldest);
+      byHash.delete(oldest);
       bytes -= dropped.length;
     }
   }

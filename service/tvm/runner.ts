@@ -53,9 +53,9 @@ export function createRunner(emulator: Emulator): Runner {
       emulator.release(slim);
       configs.delete(oldest);
     }
-    const kept = known ?? readConfig(Buffer.from(boc));
-    configs.set(key, kept);
-    return kept;
+    const cached = known ?? readConfig(Buffer.from(boc));
+    configs.set(key, cached);
+    return cached;
   }
 
   function readConfig(boc: Buffer): CachedConfig {
@@ -64,12 +64,12 @@ export function createRunner(emulator: Emulator): Runner {
     return { full: emulator.keep(fullText!), slim: emulator.keep(slimText!), transactions: undefined };
   }
 
-  function runGetMethods(job: MethodsJob, kept: CachedConfig): JobOutput {
+  function runGetMethods(job: MethodsJob, cached: CachedConfig): JobOutput {
     const runs: MethodOutput[] = [];
     let gasUsed = 0;
     for (const call of job.calls) {
       if (gasUsed >= job.gasMax || isBroken) break;
-      const run = orRefused(() => runGetMethod(job, call, kept));
+      const run = orRefused(() => runGetMethod(job, call, cached));
       if (run.kind === 'ran') gasUsed += Number(run.gasUsed);
       runs.push(run);
     }
@@ -98,11 +98,11 @@ export function createRunner(emulator: Emulator): Runner {
     };
   }
 
-  function runTransaction(job: Job & { kind: 'transaction' }, kept: CachedConfig): JobOutput {
+  function runTransaction(job: Job & { kind: 'transaction' }, cached: CachedConfig): JobOutput {
     const { shardAccount, message, libraries, params, gasTrace } = job;
     const verbosity = gasTrace ? 3 : job.log ? 1 : 0;
-    if (verbosity === 0) kept.transactions ??= emulator.createTransactions(kept.full, 0);
-    const transactions = verbosity === 0 ? kept.transactions! : emulator.createTransactions(kept.full, verbosity);
+    if (verbosity === 0) cached.transactions ??= emulator.createTransactions(cached.full, 0);
+    const transactions = verbosity === 0 ? cached.transactions! : emulator.createTransactions(cached.full, verbosity);
     if (transactions === 0) return { kind: 'refused', error: 'the configuration cannot be read' };
     const text = emulator.runTransaction(transactions, libraries, shardAccount, message, params);
     if (verbosity > 0) emulator.destroyTransactions(transactions);
@@ -144,8 +144,8 @@ export function createRunner(emulator: Emulator): Runner {
       return isBroken;
     },
     run(job) {
-      const kept = keepConfig(job.config);
-      return job.kind === 'getMethods' ? runGetMethods(job, kept) : orRefused(() => runTransaction(job, kept));
+      const cached = keepConfig(job.config);
+      return job.kind === 'getMethods' ? runGetMethods(job, cached) : orRefused(() => runTransaction(job, cached));
     },
   };
 }

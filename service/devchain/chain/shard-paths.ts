@@ -17,8 +17,8 @@ export function createShardPaths(): ShardPaths {
   return {
     keepOnly(isKept) {
       for (const [key, list] of byShard) {
-        const kept = list.filter(isKept);
-        if (kept.length > 0) byShard.set(key, kept);
+        const remaining = list.filter(isKept);
+        if (remaining.length > 0) byShard.set(key, remaining);
         else byShard.delete(key);
       }
       ways.clear();

@@ -78,9 +78,9 @@ export function openDispatchQueue(states: CellStore, cells: CellStore, root: num
     has: (source) => find(source).count + BigInt(changes.get(source.toString('latin1'))?.more ?? 0) > 0n,
     add(source, lt, envelope) {
       const account = changed(source);
-      const kept = states.import(cells, envelope);
+      const importedEnvelope = states.import(cells, envelope);
       const write: HashmapChange['write'] = (writer) =>
-        void writeEnqueuedMessage(writer, { enqueuedLt: lt, envelope: kept });
+        void writeEnqueuedMessage(writer, { enqueuedLt: lt, envelope: importedEnvelope });
       account.messages.push({ key: uintKey(lt, LT_BITS), write });
       account.more++;
     },

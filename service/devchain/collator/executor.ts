@@ -60,35 +60,35 @@ const CONFIGS_MAX = 4;
 /** Verbosity at which the log names each instruction and the gas that is left. */
 const TRACE = 3;
 
-type Kept = { readonly pointer: number; readonly transactions: number; tracing: number | undefined };
+type CachedConfig = { readonly pointer: number; readonly transactions: number; tracing: number | undefined };
 
 export function createExecutor(emulator: Emulator): Executor {
-  const configs = new Map<string, Kept>();
-  let opened: { readonly kept: Kept; readonly libraries: string; readonly params: string } | undefined;
+  const configs = new Map<string, CachedConfig>();
+  let opened: { readonly cachedConfig: CachedConfig; readonly libraries: string; readonly params: string } | undefined;
   let libraries: { readonly hash: string; readonly text: string } = { hash: '', text: '' };
 
-  function release({ pointer, transactions, tracing }: Kept): void {
+  function release({ pointer, transactions, tracing }: CachedConfig): void {
     emulator.destroyTransactions(transactions);
     if (tracing !== undefined) emulator.destroyTransactions(tracing);
     emulator.release(pointer);
   }
 
-  function keepConfig(states: CellStore, root: number): Kept {
+  function keepConfig(states: CellStore, root: number): CachedConfig {
     const hash = states.hash(root).toString('latin1');
-    let kept = configs.get(hash);
+    let cachedConfig = configs.get(hash);
     configs.delete(hash);
-    if (kept === undefined) {
+    if (cachedConfig === undefined) {
       const pointer = emulator.keep(writeBocText(states, [root]));
-      kept = { pointer, transactions: emulator.createTransactions(pointer, 0), tracing: undefined };
-      if (kept.transactions === 0) throw new Error('the emulator cannot read the configuration');
+      cachedConfig = { pointer, transactions: emulator.createTransactions(pointer, 0), tracing: undefined };
+      if (cachedConfig.transactions === 0) throw new Error('the emulator cannot read the configuration');
     }
-    configs.set(hash, kept);
+    configs.set(hash, cachedConfig);
     if (configs.size > CONFIGS_MAX) {
       const [oldest, one] = [...configs][0]!;
       configs.delete(oldest);
       release(one);
     }
-    return kept;
+    return cachedConfig;
   }
 
   function writeLibraries(states: CellStore, root: number | undefined): string {
@@ -99,19 +99,19 @@ export function createExecutor(emulator: Emulator): Executor {
     return libraries.text;
   }
 
-  function runIn(choose: (kept: Kept) => number, { account, message, lt }: Work): Outcome {
+  function runIn(choose: (cachedConfig: CachedConfig) => number, { account, message, lt }: Work): Outcome {
     if (opened === undefined) throw new Error('no block is open');
     const isTickTock = message === 'tick' || message === 'tock';
     const rest = isTickTock ? `,"is_tick_tock":true,"is_tock":${message === 'tock'}` : '';
     const params = `${opened.params},"lt":"${lt}"${rest}}`;
     const inbound = isTickTock ? '' : message.boc;
-    const text = emulator.runTransaction(choose(opened.kept), opened.libraries, account, inbound, params);
+    const text = emulator.runTransaction(choose(opened.cachedConfig), opened.libraries, account, inbound, params);
     return readAnswer(JSON.parse(text) as Answer);
   }
 
   return {
     open({ states, config, libraries: root, utime, randSeed, previousBlocks }) {
-      const kept = keepConfig(states, config);
+      const cachedConfig = keepConfig(states, config);
       const shared = {
         utime,
         rand_seed: randSeed.toString('hex'),
@@ -120,12 +120,16 @@ export function createExecutor(emulator: Emulator): Executor {
         prev_blocks_info: previousBlocks,
       };
       const params = JSON.stringify(shared).slice(0, -1);
-      opened = { kept, libraries: writeLibraries(states, root), params };
+      opened = { cachedConfig, libraries: writeLibraries(states, root), params };
     },
     run: (work) => runIn(({ transactions }) => transactions, work),
-    trace: (work) => runIn((kept) => (kept.tracing ??= emulator.createTransactions(kept.pointer, TRACE)), work),
+    trace: (work) =>
+      runIn(
+        (cachedConfig) => (cachedConfig.tracing ??= emulator.createTransactions(cachedConfig.pointer, TRACE)),
+        work,
+      ),
     close() {
-      for (const kept of configs.values()) release(kept);
+      for (const cachedConfig of configs.values()) release(cachedConfig);
       configs.clear();
       opened = undefined;
     },

@@ -125,9 +125,9 @@ export function openOutQueue(
   return {
     add({ next, hash, lt, enqueuedLt, envelope }) {
       const key = queueKey(next, hash);
-      const kept = states.import(cells, envelope);
+      const importedEnvelope = states.import(cells, envelope);
       const write: HashmapChange['write'] = (writer) =>
-        void writeEnqueuedMessage(writer.int(lt, 64), { enqueuedLt, envelope: kept });
+        void writeEnqueuedMessage(writer.int(lt, 64), { enqueuedLt, envelope: importedEnvelope });
       changes.set(key.toString('latin1'), { key, write });
       count++;
     },

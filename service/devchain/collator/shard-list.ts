@@ -65,7 +65,7 @@ export function takeTops(
   tops: readonly ShardTop[],
   masterchainSeqno: number,
 ): ListedShard[] {
-  const kept = shards.filter(({ block }) => !tops.some((top) => replaces(top.block, block)));
+  const remaining = shards.filter(({ block }) => !tops.some((top) => replaces(top.block, block)));
   const taken = tops.map((top): ListedShard => {
     const before = shards.filter(({ block }) => replaces(top.block, block));
     const same = before.find(({ block }) => block.shard === top.block.shard);
@@ -89,7 +89,7 @@ export function takeTops(
       splitMergeAt: same?.splitMergeAt,
     };
   });
-  return [...kept, ...taken].toSorted(byPlace);
+  return [...remaining, ...taken].toSorted(byPlace);
 }
 
 function replaces(top: BlockId, old: BlockId): boolean {

@@ -54,15 +54,15 @@ export function createMethodRunner(): MethodRunner {
   let program: Promise<EmulatorProgram> | undefined;
   let starting: Promise<Emulator> | undefined;
   let emulator: Emulator | undefined;
-  let kept: { readonly hash: string; readonly pointer: number } | undefined;
+  let cached: { readonly hash: string; readonly pointer: number } | undefined;
 
   function keepConfig(states: CellStore, config: number): number {
     const hash = states.hash(config).toString('latin1');
-    if (kept?.hash !== hash) {
-      if (kept !== undefined) emulator!.release(kept.pointer);
-      kept = { hash, pointer: emulator!.keep(writeBocText(states, [config])) };
+    if (cached?.hash !== hash) {
+      if (cached !== undefined) emulator!.release(cached.pointer);
+      cached = { hash, pointer: emulator!.keep(writeBocText(states, [config])) };
     }
-    return kept.pointer;
+    return cached.pointer;
   }
 
   /** An emulator that ended a call without an answer is replaced. */
@@ -71,7 +71,7 @@ export function createMethodRunner(): MethodRunner {
       return emulator!.runGetMethod(JSON.stringify(params), stack, config);
     } catch (error) {
       starting = undefined;
-      kept = undefined;
+      cached = undefined;
       throw error;
     }
   }

@@ -163,8 +163,8 @@ function rotate(rows: readonly Row[], values: Values, nowMs: number): Outcome {
     nowMs + overlapMs,
     typeof old['notAfter'] === 'string' ? Date.parse(old['notAfter']) : Infinity,
   );
-  const kept = { ...old, owner, notAfter: new Date(ends).toISOString() };
-  return { print: `${key}\n`, changed: [...rows.map((each) => (each.id === id ? kept : each)), row] };
+  const ending = { ...old, owner, notAfter: new Date(ends).toISOString() };
+  return { print: `${key}\n`, changed: [...rows.map((each) => (each.id === id ? ending : each)), row] };
 }
 
 function rowFor(terms: Omit<KeyringRow, 'id' | 'sha256'>): { key: string; row: Row } {

@@ -14,8 +14,8 @@ export const keyFileName = 'dev.key';
  */
 export function loadDevKey(folder: string, randomBytes: (length: number) => Buffer): NewKey {
   const path = join(folder, keyFileName);
-  const kept = readKept(path);
-  if (kept !== undefined) return kept;
+  const stored = readStored(path);
+  if (stored !== undefined) return stored;
   const made = makeKey(randomBytes);
   mkdirSync(folder, { recursive: true });
   writeFileSync(path, `${made.key}\n`, { mode: 0o600 });
@@ -23,7 +23,7 @@ export function loadDevKey(folder: string, randomBytes: (length: number) => Buff
 }
 
 /** Undefined when the file is missing or has no key. */
-function readKept(path: string): NewKey | undefined {
+function readStored(path: string): NewKey | undefined {
   let key: string;
   try {
     key = readFileSync(path, 'utf8').trim();

@@ -58,20 +58,22 @@ export function readForkOrigin(spec: string): ForkOrigin {
  */
 export async function forkConfig(
   { network, seqno }: ForkOrigin,
-  kept: ForkPoint | undefined,
+  stored: ForkPoint | undefined,
   { logger }: { readonly logger: Logger },
 ): Promise<ServiceConfig> {
-  if (kept !== undefined && seqno !== undefined && seqno !== kept.block.seqno) {
-    throw otherFork(`it began at block ${kept.block.seqno}; expected @${kept.block.seqno} or no @SEQNO, got @${seqno}`);
+  if (stored !== undefined && seqno !== undefined && seqno !== stored.block.seqno) {
+    throw otherFork(
+      `it began at block ${stored.block.seqno}; expected @${stored.block.seqno} or no @SEQNO, got @${seqno}`,
+    );
   }
   if ('file' in network) {
     const config = configFromGlobalConfig(readNamedFile('--fork', network.file), 'custom', {});
-    refuseOtherNetwork(config.anchors.zeroState, kept);
+    refuseOtherNetwork(config.anchors.zeroState, stored);
     return config;
   }
   const { host, port, key: publicKey } = network;
-  const zeroState = await readZeroState({ name: 'origin', host, port, publicKey }, kept, logger);
-  refuseOtherNetwork(zeroState, kept);
+  const zeroState = await readZeroState({ name: 'origin', host, port, publicKey }, stored, logger);
+  refuseOtherNetwork(zeroState, stored);
   const liteServers = [{ ...alone, host, port, publicKey }];
   const config = devConfig({ network: 'custom', liteServers, anchors: { zeroState, initBlock: zeroState } });
   return { ...config, trust: 'none' };
@@ -80,29 +82,29 @@ export async function forkConfig(
 /** A stored network continues when the lite server is unavailable, with the zerostate that it has. */
 async function readZeroState(
   address: LiteServerOptions,
-  kept: ForkPoint | undefined,
+  stored: ForkPoint | undefined,
   logger: Logger,
 ): Promise<BlockId> {
   const liteServer = createLiteServer(address, { logger, register: new Registry() });
-  const timeoutMs = kept === undefined ? INFO_TIMEOUT_MS : QUICK_INFO_TIMEOUT_MS;
+  const timeoutMs = stored === undefined ? INFO_TIMEOUT_MS : QUICK_INFO_TIMEOUT_MS;
   try {
     const { init } = await liteServer.query(getMasterchainInfo, {}, { timeoutMs });
     return zeroStateBlock(init);
   } catch (error) {
-    if (kept === undefined) throw error;
+    if (stored === undefined) throw error;
     logger.warn(
       { err: error },
       'the forked network does not answer: accounts that were never read are missing until it does',
     );
-    return kept.zeroState;
+    return stored.zeroState;
   } finally {
     await liteServer.close();
   }
 }
 
-function refuseOtherNetwork(zeroState: BlockId, kept: ForkPoint | undefined): void {
-  if (kept === undefined || sameBlock(zeroState, kept.zeroState)) return;
-  const [there, given] = [kept.zeroState, zeroState].map(({ rootHash }) => rootHash.toString('hex'));
+function refuseOtherNetwork(zeroState: BlockId, stored: ForkPoint | undefined): void {
+  if (stored === undefined || sameBlock(zeroState, stored.zeroState)) return;
+  const [there, given] = [stored.zeroState, zeroState].map(({ rootHash }) => rootHash.toString('hex'));
   throw otherFork(`it is a copy of the network with zerostate ${there}, and the given network has ${given}`);
 }
 

@@ -33,18 +33,18 @@ const READY_EVERY_MS = 50;
 
 /**
  * Opens another network at one of its blocks. Everything is read from its lite servers. With a configuration file, everything is also
- * proved from its trusted blocks. `kept` is the origin of the network in the folder. With it no server has to answer before an account is
+ * proved from its trusted blocks. `stored` is the origin of the network in the folder. With it no server has to answer before an account is
  * read.
  * @param spec the result of `readForkOrigin`
  * @throws StartError, LiteServerError, and the errors of the pool when no lite server answers
  */
 export async function openFork(
   spec: string,
-  kept: ForkPoint | undefined,
+  stored: ForkPoint | undefined,
   dependencies: { readonly version: string; readonly logger: Logger },
 ): Promise<OpenFork> {
   const origin = readForkOrigin(spec);
-  const config = await forkConfig(origin, kept, dependencies);
+  const config = await forkConfig(origin, stored, dependencies);
   // The pool's metrics are not metrics of the API that is served here.
   const register = new Registry();
   const { pool, signatures } = startPool(
@@ -85,7 +85,7 @@ export async function openFork(
   }
 
   try {
-    const point = kept ?? {
+    const point = stored ?? {
       zeroState: config.anchors.zeroState,
       block: (await pin(origin.seqno, BEGINNING_TIMEOUT_MS, BEGINNING_TIMEOUT_MS)).block,
     };

@@ -104,13 +104,13 @@ export async function startEmbeddedPostgres(
     const { child, port } = await started(options, place);
     const urlAt = (host: string): string => `postgres://postgres:${password}@${host}:${port}/postgres`;
     const url = urlAt('127.0.0.1');
-    const kept = keepRunning(child, () => launch(options, place, port), logger);
+    const running = keepRunning(child, () => launch(options, place, port), logger);
     writeFileSync(join(place.folder, 'url'), `${url}\n`, { mode: 0o600 });
     return {
       url,
       socketUrl: urlAt(encodeURIComponent(place.passing)),
       async close() {
-        await kept.close(place.temporary ? 'SIGQUIT' : 'SIGINT');
+        await running.close(place.temporary ? 'SIGQUIT' : 'SIGINT');
         rmSync(place.passing, { recursive: true, force: true });
       },
     };

@@ -102,8 +102,8 @@ async function findTakers(
   }
   const sole = addFilter(conditions, filter);
   // Messages of a source are in the order of sending.
-  const kept = sole === 'hashes' ? sole : undefined;
-  return readTakers(store, `messages m JOIN transactions t ON ${taken}`, { conditions, order, page, sole: kept });
+  const soleHash = sole === 'hashes' ? sole : undefined;
+  return readTakers(store, `messages m JOIN transactions t ON ${taken}`, { conditions, order, page, sole: soleHash });
 }
 
 type TakersList = {

@@ -115,7 +115,7 @@ export async function findNftItems(
     const listOf = (list: Omit<KeyedList, 'select'>, columns: string): string =>
       `(${firstOfEach({ select: `${columns}, a.key AS holder`, ...list }, at, conditions, within, page)})`;
     found = includesOnSale
-      ? lookedUp(cut(`${listOf(kept, listedColumns)} UNION ALL ${listOf(onSale, listedColumns)}`))
+      ? lookedUp(cut(`${listOf(notOnSale, listedColumns)} UNION ALL ${listOf(onSale, listedColumns)}`))
       : cut(listOf(owned, itemColumns));
   }
   const shown = owners.length === 0 ? itemColumns : `${itemColumns}, t.holder`;
@@ -127,7 +127,7 @@ export async function findNftItems(
 }
 
 const owned = { from: 'nft_items t', key: 't.owner' };
-const kept = { ...owned, also: `NOT EXISTS (SELECT FROM nft_sales s WHERE ${held} AND s.nft_owner IS NOT NULL)` };
+const notOnSale = { ...owned, also: `NOT EXISTS (SELECT FROM nft_sales s WHERE ${held} AND s.nft_owner IS NOT NULL)` };
 const onSale = { from: 'nft_items_on_sale t', key: 't.seller' };
 
 /** Looks up the items of a page row by row, so that the planner cannot read all at once. */

@@ -132,7 +132,7 @@ export function createAccountLabelCache(
       const timeSlice = createTimeSlice(store.signal);
       const found = new Map<string, AccountLabel | undefined>();
       const named: Place[] = [];
-      const [kept, missing] = [new Set<string>(), new Set<string>()];
+      const [cached, missing] = [new Set<string>(), new Set<string>()];
       for (const text of texts) {
         await timeSlice.pause();
         if (text === null || found.has(text)) continue;
@@ -140,12 +140,12 @@ export function createAccountLabelCache(
         found.set(text, place?.note);
         if (place === undefined) continue;
         named.push(place);
-        (place.note === undefined ? missing : kept).add(place.raw);
+        (place.note === undefined ? missing : cached).add(place.raw);
       }
       onKept?.(named.flatMap(({ raw, note }) => (note?.isToken === true ? [raw] : [])));
       const read = named.length === 0 ? nothingRead() : await readAll([...missing], view, store);
-      const old = read.isSurveyable ? [...read.changed].filter((raw) => kept.has(raw)) : [...kept];
-      metrics.counted('accounts', 'kept', kept.size - old.length);
+      const old = read.isSurveyable ? [...read.changed].filter((raw) => cached.has(raw)) : [...cached];
+      metrics.counted('accounts', 'kept', cached.size - old.length);
       metrics.counted('accounts', 'made', missing.size + old.length);
       const again = old.length === 0 ? nothingRead() : await readAll(old, memory.open(), store);
       if (missing.size + old.length === 0) return found;

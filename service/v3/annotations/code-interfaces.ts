@@ -25,14 +25,14 @@ const KEPT_BYTES_MAX = 4 * 1024 * 1024;
 const ENTRY_BYTES = 400;
 
 export function createCodeInterfaces(): CodeInterfaces {
-  const kept = createBoundedCache({ bytesMax: KEPT_BYTES_MAX });
+  const cache = createBoundedCache({ bytesMax: KEPT_BYTES_MAX });
   return {
     async of(codeHashes, store) {
       const hashes = new Map(codeHashes.map((hash) => [hashKey(hash), hash]));
       const found = new Map<string, CodeNote>();
       const unknown = new Map<string, Uint8Array>();
       for (const [key, hash] of hashes) {
-        const note = kept.get(key) as CodeNote | undefined;
+        const note = cache.get(key) as CodeNote | undefined;
         if (note === undefined) unknown.set(key, hash);
         else found.set(key, note);
       }
@@ -42,7 +42,7 @@ export function createCodeInterfaces(): CodeInterfaces {
         const interfaces = interfacesOf({ codeHash: viewBytes(hash), methods: methods.get(key) ?? null });
         const note = { interfaces, isKnown: methods.has(key) };
         found.set(key, note);
-        if (note.isKnown) kept.set(key, note, ENTRY_BYTES);
+        if (note.isKnown) cache.set(key, note, ENTRY_BYTES);
       }
       return found;
     },

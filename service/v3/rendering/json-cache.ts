@@ -3,7 +3,7 @@ import { createByteRing } from './byte-ring.ts';
 /** Cache of JSON that never changes, with further data; the oldest entries are evicted first. */
 export type JsonCache<T> = {
   get(key: string): CachedJson<T> | undefined;
-  keep(key: string, kept: { readonly parts: readonly (string | Buffer)[]; readonly names: T }): void;
+  keep(key: string, rendered: { readonly parts: readonly (string | Buffer)[]; readonly names: T }): void;
   /** Bytes in use, including superseded entries not yet overwritten. */
   readonly bytes: () => number;
 };

@@ -39,15 +39,15 @@ export function createMessageRenderer(texts: JsonCache<CachedEnds>): MessageRend
     async open(rows, reader) {
       const wanted = await mapInSlices(
         rows,
-        (row) => ({ row, kept: texts.get(keyOf(row)) }),
+        (row) => ({ row, cached: texts.get(keyOf(row)) }),
         createTimeSlice(reader.signal),
       );
       const shown = await openFresh(
-        wanted.filter(({ kept }) => kept === undefined).map(({ row }) => row),
+        wanted.filter(({ cached }) => cached === undefined).map(({ row }) => row),
         reader,
       );
-      const opened = wanted.flatMap(({ row, kept }): Opened[] => {
-        const one = kept ?? shown.get(row);
+      const opened = wanted.flatMap(({ row, cached }): Opened[] => {
+        const one = cached ?? shown.get(row);
         return one === undefined ? [] : [{ row, one }];
       });
       const store = createCellStore();

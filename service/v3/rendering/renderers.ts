@@ -71,7 +71,7 @@ export function createRenderers(
     transactions: writer,
     messages: createMessageRenderer(messages),
     traces: createTraceRenderer({
-      kept: createTraceCache({
+      cache: createTraceCache({
         texts: traces,
         packed: packedTraces,
         random,

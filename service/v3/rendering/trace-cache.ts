@@ -68,7 +68,7 @@ export function createTraceCache({ texts, packed, random, counted }: TraceCacheD
   return {
     async find(rows, reader) {
       const written: ReadTrace[] = [];
-      const kept: PackedTrace[] = [];
+      const packedHits: PackedTrace[] = [];
       const missing: TraceRow[] = [];
       await mapInSlices(
         rows.filter(isCacheable),
@@ -77,21 +77,21 @@ export function createTraceCache({ texts, packed, random, counted }: TraceCacheD
           const text = texts.get(key);
           const frame = text === undefined ? packed.get(key) : undefined;
           if (text !== undefined) written.push([row, text]);
-          else if (frame !== undefined) kept.push({ row, ...frame.names, frame: frame.text, isKept: true });
+          else if (frame !== undefined) packedHits.push({ row, ...frame.names, frame: frame.text, isKept: true });
           else missing.push(row);
         },
         createTimeSlice(reader.signal),
       );
       const stored = await findStored(missing, reader);
-      counted('kept', written.length + kept.length);
+      counted('kept', written.length + packedHits.length);
       counted('stored', stored.length);
       counted('made', missing.length - stored.length);
       const known = new Map<TraceRow, BeforeReading>(written.map(([row, { names }]) => [row, names]));
-      for (const one of [...kept, ...stored]) known.set(one.row, one);
+      for (const one of [...packedHits, ...stored]) known.set(one.row, one);
       return {
         known,
         read: async () =>
-          new Map([...written, ...(await unpack([...kept, ...stored], createTimeSlice(reader.signal)))]),
+          new Map([...written, ...(await unpack([...packedHits, ...stored], createTimeSlice(reader.signal)))]),
       };
     },
     keep(row, trace) {
@@ -102,7 +102,7 @@ export function createTraceCache({ texts, packed, random, counted }: TraceCacheD
 
 type BeforeReading = Pick<StoredTrace, 'accounts' | 'messages'>;
 
-type ReadTrace = readonly [row: TraceRow, kept: CachedJson<StoredTrace>];
+type ReadTrace = readonly [row: TraceRow, packedHits: CachedJson<StoredTrace>];
 
 type PackedTrace = BeforeReading & {
   readonly row: TraceRow;

@@ -46,7 +46,7 @@ export function createTraceMaterializer({ store, threads }: TraceMaterializerDep
   async function write(rows: readonly TraceRow[], signal: AbortSignal): Promise<readonly WrittenTraceRow[]> {
     const made = new Map<TraceRow, NewTrace>();
     const writer = createTraceRenderer({
-      kept: { find: () => Promise.resolve(noTraces), keep: (row, trace) => void made.set(row, trace) },
+      cache: { find: () => Promise.resolve(noTraces), keep: (row, trace) => void made.set(row, trace) },
       transactions,
     });
     try {

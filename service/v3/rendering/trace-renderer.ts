@@ -29,14 +29,14 @@ export type OpenedTraces = {
 };
 
 export type TraceRendererDependencies = {
-  readonly kept: TraceCache;
+  readonly cache: TraceCache;
   readonly transactions: TransactionRenderer;
 };
 
-export function createTraceRenderer({ kept: keptTraces, transactions }: TraceRendererDependencies): TraceRenderer {
+export function createTraceRenderer({ cache: traceCache, transactions }: TraceRendererDependencies): TraceRenderer {
   return {
     async open(rows, reader) {
-      const found = await keptTraces.find(rows, reader);
+      const found = await traceCache.find(rows, reader);
       const { known } = found;
       const fresh = rows.filter((row) => !known.has(row));
       const messagesKept = rows.reduce((sum, row) => sum + (known.get(row)?.messages ?? 0), 0);
@@ -95,7 +95,7 @@ export function createTraceRenderer({ kept: keptTraces, transactions }: TraceRen
     if (!(all instanceof RawJson)) return;
     const [treeText, orderText] = [JSON.stringify(trace), JSON.stringify(order)];
     const bytes = { treeBytes: Buffer.byteLength(treeText), orderBytes: Buffer.byteLength(orderText) };
-    keptTraces.keep(row, { parts: [treeText, orderText, ...all.parts], names: { warning, ...known, ...bytes } });
+    traceCache.keep(row, { parts: [treeText, orderText, ...all.parts], names: { warning, ...known, ...bytes } });
   }
 }
 
@@ -108,7 +108,7 @@ type FreshTraces = {
 async function readFound(found: FoundTraces): Promise<ReadonlyMap<TraceRow, TraceContent>> {
   // The names of their accounts are queried first: Postgres then works in parallel.
   await setImmediate();
-  return new Map(Array.from(await found.read(), ([row, kept]) => [row, contentOf(kept)]));
+  return new Map(Array.from(await found.read(), ([row, cached]) => [row, contentOf(cached)]));
 }
 
 function contentOf({ text, names: { warning, treeBytes, orderBytes } }: CachedJson<StoredTrace>): TraceContent {

@@ -50,13 +50,13 @@ async function answer(asked: readonly TraceRow[]) {
       return index.store.read(sql, values, mode);
     },
   };
-  const kept = createTraceCache({
+  const cache = createTraceCache({
     texts: createJsonCache({ bytesMax: 16_000_000 }, { counted: () => {} }),
     packed: createJsonCache({ bytesMax: 16_000_000 }, { counted: () => {} }),
     random: () => 0,
     counted: (outcome, traces) => (outcomes[outcome] = traces),
   });
-  const writer = createTraceRenderer({ kept, transactions: createTransactionRenderer({ texts: noTexts }) });
+  const writer = createTraceRenderer({ cache, transactions: createTransactionRenderer({ texts: noTexts }) });
   const opened = await writer.open(asked, reader);
   const written = await opened.write();
   const contents = asked.map((row) => told(written.get(row)!));

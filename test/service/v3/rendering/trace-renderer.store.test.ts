@@ -52,7 +52,7 @@ function createWriter(): { readonly writer: TraceRenderer; readonly found: Cache
     counted: (outcome, count) => void found.push(...Array.from({ length: count }, () => outcome)),
   });
   return {
-    writer: createTraceRenderer({ kept: traces, transactions: createTransactionRenderer({ texts: kept }) }),
+    writer: createTraceRenderer({ cache: traces, transactions: createTransactionRenderer({ texts: kept }) }),
     found,
   };
 }
