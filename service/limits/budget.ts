@@ -28,7 +28,7 @@ export function newBudget(nowUs: number): Budget {
 }
 
 /** Takes a slot among the requests running at once. */
-export function takePlace(budget: Budget, plan: LimitPlan): Shortage | undefined {
+export function takeSlot(budget: Budget, plan: LimitPlan): Shortage | undefined {
   if (plan.maxConcurrent !== null && budget.inFlight >= plan.maxConcurrent) {
     // The end of a running request is unknown. One second is soon, but not at once.
     return { reason: 'concurrency', retryAfterSeconds: 1 };

@@ -1,5 +1,5 @@
 import { refill } from './bucket.ts';
-import { giveBack, quotaOf, spend, takePlace, type Budget, type Shortage } from './budget.ts';
+import { giveBack, quotaOf, spend, takeSlot, type Budget, type Shortage } from './budget.ts';
 import type { Quota } from './limits.ts';
 import type { LimitPlan } from './options.ts';
 
@@ -9,13 +9,13 @@ export type Budgets = {
    * Takes a slot among a subject's requests running at once. Returns undefined when a slot was free; the caller must free it. Settles at once unless
    * the store must be asked.
    */
-  takePlace(
+  takeSlot(
     subject: string,
     budget: Budget,
     plan: LimitPlan,
     nowUs: number,
   ): Shortage | undefined | Promise<Shortage | undefined>;
-  freePlace(subject: string, budget: Budget, plan: LimitPlan): void;
+  freeSlot(subject: string, budget: Budget, plan: LimitPlan): void;
   /**
    * Takes tokens for a subject (owner of a key, or address). Returns undefined when the tokens were available. A refusal takes nothing. Settles at
    * once unless the store must be asked.
@@ -37,8 +37,8 @@ export type Budgets = {
 
 /** Budgets of this process alone. */
 export const ownBudgets: Budgets = {
-  takePlace: (_subject, budget, plan) => takePlace(budget, plan),
-  freePlace: (_subject, budget) => void (budget.inFlight -= 1),
+  takeSlot: (_subject, budget, plan) => takeSlot(budget, plan),
+  freeSlot: (_subject, budget) => void (budget.inFlight -= 1),
   take: (_subject, budget, plan, nowUs, tokens) => spend(budget, plan, nowUs, tokens),
   shortage: (budget, plan, nowUs, tokens) => spend({ ...budget }, plan, nowUs, tokens),
   giveBack,

@@ -72,12 +72,12 @@ export function createDecisions(
   const settle = (subject: Subject, shortage: Shortage | undefined, operation: string | null): Decision => {
     const decision = answer(subject, shortage, operation);
     if (!decision.allowed) {
-      budgets.freePlace(subject);
+      budgets.freeSlot(subject);
       return decision;
     }
     let isTaken = true;
     const release = (): void => {
-      if (isTaken) budgets.freePlace(subject);
+      if (isTaken) budgets.freeSlot(subject);
       isTaken = false;
     };
     return { ...decision, release };
@@ -90,7 +90,7 @@ export function createDecisions(
     return taken.then(
       (shortage) => settle(subject, shortage, operation),
       (error: unknown) => {
-        budgets.freePlace(subject);
+        budgets.freeSlot(subject);
         throw error;
       },
     );
@@ -105,7 +105,7 @@ export function createDecisions(
       return { allowed: false, code, plan: null, quota, retryAfterSeconds: null };
     },
     admit(subject, nowMs, operation) {
-      const full = budgets.takePlace(subject, Math.floor(nowMs * 1000));
+      const full = budgets.takeSlot(subject, Math.floor(nowMs * 1000));
       if (full === undefined) return takeTokens(subject, nowMs, operation);
       if (!(full instanceof Promise)) return answer(subject, full, operation);
       return full.then((shortage) =>

@@ -7,9 +7,9 @@ type Settling = Shortage | undefined | Promise<Shortage | undefined>;
 
 /** Budget of a subject together with that of its site. A request needs both, and a refusal takes nothing from either. */
 export type SubjectBudgets = {
-  /** Takes a slot from both, like `Budgets.takePlace`. */
-  takePlace(subject: Subject, nowUs: number): Settling;
-  freePlace(subject: Subject): void;
+  /** Takes a slot from both, like `Budgets.takeSlot`. */
+  takeSlot(subject: Subject, nowUs: number): Settling;
+  freeSlot(subject: Subject): void;
   /** Takes tokens from both, like `Budgets.take`. */
   take(subject: Subject, nowUs: number, tokens: number): Settling;
   giveBack(subject: Subject, tokens: number): void;
@@ -20,19 +20,19 @@ export type SubjectBudgets = {
 };
 
 export function createSubjectBudgets(budgets: Budgets): SubjectBudgets {
-  const freePlace = ({ name, budget, priced, site }: Subject): void => {
-    budgets.freePlace(name, budget, priced.plan);
-    if (site !== undefined) freePlace(site);
+  const freeSlot = ({ name, budget, priced, site }: Subject): void => {
+    budgets.freeSlot(name, budget, priced.plan);
+    if (site !== undefined) freeSlot(site);
   };
   const giveBack = ({ budget, site }: Subject, tokens: number): void => {
     budgets.giveBack(budget, tokens);
     if (site !== undefined) giveBack(site, tokens);
   };
-  const takePlace = ({ name, budget, priced, site }: Subject, nowUs: number): Settling => {
-    const own = budgets.takePlace(name, budget, priced.plan, nowUs);
+  const takeSlot = ({ name, budget, priced, site }: Subject, nowUs: number): Settling => {
+    const own = budgets.takeSlot(name, budget, priced.plan, nowUs);
     if (site === undefined) return own;
-    const undo = (): void => budgets.freePlace(name, budget, priced.plan);
-    return bothOf(own, () => takePlace(site, nowUs), undo);
+    const undo = (): void => budgets.freeSlot(name, budget, priced.plan);
+    return bothOf(own, () => takeSlot(site, nowUs), undo);
   };
   const take = ({ name, budget, priced, site }: Subject, nowUs: number, tokens: number): Settling => {
     const own = budgets.take(name, budget, priced.plan, nowUs, tokens);
@@ -51,7 +51,7 @@ export function createSubjectBudgets(budgets: Budgets): SubjectBudgets {
     if (own === null || wide === null || wide.remaining >= own.remaining) return own;
     return { ...own, remaining: wide.remaining, resetSeconds: wide.resetSeconds };
   };
-  return { takePlace, freePlace, take, giveBack, shortage, quota };
+  return { takeSlot, freeSlot, take, giveBack, shortage, quota };
 }
 
 /** Takes the second if the first succeeded, and undoes the first if the second failed. */

@@ -147,7 +147,7 @@ export function createBroadcast(tuning: PoolTuning, dependencies: BroadcastDepen
     const startedMs = now();
     const span = startSendSpan(dependencies.tracer, member, parent);
     let outcome = 'ok' as ReturnType<typeof judge>['outcome'];
-    const leave = member.takePlace();
+    const leave = member.takeSlot();
     const timer = setTimeout(() => {
       member.overdue(sendMessage.name);
       onOverdue();

@@ -46,7 +46,7 @@ export function createMemberRead(
     const span = startSpan(tracer, 'pool.attempt', attributes, question.span);
     let outcome: AttemptOutcome = 'ok';
     const wait = waitFor(member, question, catchUpMs);
-    const leave = member.takePlace();
+    const leave = member.takeSlot();
     try {
       const answer = await member.read(question.request, { timeoutMs: queryTimeoutMs, signal, span, ...wait });
       if (!('waitMasterchain' in wait)) {

@@ -42,7 +42,7 @@ export type Member = {
   /** Returns the current limit of reads and messages in flight. */
   inFlightLimit(): number;
   /** Takes a slot for a read or a message; the returned function frees it. */
-  takePlace(): () => void;
+  takeSlot(): () => void;
   /**
    * @param isUrgent true for work that may use reserved slots
    * @param permission of the caller for this server
@@ -144,7 +144,7 @@ export function createMember(
     tip: () => tip,
     inFlight: () => inFlight,
     inFlightLimit: () => limit.current(),
-    takePlace() {
+    takeSlot() {
       inFlight += 1;
       return once(() => {
         inFlight -= 1;

@@ -36,12 +36,12 @@ export function createV3(families: readonly V3Operation[], dependencies: V3Depen
   const readState = () =>
     readIndexState({ read: (sql, values, mode) => store.read(sql, values, { ...mode, timeoutMs: TIMEOUT_MS_MAX }) });
   const answers = createAnswerCache({ readState, nowMs, metrics });
-  const places = createSemaphore(ROWS_AT_ONCE);
-  createV3Metrics(register, { rows: () => places.taken, waiting: () => places.waiting });
+  const rowSlots = createSemaphore(ROWS_AT_ONCE);
+  createV3Metrics(register, { rows: () => rowSlots.taken, waiting: () => rowSlots.waiting });
   const operations = families.map((operation): Operation<V3Request> => ({
     ...operation,
     run: (source, request) =>
-      operation.run(source, { ...request, places, answers, store: createStoreReader(request, dependencies) }),
+      operation.run(source, { ...request, rowSlots, answers, store: createStoreReader(request, dependencies) }),
   }));
   return { version: contractVersion, operations };
 }

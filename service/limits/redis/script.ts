@@ -49,15 +49,15 @@ for subject = 1, #KEYS do
   local owed, owedDay, ofAll = arg[7], arg[8], arg[9]
   local madeBefore, ownDeficit, ownDay, ownUsed = arg[11] or 0, arg[12] or 0, arg[13] or 0, arg[14] or 0
   local cap, today, wrong = burst * token, math.floor(now / dayUs), 0
-  local kept = redis.pcall('HMGET', key, 'd', 'u', 'day', 'n', 'g')
-  if kept.err then
+  local stored = redis.pcall('HMGET', key, 'd', 'u', 'day', 'n', 'g')
+  if stored.err then
     redis.call('DEL', key)
-    kept, wrong = {}, 1
+    stored, wrong = {}, 1
   end
   local most, value = {cap + 1000000 * token, mostWhole, today + 1, 1000000000000, mostWhole}, {}
   for at = 1, #most do
-    value[at] = whole(kept[at], most[at])
-    if kept[at] and not value[at] then wrong = 1 end
+    value[at] = whole(stored[at], most[at])
+    if stored[at] and not value[at] then wrong = 1 end
   end
   if wrong == 1 then value = {} end
   local deficit, made = 0, value[5]
@@ -151,7 +151,7 @@ return answers
 `;
 
 /** Most slots of a pod for a subject, above any plan. */
-const PLACES_MAX = 1_000_000;
+const SLOTS_MAX = 1_000_000;
 
 /**
  * Grants a slot for one more of a subject's requests running at once, over all pods.
@@ -162,26 +162,26 @@ const PLACES_MAX = 1_000_000;
  *
  * Answers two numbers for each key. The first is 1 if granted, else 0. The second is 1 if a value had another form, else 0.
  */
-export const placesScript = `${wholeNumber}
+export const slotsScript = `${wholeNumber}
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-local pod, kept, answers = ARGV[1], tonumber(ARGV[2]), {}
+local pod, countedMs, answers = ARGV[1], tonumber(ARGV[2]), {}
 for index = 1, #KEYS do
   local key, others = KEYS[index], 0
   local mine, max = string.match(ARGV[2 + index], '^(%d+),(-?%d+)$')
   mine, max = tonumber(mine), tonumber(max)
-  local told, wrong, granted = redis.pcall('HGETALL', key), 0, 1
-  if told.err then
+  local reports, wrong, granted = redis.pcall('HGETALL', key), 0, 1
+  if reports.err then
     redis.call('DEL', key)
-    told, wrong = {}, 1
+    reports, wrong = {}, 1
   end
-  for at = 1, #told, 2 do
-    local count, when = string.match(told[at + 1], '^(%d+),(%d+)$')
-    count, when = whole(count, ${PLACES_MAX}), whole(when, now + kept)
+  for at = 1, #reports, 2 do
+    local count, when = string.match(reports[at + 1], '^(%d+),(%d+)$')
+    count, when = whole(count, ${SLOTS_MAX}), whole(when, now + countedMs)
     if not count or not when then wrong = 1 end
-    if not count or not when or now - when > kept then
-      redis.call('HDEL', key, told[at])
-    elseif told[at] ~= pod then
+    if not count or not when or now - when > countedMs then
+      redis.call('HDEL', key, reports[at])
+    elseif reports[at] ~= pod then
       others = others + count
     end
   end
@@ -191,7 +191,7 @@ for index = 1, #KEYS do
   end
   if mine > 0 then
     redis.call('HSET', key, pod, string.format('%.0f,%.0f', mine, now))
-    redis.call('PEXPIRE', key, kept)
+    redis.call('PEXPIRE', key, countedMs)
   else
     redis.call('HDEL', key, pod)
   end

@@ -36,7 +36,7 @@ const LEASE_TOKENS_MIN = 2;
 type Waiter = { readonly tokens: number; readonly settle: (shortage: Shortage | undefined) => void };
 
 /** State of a subject besides its budget. The budget's bucket mirrors the bucket in Redis while Redis is available. */
-type Held = {
+type SharedState = {
   /** Tokens taken in Redis and not used yet. */
   stock: number;
   stockUntilUs: number;
@@ -67,16 +67,16 @@ export function createSharedBudgets(
   let { onRedisFailure } = options;
   const script = scriptOf(takeScript(redisTime));
   const { ask: askStore } = store.questions({ script, common: [], answerLength: TAKE_ANSWER_LENGTH });
-  const held = new WeakMap<Budget, Held>();
+  const states = new WeakMap<Budget, SharedState>();
   const earlier = earlierScope(api);
 
-  const heldOf = (budget: Budget): Held => {
-    let found = held.get(budget);
-    if (found === undefined) held.set(budget, (found = newHeld()));
+  const stateOf = (budget: Budget): SharedState => {
+    let found = states.get(budget);
+    if (found === undefined) states.set(budget, (found = newState()));
     return found;
   };
 
-  const takeAway = (budget: Budget, state: Held, plan: LimitPlan, nowUs: number, tokens: number) => {
+  const takeAway = (budget: Budget, state: SharedState, plan: LimitPlan, nowUs: number, tokens: number) => {
     if (onRedisFailure === 'Open') return undefined;
     if (onRedisFailure === 'Closed') return unavailable;
     if (state.away === undefined) {
@@ -91,7 +91,7 @@ export function createSharedBudgets(
   };
 
   /** Asks once for all waiting requests. The mirror has the time of the query, so it never shows less than Redis has. */
-  const askOnce = async (subject: string, budget: Budget, state: Held, plan: LimitPlan): Promise<void> => {
+  const askOnce = async (subject: string, budget: Budget, state: SharedState, plan: LimitPlan): Promise<void> => {
     const sentUs = clock();
     const batch = state.waiters.splice(0);
     const least = batch[0]?.tokens ?? 0;
@@ -124,7 +124,7 @@ export function createSharedBudgets(
   };
 
   /** Reads today's use under the earlier scope. The use counts like a hash that Redis has lost. */
-  const readEarlier = async (subject: string, budget: Budget, state: Held, plan: LimitPlan): Promise<void> => {
+  const readEarlier = async (subject: string, budget: Budget, state: SharedState, plan: LimitPlan): Promise<void> => {
     if (earlier !== undefined && plan.requestsPerDay !== null) {
       const { day, n: used } = await store.fields(`limits:${earlier}:{${subject}}`);
       if (isCount(day) && isCount(used)) {
@@ -135,7 +135,7 @@ export function createSharedBudgets(
     state.isEarlierRead = true;
   };
 
-  const ask = async (subject: string, budget: Budget, state: Held, plan: LimitPlan): Promise<void> => {
+  const ask = async (subject: string, budget: Budget, state: SharedState, plan: LimitPlan): Promise<void> => {
     state.asking = true;
     try {
       if (!state.isEarlierRead) await readEarlier(subject, budget, state, plan);
@@ -150,21 +150,21 @@ export function createSharedBudgets(
     }
   };
 
-  const { takePlace, freePlace, close } = createSharedConcurrency(
+  const { takeSlot, freeSlot, close } = createSharedConcurrency(
     { api, pod, rule: () => onRedisFailure },
     { store, metrics },
   );
 
   return {
-    takePlace,
-    freePlace,
+    takeSlot,
+    freeSlot,
     close,
     setOnRedisFailure(rule) {
       onRedisFailure = rule;
     },
     take(subject, budget, plan, nowUs, tokens) {
       if (tokens === 0 || (plan.requestsPerSecond === 0 && plan.requestsPerDay === null)) return undefined;
-      const state = heldOf(budget);
+      const state = stateOf(budget);
       countDemand(state, nowUs, tokens);
       if (!store.here) return takeAway(budget, state, plan, nowUs, tokens);
       if (state.away === undefined && !state.asking) {
@@ -182,19 +182,19 @@ export function createSharedBudgets(
       return promise;
     },
     shortage(budget, plan, nowUs, tokens) {
-      const state = heldOf(budget);
+      const state = stateOf(budget);
       if (tokens === 0 || !store.here || state.away !== undefined || state.asking) return undefined;
       const isStocked = state.stock >= tokens && nowUs < state.stockUntilUs;
       return isStocked ? undefined : knownShortage(budget, state, plan, nowUs, tokens);
     },
     giveBack(budget, tokens) {
-      const state = heldOf(budget);
+      const state = stateOf(budget);
       if (store.here && state.away === undefined) state.stock += tokens;
       else if (onRedisFailure === 'Local') giveBack(budget, tokens);
     },
     quota(budget, plan, nowUs) {
       if (plan.requestsPerSecond === 0) return null;
-      const state = heldOf(budget);
+      const state = stateOf(budget);
       return quotaOf(putBack(refill(budget.bucket, plan, nowUs), state.stock), plan);
     },
   };
@@ -206,7 +206,7 @@ const isCount = (text: string | undefined): boolean => text !== undefined && /^\
 /** The return of Redis is unknown. One second is soon, but not at once. */
 const unavailable: Shortage = { reason: 'unavailable', retryAfterSeconds: 1 };
 
-function newHeld(): Held {
+function newState(): SharedState {
   return {
     stock: 0,
     stockUntilUs: 0,
@@ -225,7 +225,7 @@ function newHeld(): Held {
 /** Returns a shortage that is certain without a query, because other pods only take more. */
 function knownShortage(
   budget: Budget,
-  state: Held,
+  state: SharedState,
   plan: LimitPlan,
   nowUs: number,
   tokens: number,
@@ -240,7 +240,7 @@ function knownShortage(
 }
 
 /** Returns the tokens to take in advance; 0 for an idle subject or a slow plan. */
-function leaseTokens(state: Held, plan: LimitPlan, nowUs: number): number {
+function leaseTokens(state: SharedState, plan: LimitPlan, nowUs: number): number {
   if (nowUs - state.windowUs > 2 * LEASE_US) return 0;
   const tokens = Math.min(Math.floor(plan.requestsPerSecond / LEASES_PER_SECOND), state.demand);
   return tokens >= LEASE_TOKENS_MIN ? tokens : 0;
@@ -254,7 +254,7 @@ function leaseTokens(state: Held, plan: LimitPlan, nowUs: number): number {
 function takeArgument(
   { least, want }: { readonly least: number; readonly want: number },
   budget: Budget,
-  state: Held,
+  state: SharedState,
   plan: LimitPlan,
   nowUs: number,
 ): string {
@@ -269,13 +269,13 @@ function takeArgument(
 }
 
 /** Returns the pod's copy of the hash: when it was made, its deficit by now, its day, the day's tokens. A deficit refilled by now counts as none. */
-function rememberedOf(budget: Budget, { memory }: Held, plan: LimitPlan, nowUs: number): string {
+function rememberedOf(budget: Budget, { memory }: SharedState, plan: LimitPlan, nowUs: number): string {
   const deficit = plan.requestsPerSecond === 0 ? 0 : Math.floor(refill(budget.bucket, plan, nowUs).deficit);
   return `${memory.made},${memory.made === 0 ? 0 : deficit},${memory.day},${budget.usedToday}`;
 }
 
 /** Counts demand: the use within the last whole lease time. */
-function countDemand(state: Held, nowUs: number, tokens: number): void {
+function countDemand(state: SharedState, nowUs: number, tokens: number): void {
   if (nowUs - state.windowUs >= LEASE_US) {
     state.demand = nowUs - state.windowUs < 2 * LEASE_US ? state.usedInWindow : 0;
     state.windowUs = nowUs;

@@ -1,16 +1,16 @@
-import { takePlace as takeOwnPlace, type Budget, type Shortage } from '../budget.ts';
+import { takeSlot as takeOwnSlot, type Budget, type Shortage } from '../budget.ts';
 import type { Budgets } from '../budgets.ts';
 import type { RedisMetrics } from '../metrics.ts';
 import type { LimitPlan, OnRedisFailure } from '../options.ts';
 import { scriptOf } from './script-batcher.ts';
-import { placesScript } from './script.ts';
+import { slotsScript } from './script.ts';
 import type { RedisSession } from './redis-session.ts';
 
 /** Milliseconds until unreported slots of a pod are free again, because the pod is gone. */
-const KEPT_MS = 10_000;
+const COUNTED_MS = 10_000;
 
 /** Milliseconds between a pod's reports of its slots. */
-const heartbeatMs = KEPT_MS / 4;
+const heartbeatMs = COUNTED_MS / 4;
 
 /** Microseconds in which a subject without a free slot is refused without a query. A slot freed here ends the time. */
 const FULL_US = 50_000;
@@ -19,9 +19,9 @@ const FULL_US = 50_000;
 const full: Shortage = { reason: 'concurrency', retryAfterSeconds: 1 };
 const unavailable: Shortage = { reason: 'unavailable', retryAfterSeconds: 1 };
 
-type Held = { readonly name: string; fullUntilUs: number; isTelling: boolean };
+type ReportedSlots = { readonly name: string; fullUntilUs: number; isReporting: boolean };
 
-export type SharedConcurrency = Pick<Budgets, 'takePlace' | 'freePlace'> & { readonly close: () => void };
+export type SharedConcurrency = Pick<Budgets, 'takeSlot' | 'freeSlot'> & { readonly close: () => void };
 
 /**
  * Slots under `maxConcurrent`, counted over all pods. Each pod reports its slots of a subject to Redis, and Redis grants one more if it is free. Only
@@ -31,81 +31,81 @@ export function createSharedConcurrency(
   { api, pod, rule }: { readonly api: string; readonly pod: string; readonly rule: () => OnRedisFailure },
   { store, metrics }: { readonly store: RedisSession; readonly metrics: RedisMetrics },
 ): SharedConcurrency {
-  const script = scriptOf(placesScript);
-  const questions = store.questions({ script, common: [pod, KEPT_MS], answerLength: 2 });
+  const script = scriptOf(slotsScript);
+  const questions = store.questions({ script, common: [pod, COUNTED_MS], answerLength: 2 });
   const ask = async (key: string, argument: string): Promise<number> => {
     const [granted = 0, wrong = 0] = await questions.ask(key, argument);
     if (wrong === 1) metrics.malformed('places');
     return granted;
   };
   /** Budgets with slots that Redis counts. */
-  const holding = new Map<Budget, Held>();
+  const reportedSlots = new Map<Budget, ReportedSlots>();
 
-  const heldOf = (name: string, budget: Budget): Held => {
-    let held = holding.get(budget);
-    if (held === undefined) holding.set(budget, (held = { name, fullUntilUs: 0, isTelling: false }));
-    return held;
+  const reportedOf = (name: string, budget: Budget): ReportedSlots => {
+    let reported = reportedSlots.get(budget);
+    if (reported === undefined) reportedSlots.set(budget, (reported = { name, fullUntilUs: 0, isReporting: false }));
+    return reported;
   };
 
   const keyOf = (name: string): string => `places:${api}:{${name}}`;
 
   /** Reports the slots in use to Redis. The next heartbeat repeats a lost report. */
-  const tell = (budget: Budget, held: Held): void => {
-    if (held.isTelling || !store.here) return;
-    held.isTelling = true;
+  const report = (budget: Budget, reported: ReportedSlots): void => {
+    if (reported.isReporting || !store.here) return;
+    reported.isReporting = true;
     // Slots freed in the same turn go into one report.
     setImmediate(() => {
-      held.isTelling = false;
-      if (budget.inFlight === 0) holding.delete(budget);
-      void ask(keyOf(held.name), `${budget.inFlight},-1`).catch(() => undefined);
+      reported.isReporting = false;
+      if (budget.inFlight === 0) reportedSlots.delete(budget);
+      void ask(keyOf(reported.name), `${budget.inFlight},-1`).catch(() => undefined);
     });
   };
 
   /** Decides whether a slot already counted may stay while Redis is unavailable. */
-  const placeAway = (budget: Budget, max: number): Shortage | undefined => {
+  const slotAway = (budget: Budget, max: number): Shortage | undefined => {
     if (rule() === 'Open') return undefined;
     if (rule() === 'Closed') return refused(budget, unavailable);
     return budget.inFlight > Math.max(1, Math.floor(max / store.pods)) ? refused(budget, full) : undefined;
   };
 
-  const askForPlace = async (
+  const askForSlot = async (
     name: string,
     budget: Budget,
     max: number,
     nowUs: number,
   ): Promise<Shortage | undefined> => {
-    const held = heldOf(name, budget);
+    const reported = reportedOf(name, budget);
     try {
       if ((await ask(keyOf(name), `${budget.inFlight},${max}`)) === 1) return undefined;
     } catch {
-      return placeAway(budget, max);
+      return slotAway(budget, max);
     }
-    held.fullUntilUs = nowUs + FULL_US;
+    reported.fullUntilUs = nowUs + FULL_US;
     const shortage = refused(budget, full);
     // Slots may have been taken and freed since the query was sent.
-    tell(budget, held);
+    report(budget, reported);
     return shortage;
   };
 
   const timer = setInterval(() => {
-    for (const [budget, held] of holding) tell(budget, held);
+    for (const [budget, reported] of reportedSlots) report(budget, reported);
   }, heartbeatMs);
   timer.unref();
 
   return {
-    takePlace(name, budget, plan: LimitPlan, nowUs) {
+    takeSlot(name, budget, plan: LimitPlan, nowUs) {
       const max = plan.maxConcurrent;
-      const isFull = store.here && nowUs < (holding.get(budget)?.fullUntilUs ?? 0);
-      const shortage = isFull ? full : takeOwnPlace(budget, plan);
+      const isFull = store.here && nowUs < (reportedSlots.get(budget)?.fullUntilUs ?? 0);
+      const shortage = isFull ? full : takeOwnSlot(budget, plan);
       if (max === null || shortage !== undefined) return shortage;
-      return store.here ? askForPlace(name, budget, max, nowUs) : placeAway(budget, max);
+      return store.here ? askForSlot(name, budget, max, nowUs) : slotAway(budget, max);
     },
-    freePlace(name, budget, plan) {
+    freeSlot(name, budget, plan) {
       budget.inFlight -= 1;
       if (plan.maxConcurrent === null) return;
-      const held = heldOf(name, budget);
-      held.fullUntilUs = 0;
-      tell(budget, held);
+      const reported = reportedOf(name, budget);
+      reported.fullUntilUs = 0;
+      report(budget, reported);
     },
     close: () => clearInterval(timer),
   };

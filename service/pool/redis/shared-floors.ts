@@ -20,10 +20,10 @@ const SEQNO_MAX = 2 ** 31 - 1;
 
 /** Reads the seqno in KEYS[1], 0 for none. `wrong` is 1 if the key has another value, which counts as none and is overwritten. */
 const readSeqno = `
-local text, kept, wrong = redis.pcall('GET', KEYS[1]), 0, 0
+local text, stored, wrong = redis.pcall('GET', KEYS[1]), 0, 0
 if text then
   local isText = type(text) == 'string' and string.find(text, '^%d+$') and #text <= 10
-  if isText and tonumber(text) <= ${SEQNO_MAX} then kept = tonumber(text) else wrong = 1 end
+  if isText and tonumber(text) <= ${SEQNO_MAX} then stored = tonumber(text) else wrong = 1 end
 end
 local seqno = tonumber(ARGV[1])
 `;
@@ -32,14 +32,14 @@ local seqno = tonumber(ARGV[1])
  * Raises a seqno. KEYS[1] a seqno, ARGV: 1 another, 2 milliseconds until it expires. Stores and answers the higher one, and `wrong` of `readSeqno`.
  */
 const raiseScript = `${readSeqno}
-if kept > seqno then seqno = kept end
+if stored > seqno then seqno = stored end
 redis.call('SET', KEYS[1], string.format('%.0f', seqno), 'PX', ARGV[2])
 return {seqno, wrong}
 `;
 
 /** Raises a seqno like raiseScript, and publishes it to the channel ARGV[3] if it is higher than the stored one. */
 const announceScript = `${readSeqno}
-if seqno > kept then redis.call('PUBLISH', ARGV[3], ARGV[1]) else seqno = kept end
+if seqno > stored then redis.call('PUBLISH', ARGV[3], ARGV[1]) else seqno = stored end
 redis.call('SET', KEYS[1], string.format('%.0f', seqno), 'PX', ARGV[2])
 return {seqno, wrong}
 `;

@@ -51,7 +51,7 @@ export type V3Request = ReadContext & {
 export type V3Context = V3Request & {
   readonly store: StoreReader;
   /** Slots for the rows of all answers in progress. */
-  readonly places: Semaphore;
+  readonly rowSlots: Semaphore;
   /** Cached answers of operations with `sameForBlock`. */
   readonly answers: AnswerCache;
 };
@@ -116,7 +116,7 @@ export function defineV3Operation<const P extends Parameters, R extends object>(
     const count = rows(values);
     const answer = await (count <= ROWS_ALWAYS_FINE
       ? handle(values, context)
-      : context.places.run(context.signal, () => handle(values, context), count));
+      : context.rowSlots.run(context.signal, () => handle(values, context), count));
     return flat ? markFlat(answer) : answer;
   };
   return defineOperation<P, R | RawJson<R>, V3Context>({

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { createAddresses } from '#service/limits/addresses.ts';
-import { spend, takePlace } from '#service/limits/budget.ts';
+import { spend, takeSlot } from '#service/limits/budget.ts';
 import type { LimitPlan } from '#service/limits/options.ts';
 
 const startUs = 1_795_270_000_000_000;
@@ -81,7 +81,7 @@ describe('the budgets of addresses', () => {
     const addresses = createAddresses(plan, 1, 1);
     const running = addresses.budget('running', startUs);
     spend(running, plan, startUs, 1);
-    takePlace(running, plan);
+    takeSlot(running, plan);
     for (const other of ['a', 'b', 'c']) addresses.budget(other, startUs);
     expect(addresses.budget('running', startUs)).toBe(running);
     running.inFlight -= 1;

@@ -232,8 +232,8 @@ describe('an answer that is the same for a block', () => {
 });
 
 it('an answer that is JSON already is written without a copy', async () => {
-  const pacer = createTimeSlice(undefined);
+  const timeSlice = createTimeSlice(undefined);
   const bytes = Buffer.from('{"a":1}');
-  expect(await writePaced(new RawJson(['{"a":1}']), pacer)).toBe('{"a":1}');
-  expect(await writePaced(new RawJson([bytes]), pacer)).toEqual([bytes]);
+  expect(await writePaced(new RawJson(['{"a":1}']), timeSlice)).toBe('{"a":1}');
+  expect(await writePaced(new RawJson([bytes]), timeSlice)).toEqual([bytes]);
 });

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { describe, expect, inject, it } from 'vitest';
 
-import { placesScript } from '#service/limits/redis/script.ts';
+import { slotsScript } from '#service/limits/redis/script.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 
 const url = inject('redisUrl') ?? '';
@@ -14,7 +14,7 @@ describe.skipIf(missing)('slots under maxConcurrent in Redis', () => {
     const client = new Redis(url);
     const key = `places:${process.pid}:{subject}`;
     const tell = async (pod: string, held: number, most: number, keptMs = 60_000): Promise<number> => {
-      const [granted] = (await client.eval(placesScript, 1, key, pod, keptMs, `${held},${most}`)) as number[];
+      const [granted] = (await client.eval(slotsScript, 1, key, pod, keptMs, `${held},${most}`)) as number[];
       return granted ?? -1;
     };
     expect([await tell('one', 1, 3), await tell('two', 1, 3), await tell('one', 2, 3)]).toEqual([1, 1, 1]);

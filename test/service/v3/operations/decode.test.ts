@@ -11,7 +11,7 @@ import { v3QuerySource } from '#service/v3/request/query-source.ts';
 const [operation] = decodeOperations();
 
 /** The operation asks nobody: it needs no more of a request than its parameters. */
-const alone = { places: createSemaphore(1), signal: new AbortController().signal } as unknown as V3Context;
+const alone = { rowSlots: createSemaphore(1), signal: new AbortController().signal } as unknown as V3Context;
 
 async function run(source: ParameterSource): Promise<unknown> {
   return (await operation!.run(source, alone)).value;
