@@ -50,11 +50,11 @@ export function decideKey(input: KeyInput): KeyDecision {
   const { tonApiKey, tonApi, secret } = input;
   const adoption = judgeAdoption(secret, tonApiKey.metadata.uid ?? '');
   const mayRead = adoption.verdict === 'ours' || adoption.verdict === 'adopt';
-  const held = mayRead && secret !== undefined ? ownMaterial(secret, input.isOthers) : undefined;
-  if (tonApiKey.metadata.deletionTimestamp !== undefined) return endOf(input, held);
+  const stored = mayRead && secret !== undefined ? ownMaterial(secret, input.isOthers) : undefined;
+  if (tonApiKey.metadata.deletionTimestamp !== undefined) return endOf(input, stored);
   const finalizer = tonApiKey.metadata.finalizers?.includes(revokeFinalizer) === true ? 'keep' : 'add';
-  const problem = referenceProblem(input, held);
-  const plan = tonApi && planInForce(tonApi, tonApiKey, held);
+  const problem = referenceProblem(input, stored);
+  const plan = tonApi && planInForce(tonApi, tonApiKey, stored);
   if (tonApi === undefined || plan === undefined || !input.permitted || adoption.verdict === 'taken') {
     const taken = adoption.verdict === 'taken' ? adoption.message : undefined;
     return {
@@ -63,21 +63,21 @@ export function decideKey(input: KeyInput): KeyDecision {
       restore: [],
       finalizer,
       requeueAfterMs: undefined,
-      status: statusOf(input, held, problem, taken),
+      status: statusOf(input, stored, problem, taken),
     };
   }
   const material = rotate({
     ...input,
     plan,
-    material: held,
+    material: stored,
     inForce: (id) => input.acknowledged && input.inKeyring(id),
   });
   const wanted = keySecret(tonApiKey, material, publicUrl(tonApi));
   const due = nextDueMs(tonApiKey, material, input.nowMs);
   return {
     secret: isApplied(wanted, secret) ? undefined : wanted,
-    revoke: lost(input, held),
-    restore: broughtBack(tonApiKey, held),
+    revoke: lost(input, stored),
+    restore: broughtBack(tonApiKey, stored),
     finalizer,
     requeueAfterMs: due === undefined ? undefined : due - input.nowMs,
     status: statusOf(input, material, problem, undefined),
@@ -109,15 +109,15 @@ function endOf({ tonApiKey, tonApi, inKeyring }: KeyInput, material: KeyMaterial
 }
 
 /** Ids that were in force and whose Secret is gone or overwritten. A reader of the old Secret could still use them, so they must end. */
-function lost({ tonApiKey, inKeyring }: KeyInput, held: KeyMaterial | undefined): string[] {
-  const present = new Set(held && idsOf(held));
+function lost({ tonApiKey, inKeyring }: KeyInput, stored: KeyMaterial | undefined): string[] {
+  const present = new Set(stored && idsOf(stored));
   return (tonApiKey.status?.activeKeyIds ?? []).filter((id) => !present.has(id) && inKeyring(id));
 }
 
 /** Ids of a Secret that the status lacks. They may have been revoked with this key or an earlier key of the same name. */
-function broughtBack({ spec, status }: TonApiKey, held: KeyMaterial | undefined): string[] {
-  if (held === undefined || spec.disabled) return [];
-  return idsOf(held).filter((id) => status?.activeKeyIds?.includes(id) !== true);
+function broughtBack({ spec, status }: TonApiKey, stored: KeyMaterial | undefined): string[] {
+  if (stored === undefined || spec.disabled) return [];
+  return idsOf(stored).filter((id) => status?.activeKeyIds?.includes(id) !== true);
 }
 
 type Problem = { readonly reason: string; readonly message: string };

@@ -34,7 +34,7 @@ export type AdmissionDependencies = { readonly limits: Limits; readonly tracer: 
 export function createAdmission(caller: Caller, parent: Span, { limits, tracer }: AdmissionDependencies): Admission {
   let last: Decision | Entered | undefined;
   let entered: Entered | undefined;
-  const held: (() => void)[] = [];
+  const releases: (() => void)[] = [];
 
   /** Asks, remembers the answer, and throws when it is no. */
   const ask = <T extends Decision | Entered>(decide: () => Promise<T>): Promise<Exclude<T, Refused>> =>
@@ -43,7 +43,7 @@ export function createAdmission(caller: Caller, parent: Span, { limits, tracer }
       last = decision;
       span.setAttributes({ 'ton.plan': decision.plan ?? 'none', 'ton.allowed': decision.allowed });
       if (!decision.allowed) throw refusedBy(decision);
-      held.push(() => decision.release());
+      releases.push(() => decision.release());
       return decision as Exclude<T, Refused>;
     });
 
@@ -59,7 +59,7 @@ export function createAdmission(caller: Caller, parent: Span, { limits, tracer }
     usage: () => ask(() => limits.usage(caller)),
     headers: () => quotaHeaders(last?.quota ?? null),
     release() {
-      for (const release of held.splice(0)) release();
+      for (const release of releases.splice(0)) release();
     },
   };
 }

@@ -25,7 +25,7 @@ const PROMPT_PER_SECOND = 100;
 const DELAY_MS = 1000;
 
 /** Delayed refusals at a time: a small part of the requests in flight. Further refusals are sent at once, which costs 0.1 ms each. */
-const HELD_MAX = 256;
+const DELAYED_MAX = 256;
 
 /** Callers counted in a second. Refusals of further callers are not delayed. */
 const CALLERS_MAX = 10_000;
@@ -33,7 +33,7 @@ const CALLERS_MAX = 10_000;
 export function createRefusalThrottle(nowMs: () => number): RefusalThrottle {
   const refusals = new Map<string, number>();
   let second = 0;
-  let held = 0;
+  let delayed = 0;
   /** Callers that are over it in this second. */
   let pressing = 0;
 
@@ -54,14 +54,14 @@ export function createRefusalThrottle(nowMs: () => number): RefusalThrottle {
   };
 
   const hold = (caller: string, send: () => void): (() => void) | undefined => {
-    if (count(caller) <= PROMPT_PER_SECOND || held >= HELD_MAX) return undefined;
-    held++;
+    if (count(caller) <= PROMPT_PER_SECOND || delayed >= DELAYED_MAX) return undefined;
+    delayed++;
     let isOver = false;
     const end = (): void => {
       if (isOver) return;
       isOver = true;
       clearTimeout(timer);
-      held--;
+      delayed--;
       send();
     };
     const timer = setTimeout(end, DELAY_MS);

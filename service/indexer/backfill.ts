@@ -56,7 +56,7 @@ export function createBackfill(tuning: Tuning, dependencies: BackfillDependencie
   /** Rejects with the signal's reason, or when the range is another worker's now. */
   async function fill(range: ClaimedRange): Promise<void> {
     const lost = new AbortController();
-    const held = AbortSignal.any([signal, lost.signal]);
+    const claimSignal = AbortSignal.any([signal, lost.signal]);
     const endHeartbeat = startHeartbeat({ claimMs: tuning.claimMs, beat: () => range.heartbeat() }, { logger });
     const stream = createBlockStream(
       {
@@ -64,14 +64,14 @@ export function createBackfill(tuning: Tuning, dependencies: BackfillDependencie
         itemsMax: tuning.backfillBlocksMax,
         bytesMax: Math.floor(tuning.backfillBytesMax / tuning.backfillWorkers),
       },
-      { source, toRows, retry, last: () => range.to, awaitItem: never, signal: held },
+      { source, toRows, retry, last: () => range.to, awaitItem: never, signal: claimSignal },
     );
     const work: Work = { stream, to: range.to, next: range.next };
     works.add(work);
     try {
       while (work.next <= range.to) {
         const blocks = await stream.take(tuning.backfillBatch, true);
-        await writer.write('backfill', blocks, range, held);
+        await writer.write('backfill', blocks, range, claimSignal);
         work.next += blocks.length;
       }
     } finally {

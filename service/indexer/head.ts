@@ -64,9 +64,9 @@ export function createHeadFlow(
   }
 
   /** Until the lease or everything ends; rejects with the reason. */
-  async function follow(lease: HeadLease, held: AbortSignal): Promise<void> {
-    const head = await knownHead(source, held);
-    const next = await retry.run('lease', 0, () => lease.moveTo(firstSeqno(head, tuning.gapBlocksMax)), held);
+  async function follow(lease: HeadLease, leaseSignal: AbortSignal): Promise<void> {
+    const head = await knownHead(source, leaseSignal);
+    const next = await retry.run('lease', 0, () => lease.moveTo(firstSeqno(head, tuning.gapBlocksMax)), leaseSignal);
     logger.info({ next, head }, 'the index goes on');
     const reading = createBlockStream(
       { first: next, itemsMax: tuning.headBlocksMax, bytesMax: tuning.headBytesMax },
@@ -76,13 +76,13 @@ export function createHeadFlow(
         retry,
         last: () => source.head()?.seqno ?? 0,
         awaitItem: (seqno, ended) => source.waitHead(seqno - 1, WAIT_MS, ended),
-        signal: held,
+        signal: leaseSignal,
       },
     );
     stream = reading;
     for (;;) {
       const blocks = await reading.take(tuning.headBatch, false);
-      await writer.write('head', blocks, lease, held);
+      await writer.write('head', blocks, lease, leaseSignal);
       position = positionOf(blocks) ?? position;
     }
   }

@@ -51,7 +51,7 @@ export function createReadAhead<T>(options: ReadAheadOptions, dependencies: Read
     while (
       !signal.aborted &&
       nextRead <= last() &&
-      hasRoom({ held: entries.size, bufferedBytes, reading, usualBytes }, options)
+      hasRoom({ items: entries.size, bufferedBytes, reading, usualBytes }, options)
     ) {
       const entry: Entry<T> = { reading: start(nextRead), item: undefined };
       entries.set(nextRead, entry);
@@ -116,9 +116,14 @@ export function createReadAhead<T>(options: ReadAheadOptions, dependencies: Read
 
 /** True if another item may be read. */
 export function hasRoom(
-  now: { readonly held: number; readonly bufferedBytes: number; readonly reading: number; readonly usualBytes: number },
+  now: {
+    readonly items: number;
+    readonly bufferedBytes: number;
+    readonly reading: number;
+    readonly usualBytes: number;
+  },
   { itemsMax, bytesMax }: Pick<ReadAheadOptions, 'itemsMax' | 'bytesMax'>,
 ): boolean {
-  if (now.held === 0) return true;
-  return now.held < itemsMax && now.bufferedBytes + (now.reading + 1) * now.usualBytes <= bytesMax;
+  if (now.items === 0) return true;
+  return now.items < itemsMax && now.bufferedBytes + (now.reading + 1) * now.usualBytes <= bytesMax;
 }

@@ -26,7 +26,7 @@ export function createClaimedTasks(options: {
   const tasksMax = options.concurrency * TASKS_PER_PLACE;
   /** Most tasks of a host. A slow host leaves half of the slots to others. */
   const tasksPerHostMax = Math.min(options.concurrencyPerHost * TASKS_PER_PLACE, Math.ceil(tasksMax / 2));
-  const held = new Set<ClaimedTask>();
+  const claimed = new Set<ClaimedTask>();
   const byHost = new Map<string, number>();
 
   const add = ({ plan: { host } }: ClaimedTask, more: number): void => {
@@ -40,15 +40,15 @@ export function createClaimedTasks(options: {
     take(one) {
       const { host } = one.plan;
       if (host !== null && (byHost.get(host) ?? 0) >= tasksPerHostMax) return undefined;
-      held.add(one);
+      claimed.add(one);
       add(one, 1);
       return one;
     },
     letGo(one) {
-      if (held.delete(one)) add(one, -1);
+      if (claimed.delete(one)) add(one, -1);
     },
-    count: () => held.size,
-    room: () => (held.size * 2 > tasksMax ? 0 : tasksMax - held.size),
+    count: () => claimed.size,
+    room: () => (claimed.size * 2 > tasksMax ? 0 : tasksMax - claimed.size),
     // A host counts as busy from half on. A query of the queue is then worthwhile when it has room again.
     busyHosts: () => [...byHost].filter(([, count]) => count * 2 >= tasksPerHostMax).map(([host]) => host),
   };

@@ -78,7 +78,7 @@ export function createMetadata(options: MetadataOptions, dependencies: MetadataD
   let backlogReadMs = -Infinity;
   let trouble: string | undefined;
   let woken = new AbortController();
-  const metrics = createMetadataMetrics(register, { backlog: () => backlog, held: () => hands.count() });
+  const metrics = createMetadataMetrics(register, { backlog: () => backlog, claimed: () => hands.count() });
   const attempt = createAttempt({ store, fetcher, logger, metrics, clock, signal: closing.signal });
 
   async function work(task: ClaimedTask): Promise<void> {

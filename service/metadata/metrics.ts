@@ -9,7 +9,7 @@ export type AttemptResult = 'fetched' | 'enough' | 'nothing' | MetadataErrorCode
 export type MetadataReadings = {
   /** Undefined until it was read. */
   readonly backlog: () => MetadataBacklog | undefined;
-  readonly held: () => number;
+  readonly claimed: () => number;
 };
 
 /** Measures the work of one process. */
@@ -23,7 +23,7 @@ export type MetadataMetrics = {
 /** Buckets in seconds: from an answer of a nearby host to the limit of a fetch. */
 const fetchBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30];
 
-export function createMetadataMetrics(register: Registry, { backlog, held }: MetadataReadings): MetadataMetrics {
+export function createMetadataMetrics(register: Registry, { backlog, claimed }: MetadataReadings): MetadataMetrics {
   const registers = [register];
   const attempts = new Counter({
     name: 'ton_metadata_attempts_total',
@@ -61,7 +61,7 @@ export function createMetadataMetrics(register: Registry, { backlog, held }: Met
     'Time since the token that waits longest was due',
     () => backlog()?.oldestSeconds,
   );
-  gauge('ton_metadata_held_tasks', 'Tokens that this process took from the queue', held);
+  gauge('ton_metadata_held_tasks', 'Tokens that this process took from the queue', claimed);
   return {
     ended: (result: AttemptResult) => attempts.inc({ result }),
     givenUp: () => givenUp.inc(),

@@ -137,12 +137,12 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
     const { check, shareAs, immutable } = options;
     const isShared = immutable === true && fn.proof !== 'none';
     const key = shareAs === undefined ? `unshared ${++unsharedReads}` : `${shareAs} ${request.toString('latin1')}`;
-    const held = immutable ? cache.get(key) : undefined;
-    if (held !== undefined) {
+    const cached = immutable ? cache.get(key) : undefined;
+    if (cached !== undefined) {
       metrics.read('cache');
       context.observe?.(fromMemory);
       // The key names request and check, so this check made the cached value.
-      return { value: held as T, liteServers: [], cached: true };
+      return { value: cached as T, liteServers: [], cached: true };
     }
     const wanted = wantedBy(fn, args, options.masterchainSeqno, context);
     // An answer is valid for all callers. A refusal is valid only for callers with the same lite servers.

@@ -73,12 +73,12 @@ function rangeOf(
     await query(`UPDATE backfill_ranges SET ${set} WHERE id = $1`, [id, ...values]);
     return row.before;
   };
-  const held = `claimed_until = now() + $2 * interval '1 millisecond'`;
+  const renewal = `claimed_until = now() + $2 * interval '1 millisecond'`;
   return {
     next: done_until + 1,
     to: to_seqno,
     async advance(session, from, to) {
-      const before = await hold(session, `${held}, done_until = $3`, [claimMs, to]);
+      const before = await hold(session, `${renewal}, done_until = $3`, [claimMs, to]);
       if (before === from - 1) return;
       throw new StoreError('out_of_order', `the range is done until ${before}, a batch begins at ${from}`, {
         found: before,
@@ -86,7 +86,7 @@ function rangeOf(
       });
     },
     async heartbeat() {
-      await store.transaction((session) => hold(session, held, [claimMs]));
+      await store.transaction((session) => hold(session, renewal, [claimMs]));
     },
     async release() {
       await store.transaction(({ query }) =>

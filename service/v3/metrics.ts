@@ -39,13 +39,13 @@ export type CacheMetrics = {
 export function createCacheMetrics(register: Registry): CacheMetrics {
   const registers = [register];
   const readings = new Map<CacheKind, () => number>();
-  const held: Gauge = new Gauge({
+  const bytesGauge: Gauge = new Gauge({
     name: 'ton_v3_kept_bytes',
     help: 'Cached parts of answers. Limits of a pod: transactions 160 MiB, messages 48, traces 144, accounts 32, tokens 16, answers 8',
     labelNames: ['kind'],
     registers,
     collect: () => {
-      for (const [kind, read] of readings) held.set({ kind }, read());
+      for (const [kind, read] of readings) bytesGauge.set({ kind }, read());
     },
   });
   const parts = new Counter({

@@ -53,7 +53,7 @@ export type ChainBlock = {
 
 /** A recorded chain with every state rebuilt. */
 export type Chain = {
-  /** Store of all available states, with shared cells stored once. `holdStates` replaces it by a store with other indexes. */
+  /** Store of all available states, with shared cells stored once. `useStates` replaces it by a store with other indexes. */
   readonly states: CellStore;
   readonly zeroStates: readonly (ZeroState & { readonly state: number })[];
   readonly lastSeqno: number;
@@ -86,8 +86,8 @@ export type GrowingChain = Chain & {
   add(block: RecordedBlock, state: number, signatures?: SignatureSet): ChainBlock;
   holdsState(block: ChainBlock): boolean;
   /** Replaces all states except the zerostates. Indexes into the earlier store become invalid. */
-  holdStates(states: CellStore, roots: ReadonlyMap<ChainBlock, number>): void;
-  /** Cells of the states after the last `holdStates`; 0 before the first. */
+  useStates(states: CellStore, roots: ReadonlyMap<ChainBlock, number>): void;
+  /** Cells of the states after the last `useStates`; 0 before the first. */
   readonly cellsAtLastCollection: number;
   /** Bytes of the available blocks, including the chain's overhead for each. */
   readonly blockBytes: number;
@@ -199,11 +199,11 @@ export function createChain(zeros: readonly ZeroState[], files: Pick<BlockFiles,
       return block;
     },
     holdsState: (block) => roots.has(block),
-    holdStates(held, heldRoots) {
-      states = held;
-      zeroStates = openZeroStates(zeros, held);
+    useStates(retained, retainedRoots) {
+      states = retained;
+      zeroStates = openZeroStates(zeros, retained);
       cellsAtLastCollection = states.size;
-      roots = new Map(heldRoots);
+      roots = new Map(retainedRoots);
     },
     forgetBlocks(bytesMax) {
       const gone = new Set<ChainBlock>();

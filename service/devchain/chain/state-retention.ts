@@ -35,18 +35,18 @@ export async function forgetOldStates(
   const { states } = chain;
   // The newest state alone may be larger than the window: then a collection must not follow each step.
   if (states.size < Math.min(Math.max(window.cellsMax, 2 * chain.cellsAtLastCollection), CELLS_MAX)) return false;
-  const held = createCellStore();
+  const retained = createCellStore();
   const roots = new Map<ChainBlock, number>();
-  for (let seqno = chain.lastSeqno; seqno > 0 && (held.size < window.cellsMax / 2 || roots.size === 0); seqno--) {
+  for (let seqno = chain.lastSeqno; seqno > 0 && (retained.size < window.cellsMax / 2 || roots.size === 0); seqno--) {
     const top = chain.masterchain(seqno);
     if (top === undefined || !chain.holdsState(top)) break;
     const shards = top.shards.flatMap(({ block }) => chain.find(block) ?? []);
     for (const block of [top, ...shards]) {
-      if (!roots.has(block)) roots.set(block, held.import(states, block.state));
+      if (!roots.has(block)) roots.set(block, retained.import(states, block.state));
       await slices.pause();
     }
   }
-  chain.holdStates(held, roots);
+  chain.useStates(retained, roots);
   return true;
 }
 

@@ -71,52 +71,54 @@ export type FrameDecoder = {
  */
 export function createFrameDecoder(cipher: Cipheriv, onPayload: (payload: Buffer) => void): FrameDecoder {
   const prefix = Buffer.alloc(PREFIX_BYTES);
-  let prefixHeld = 0;
+  let prefixBytes = 0;
   /** Length of the frame in progress; undefined while its prefix is incomplete. */
   let length: number | undefined;
   /** Buffer whose first bytes are the encrypted body of the frame in progress. */
   let collected: Buffer = Buffer.alloc(0);
-  let held = 0;
+  let collectedBytes = 0;
 
   function readPrefix(received: Uint8Array, start: number): number {
-    const end = Math.min(start + PREFIX_BYTES - prefixHeld, received.length);
-    prefix.set(cipher.update(received.subarray(start, end)), prefixHeld);
-    prefixHeld += end - start;
-    if (prefixHeld === PREFIX_BYTES) length = checkedLength(prefix.readUInt32LE());
+    const end = Math.min(start + PREFIX_BYTES - prefixBytes, received.length);
+    prefix.set(cipher.update(received.subarray(start, end)), prefixBytes);
+    prefixBytes += end - start;
+    if (prefixBytes === PREFIX_BYTES) length = checkedLength(prefix.readUInt32LE());
     return end;
   }
 
   function readBody(received: Uint8Array, start: number, bodyBytes: number): number {
-    const end = Math.min(start + bodyBytes - held, received.length);
+    const end = Math.min(start + bodyBytes - collectedBytes, received.length);
     const piece = received.subarray(start, end);
     if (piece.length === bodyBytes) {
       finish(piece);
       return end;
     }
     collect(piece, bodyBytes);
-    if (held === bodyBytes) {
-      finish(collected.subarray(0, held));
+    if (collectedBytes === bodyBytes) {
+      finish(collected.subarray(0, collectedBytes));
       if (collected.length > COLLECTED_BYTES_KEPT) collected = Buffer.alloc(0);
     }
     return end;
   }
 
   function collect(piece: Uint8Array, bodyBytes: number): void {
-    const needed = held + piece.length;
+    const needed = collectedBytes + piece.length;
     if (needed > collected.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.min(bodyBytes, Math.max(needed, held * 2, COLLECTED_BYTES_MIN)));
-      collected.copy(larger, 0, 0, held);
+      const larger = Buffer.allocUnsafeSlow(
+        Math.min(bodyBytes, Math.max(needed, collectedBytes * 2, COLLECTED_BYTES_MIN)),
+      );
+      collected.copy(larger, 0, 0, collectedBytes);
       collected = larger;
     }
-    collected.set(piece, held);
-    held = needed;
+    collected.set(piece, collectedBytes);
+    collectedBytes = needed;
   }
 
   /** Decrypts the whole body in one call, into a buffer that becomes the payload's. */
   function finish(body: Uint8Array): void {
     length = undefined;
-    prefixHeld = 0;
-    held = 0;
+    prefixBytes = 0;
+    collectedBytes = 0;
     onPayload(checkedPayload(cipher.update(body)));
   }
 
@@ -126,7 +128,7 @@ export function createFrameDecoder(cipher: Cipheriv, onPayload: (payload: Buffer
         at = length === undefined ? readPrefix(received, at) : readBody(received, at, length);
       }
     },
-    bufferedBytes: () => prefixHeld + held,
+    bufferedBytes: () => prefixBytes + collectedBytes,
   };
 }
 

@@ -43,10 +43,10 @@ export function createBlockFinder({ pool }: { pool: Pool }): BlockFinder {
     context: ReadContext,
   ): Promise<LiveAnswer<LiveBlockHeader>> {
     const key = `${place.workchain} ${place.shard} ${search.by} ${valueOf(search)}`;
-    const held = headers.get(key) as LiveBlockHeader | undefined;
-    if (held !== undefined) {
+    const cached = headers.get(key) as LiveBlockHeader | undefined;
+    if (cached !== undefined) {
       context.observe?.(fromMemory);
-      return { value: held, liteServers: [], cached: true };
+      return { value: cached, liteServers: [], cached: true };
     }
     const { block: masterchainBlock } = await pool.headFor(context);
     const answer = await pool.query(lookupBlockWithProof, lookupArgs(place, search, masterchainBlock), context, {

@@ -44,17 +44,17 @@ function readQueueSize(pool: Pool, block: BlockId, context: ReadContext): Promis
 
 /** Queue length above which the node refuses external messages. It is the node's own unproved setting, read once for each head. */
 export function createExternalsLimit({ pool }: { pool: Pool }) {
-  let held: { readonly head: BlockId; readonly limit: number } | undefined;
+  let cached: { readonly head: BlockId; readonly limit: number } | undefined;
 
   return async (head: BlockId, context: ReadContext): Promise<LiveAnswer<number>> => {
-    if (held?.head === head) return { value: held.limit, liteServers: [], cached: true };
+    if (cached?.head === head) return { value: cached.limit, liteServers: [], cached: true };
     // The masterchain alone: the answer's sizes are not used.
     const args = { mode: ONE_SHARD, workchain: MASTERCHAIN, shard: FULL_SHARD };
     const answer = await pool.query(getOutMsgQueueSizes, args, context, {
       shareAs: 'externals limit',
       check: ({ extMsgQueueSizeLimit }) => requireCount(extMsgQueueSizeLimit),
     });
-    held = { head, limit: answer.value };
+    cached = { head, limit: answer.value };
     return answer;
   };
 }

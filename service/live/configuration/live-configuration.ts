@@ -34,8 +34,8 @@ export function createLiveConfiguration({ pool }: { pool: Pool }): LiveConfigura
     context: ReadContext,
   ): Promise<LiveAnswer<Buffer | null>> {
     const key = `${keyBlockSeqno} ${param}`;
-    const held = params.get(key) as Buffer | null | undefined;
-    if (held !== undefined) return { value: held, liteServers: [], cached: true };
+    const cached = params.get(key) as Buffer | null | undefined;
+    if (cached !== undefined) return { value: cached, liteServers: [], cached: true };
     const args = { mode: 0, id: block, paramList: [param] };
     const answer = await pool.query(getConfigParams, args, context, {
       shareAs: 'config parameter',

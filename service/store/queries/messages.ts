@@ -123,11 +123,11 @@ export async function readHolders(store: StoreReader, rows: readonly MessageRow[
     ...(['hash', 'lt', 'source', 'created_lt'] as const).map((name) => rows.map((row) => row[name])),
     rows.map((row) => row.destination === null),
   ];
-  const held = await store.read<HeldRow>(holdersOf, keys, { statement: 'message_holders' });
+  const found = await store.read<HeldRow>(holdersOf, keys, { statement: 'message_holders' });
   const bocs = new Map(
-    held.flatMap(({ producer_hash: hash, producer_boc: boc }) => (boc && hash ? [[hashKey(hash), boc]] : [])),
+    found.flatMap(({ producer_hash: hash, producer_boc: boc }) => (boc && hash ? [[hashKey(hash), boc]] : [])),
   );
-  return held.map(({ needs_producer: isNeeded, ...one }, at) => {
+  return found.map(({ needs_producer: isNeeded, ...one }, at) => {
     const boc = isNeeded && one.producer_hash ? bocs.get(hashKey(one.producer_hash)) : undefined;
     return { ...rows[at]!, ...one, producer_boc: boc ?? null };
   });

@@ -75,7 +75,7 @@ export type FoundNftItem = Placed<NftItemRow> & {
 };
 
 /** A sale that owns its item. */
-const held = 's.address = t.owner AND s.nft = t.address';
+const saleOfItem = 's.address = t.owner AND s.nft = t.address';
 
 const itemColumns = `${columnsOf(nftItems, 't')}, t.id`;
 
@@ -121,13 +121,16 @@ export async function findNftItems(
   const shown = owners.length === 0 ? itemColumns : `${itemColumns}, t.holder`;
   return store.read(
     `SELECT ${shown}, s.type AS sale_type, s.nft_owner AS sale_owner
-      FROM (${found}) t LEFT JOIN nft_sales s ON ${held} ${across}`,
+      FROM (${found}) t LEFT JOIN nft_sales s ON ${saleOfItem} ${across}`,
     conditions.values,
   );
 }
 
 const owned = { from: 'nft_items t', key: 't.owner' };
-const notOnSale = { ...owned, also: `NOT EXISTS (SELECT FROM nft_sales s WHERE ${held} AND s.nft_owner IS NOT NULL)` };
+const notOnSale = {
+  ...owned,
+  also: `NOT EXISTS (SELECT FROM nft_sales s WHERE ${saleOfItem} AND s.nft_owner IS NOT NULL)`,
+};
 const onSale = { from: 'nft_items_on_sale t', key: 't.seller' };
 
 /** Looks up the items of a page row by row, so that the planner cannot read all at once. */

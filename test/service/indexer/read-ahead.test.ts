@@ -109,22 +109,22 @@ describe('room for one more', () => {
   test.each([
     {
       name: 'is there when nothing is held',
-      now: { held: 0, bufferedBytes: 0, reading: 0, usualBytes: 1_000 },
+      now: { items: 0, bufferedBytes: 0, reading: 0, usualBytes: 1_000 },
       room: true,
     },
     {
       name: 'is not there with as many as allowed',
-      now: { held: 4, bufferedBytes: 4, reading: 0, usualBytes: 1 },
+      now: { items: 4, bufferedBytes: 4, reading: 0, usualBytes: 1 },
       room: false,
     },
     {
       name: 'is not there when the bytes would be too many',
-      now: { held: 2, bufferedBytes: 60, reading: 1, usualBytes: 30 },
+      now: { items: 2, bufferedBytes: 60, reading: 1, usualBytes: 30 },
       room: false,
     },
     {
       name: 'is there when they just fit',
-      now: { held: 2, bufferedBytes: 40, reading: 1, usualBytes: 30 },
+      now: { items: 2, bufferedBytes: 40, reading: 1, usualBytes: 30 },
       room: true,
     },
   ])('$name', ({ now, room }) => {
