@@ -9,18 +9,18 @@ export type TonApi = {
   readonly metadata?: Readonly<Record<string, unknown>>;
   /** What is wanted. Only network, plans, rateLimits and one source of lite servers must be given. */
   readonly spec: {
-    /** The network served. Keys are issued for a network; custom is any network but the two public ones. Cannot be changed. */
+    /** The network served. Keys are issued for a network. custom is any network except mainnet and testnet. Cannot be changed. */
     readonly network: 'mainnet' | 'testnet' | 'custom';
-    /** What must hold before an answer is served. verified: the account is proved in its shard block, that in a masterchain block, and that by validators' signatures from initBlock on. signed-head: the signatures of masterchain blocks only. none: the lite servers are believed. Each needs zeroState, here or in the referenced global config: it tells networks apart. */
+    /** Checks that an answer passes before it is served. verified: the account is proved in its shard block, that in a masterchain block, and that by validators' signatures from initBlock on. signed-head: the signatures of masterchain blocks only. none: answers of lite servers are served without a check. Each needs zeroState, here or in the referenced global config: it tells networks apart. */
     readonly trust: 'verified' | 'signed-head' | 'none';
-    /** The network's first state. Lite servers that report another one belong to another network and are refused. Wins over the referenced global config. */
+    /** The network's first state. Lite servers that report another zero state belong to another network and are refused. Replaces the value of the referenced global config. */
     readonly zeroState?: {
       /** Root hash, base64 of 32 bytes, as zero_state.root_hash in a global config. */
       readonly rootHash: string;
       /** File hash, base64 of 32 bytes, as zero_state.file_hash in a global config. */
       readonly fileHash: string;
     };
-    /** A masterchain key block that is trusted without proof; the chain of proofs starts here instead of at zeroState. Wins over the referenced global config. */
+    /** A masterchain key block that is trusted without proof; the chain of proofs starts here instead of at zeroState. Replaces the value of the referenced global config. */
     readonly initBlock?: {
       /** Sequence number in the masterchain. */
       readonly seqno: number;
@@ -29,7 +29,7 @@ export type TonApi = {
       /** File hash, base64 of 32 bytes. */
       readonly fileHash: string;
     };
-    /** The service's image. Unset, the one the operator was released with. */
+    /** The service's image. Unset, the image of the operator's release. */
     readonly image?: {
       /** Registry and repository, without tag. */
       readonly repository?: string;
@@ -52,13 +52,13 @@ export type TonApi = {
       readonly publicKey: string;
       /** archive: keeps old blocks and states; latest: recent ones only. */
       readonly role: 'latest' | 'archive';
-      /** Share of the reads relative to the other lite servers. */
+      /** Share of the reads, relative to the weights of the other lite servers. */
       readonly weight: number;
-      /** Queries that may be under way at once, per pod, at most; fewer while the lite server is slow. */
+      /** Largest number of queries in progress at once, per pod. Lower while the lite server is slow. */
       readonly maxInFlight: number;
-      /** Which plans may read from it, by their liteServerTiers. shared: as a rule all; private: those that name it. */
+      /** Group of the lite server. A plan reads from the groups in its liteServerTiers, and from both without that field. */
       readonly tier: 'shared' | 'private';
-      /** It gets no more reads and is watched all the same, as before its maintenance. */
+      /** The lite server gets no reads, and is still monitored. Set it before maintenance. */
       readonly cordoned: boolean;
     }[];
     /** A ConfigMap or Secret with a global config (the ecosystem's global.config.json), read for lite servers, zero state and init block. */
@@ -74,7 +74,7 @@ export type TonApi = {
     readonly replicas: number;
     /** Run no pods: API, canary, indexer, metadata and embedded Redis end, and so does the autoscaler. Keys, Services, the Ingress or HTTPRoute and the tables of the index stay. false brings the pods back as they were; the index then catches up. */
     readonly hibernate: boolean;
-    /** Resources of the API container. The memory limit equals the request unless given; there is no CPU limit unless given. */
+    /** Resources of the API container. The memory limit equals the request unless given; there is no CPU limit unless one is given. */
     readonly resources?: {
       /** Guaranteed amounts by resource name. */
       readonly requests?: Readonly<Record<string, number | string>>;
@@ -83,11 +83,11 @@ export type TonApi = {
     };
     /** The APIs served, and no other. v2 includes POST /api/v2/jsonRPC, jsonrpc is only that; v3 needs postgres; emulate runs messages without sending them, under /api/emulate/v1, and needs no postgres; stream is kept for server-sent events and serves nothing yet. */
     readonly surfaces: readonly ('v2' | 'v3' | 'jsonrpc' | 'emulate' | 'stream')[];
-    /** How answers are written where clients differ. */
+    /** Forms of answers, for clients that expect different ones. */
     readonly api?: {
       /** The v2 API. */
       readonly v2?: {
-        /** @type of every block id. ton.blockIdExt is what clients check for; chain.blockIdExt is for those that expect it. */
+        /** @type of every block id. Most clients check for ton.blockIdExt; some expect chain.blockIdExt. */
         readonly blockIdTag: 'ton.blockIdExt' | 'chain.blockIdExt';
         /** Serve sendQuery, sendQuerySimple, sendCellSimple, estimateFeeSimple and sendBocUnsafe too, which only the old Python service has. */
         readonly legacyOperations: boolean;
@@ -98,13 +98,13 @@ export type TonApi = {
         readonly unknownParameters: 'Ignore' | 'Refuse';
       };
     };
-    /** Upper bound of one request, 100ms to 5m, as 10s or 1m30s. */
+    /** Longest time of one request, 100ms to 5m, such as 10s or 1m30s. */
     readonly requestTimeout: string;
-    /** What callers may do in a time. A key names its plan. */
+    /** Rates and bounds of callers. A key names its plan. */
     readonly plans: readonly {
       /** Name that keys and anonymousPlan refer to. */
       readonly name: string;
-      /** Lasting rate over all pods. 0 means no rate limit. */
+      /** Rate that callers may keep up, over all pods. 0 means no rate limit. */
       readonly requestsPerSecond: number;
       /** Requests at once after a pause. Unset, requestsPerSecond. */
       readonly burst?: number;
@@ -114,26 +114,26 @@ export type TonApi = {
       readonly maxConcurrent?: number;
       /** May read what only archive lite servers have. */
       readonly archive: boolean;
-      /** Tiers of lite servers that may be asked for it. Unset, all. */
+      /** Tiers of lite servers that the plan reads from. Unset, both. */
       readonly liteServerTiers?: readonly ('shared' | 'private')[];
       /** Operations that count more or less than one request. */
       readonly methodCosts?: readonly {
         /** Name of the operation, as getAddressInformation or emulateTrace. */
         readonly method: string;
-        /** Requests it counts as; 0 is free. */
+        /** Number of requests that one call counts as. 0 is free. */
         readonly cost: number;
       }[];
       /** Bounds of the virtual machine for one call. Thread time is shared among keys; all callers without a key have one share. */
       readonly getMethods?: {
         /** Gas of one get-method. Unset, 4000000. */
         readonly gas?: number;
-        /** Milliseconds that one run of a get-method or of a transaction may take, as for estimateFee. Unset, 2000. */
+        /** Milliseconds that one run may take, of a get-method, or of a transaction for estimateFee. Unset, 2000. */
         readonly wallMs?: number;
       };
     }[];
     /** Plan of callers without a key, counted per client address (IPv6 per /64, and 16 times as much per /48). Unset, a key is always needed. */
     readonly anonymousPlan?: string;
-    /** Number of proxies in front of the pods whose X-Forwarded-For entries are believed. 0, the connection's own address is the client. */
+    /** Number of proxies in front of the pods whose X-Forwarded-For entries are trusted. With 0 the client is the address of the connection. */
     readonly trustedProxies: number;
     /** Bounds and names of the pods' listeners. */
     readonly http?: {
@@ -144,7 +144,7 @@ export type TonApi = {
       /** Host names under which the port of metrics, probes and status is reached, besides IP addresses, localhost, *.svc, *.cluster.local and the pod's own name. Any other name gets 421, so that no web page reads it by a rebound name. */
       readonly internalNames?: readonly string[];
     };
-    /** Where limits are counted for all pods together. */
+    /** Place where the limits of all pods are counted. */
     readonly rateLimits: {
       /** The Redis that counts. Exactly one of secretRef and embedded. */
       readonly redis: {
@@ -155,7 +155,7 @@ export type TonApi = {
           /** Key in the Secret's data. */
           readonly key: string;
         };
-        /** Authorities that sign the certificate of Redis, in place of the public ones. The URL is rediss:// or rediss+cluster://. A change of the certificates needs no restart. */
+        /** Authorities that sign the certificate of Redis, instead of the public authorities. The URL is rediss:// or rediss+cluster://. A change of the certificates needs no restart. */
         readonly caBundle?: {
           /** Secret with certificates in PEM. */
           readonly secretRef?: {
@@ -175,7 +175,7 @@ export type TonApi = {
         /** The operator runs one Redis without a disk beside the API. For trials. */
         readonly embedded: boolean;
       };
-      /** While Redis is away. Local: each pod allows its share of every limit; Open: no limits; Closed: every request is refused. */
+      /** Rule while Redis is unavailable. Local: each pod allows its share of every limit; Open: no limits; Closed: every request is refused with 503. */
       readonly onRedisFailure: 'Local' | 'Open' | 'Closed';
     };
     /** Database of the index, by its URI or by the parts of it. Cannot be removed once set. */
@@ -269,7 +269,7 @@ export type TonApi = {
         /** Key in the Secret's data. */
         readonly key: string;
       };
-      /** Authorities that sign the certificate of Postgres, and of its replica, in place of the public ones. A URI without sslmode then means sslmode=verify-full. A change of the certificates needs no restart. */
+      /** Authorities that sign the certificate of Postgres, and of its replica, instead of the public authorities. A URI without sslmode then means sslmode=verify-full. A change of the certificates needs no restart. */
       readonly caBundle?: {
         /** Secret with certificates in PEM. */
         readonly secretRef?: {
@@ -311,7 +311,7 @@ export type TonApi = {
     readonly tokenMetadata?: {
       /** Base URL of a public IPFS gateway, as https://ipfs.io: ipfs://CID/PATH is asked for at /ipfs/CID/PATH below it. Unset, tokens that are kept in IPFS stay without metadata. */
       readonly ipfsGateway?: string;
-      /** Authorities that sign the certificate of ipfsGateway, besides the public ones. Private addresses are still never asked. A change of the certificates needs no restart. */
+      /** Authorities that sign the certificate of ipfsGateway, besides the public authorities. Private addresses are still never called. A change of the certificates needs no restart. */
       readonly caBundle?: {
         /** Secret with certificates in PEM. */
         readonly secretRef?: {
@@ -330,9 +330,9 @@ export type TonApi = {
       };
       /** Pods that share the queue. */
       readonly replicas: number;
-      /** Fetches under way at once in a pod. */
+      /** Fetches in progress at once in a pod. */
       readonly concurrency: number;
-      /** Fetches under way at once in a pod from one host, the gateway included. */
+      /** Fetches in progress at once in a pod from one host, the gateway included. */
       readonly concurrencyPerHost: number;
       /** Resources of the metadata container. */
       readonly resources?: {
@@ -342,24 +342,24 @@ export type TonApi = {
         readonly limits?: Readonly<Record<string, number | string>>;
       };
     };
-    /** Lets the number of API pods follow the load. Unset, replicas rules. */
+    /** Changes the number of API pods with the load. Unset, replicas sets the number. */
     readonly autoscaling?: {
-      /** Who scales. */
+      /** Kind of the autoscaler. */
       readonly provider: 'HPA' | 'KEDA';
-      /** Fewest pods. */
+      /** Smallest number of pods. */
       readonly minReplicas: number;
-      /** Most pods. */
+      /** Largest number of pods. */
       readonly maxReplicas: number;
-      /** Percent of the CPU request that pods should use on average. Needs nothing but metrics-server. */
+      /** Percent of the CPU request that pods should use on average. Needs metrics-server only. */
       readonly targetCPUUtilization?: number;
       /** Requests a second that a pod should serve on average. An HPA needs a cluster that serves the metric ton_requests_per_second, KEDA a Prometheus that the operator was given; ScalingActive in the status reports what is missing. */
       readonly targetRequestsPerSecond?: number;
-      /** How long the load must have been lower before pods are removed, as 5m. */
+      /** Time for which the load must be lower before pods are removed, such as 5m. */
       readonly scaleDownStabilization: string;
     };
-    /** How the API is reached from outside the cluster. Unset, by its Service only. */
+    /** Way to the API from outside the cluster. Unset, only its Service. */
     readonly exposure?: {
-      /** Kind of the object made. */
+      /** Kind of the object that the operator makes. */
       readonly kind: 'Ingress' | 'HTTPRoute';
       /** Host names. */
       readonly hosts: readonly string[];
@@ -376,7 +376,7 @@ export type TonApi = {
         /** Listener of the Gateway. Unset, all of them. */
         readonly sectionName?: string;
       }[];
-      /** Annotations put on the object made. */
+      /** Annotations of that object. */
       readonly annotations?: Readonly<Record<string, string>>;
     };
     /** The Service of the API. Any type but ClusterIP opens the port of callers alone; metrics then have a Service of their own. */
@@ -394,7 +394,7 @@ export type TonApi = {
       /** Annotations of this Service alone. They win over those of metadata. */
       readonly annotations?: Readonly<Record<string, string>>;
     };
-    /** How a change that needs new pods is carried out. */
+    /** Steps of a change that needs new pods. */
     readonly rollout?: {
       /** Rolling: pod by pod; Canary: a share of the traffic first, step by step. */
       readonly strategy: 'Rolling' | 'Canary';
@@ -402,16 +402,16 @@ export type TonApi = {
       readonly steps?: readonly {
         /** Percent of the traffic that the new pods get. */
         readonly weight: number;
-        /** How long the step lasts, as 5m. */
+        /** Duration of the step, such as 5m. */
         readonly hold: string;
       }[];
       /** Pods above the wanted number while pods are replaced, as 2 or 25%. Unset, 25%. */
       readonly maxSurge?: number | string;
       /** Pods that may be missing while pods are replaced, as 1 or 10%. Unset, 0. */
       readonly maxUnavailable?: number | string;
-      /** Share of failed requests above which a Canary is rolled back, as 0.01. */
+      /** Share of failed requests above which a Canary is rolled back, such as 0.01. */
       readonly maxErrorRatio?: string;
-      /** Seconds for which a pod that ends still serves callers who have not learned of it; requests under way then have requestTimeout to finish. */
+      /** Seconds in which an ending pod still accepts requests, because not every caller knows yet that it ends. Then requests in progress have requestTimeout to finish. */
       readonly drainSeconds: number;
     };
     /** Who may issue keys for this API. */
@@ -430,15 +430,15 @@ export type TonApi = {
       readonly serviceMonitor: boolean;
       /** Make recording and alert rules for the Prometheus operator. */
       readonly prometheusRule: boolean;
-      /** Percent of requests that must succeed, as 99.9; alerts are made from it. */
+      /** Percent of requests that must succeed, such as 99.9. Alerts are made from it. */
       readonly sloAvailability: string;
-      /** Time within which a request should be answered, as 1s; alerts are made from it. */
+      /** Time in which a request should be answered, such as 1s. Alerts are made from it. */
       readonly sloLatency: string;
-      /** OpenTelemetry traces. Unset, none are made. */
+      /** OpenTelemetry traces. Unset, no traces are made. */
       readonly tracing?: {
-        /** Base URL of an OTLP/HTTP collector, as http://collector:4318; traces go to /v1/traces below it. */
+        /** Base URL of an OTLP/HTTP collector, such as http://collector:4318. Traces go to /v1/traces below it. */
         readonly endpoint: string;
-        /** Authorities that sign the certificate of the collector, in place of the public ones. A change of the certificates needs no restart. */
+        /** Authorities that sign the certificate of the collector, instead of the public authorities. A change of the certificates needs no restart. */
         readonly caBundle?: {
           /** Secret with certificates in PEM. */
           readonly secretRef?: {
@@ -469,7 +469,7 @@ export type TonApi = {
       readonly labels?: Readonly<Record<string, string>>;
       /** Annotations of all objects. */
       readonly annotations?: Readonly<Record<string, string>>;
-      /** Further labels and annotations of one kind of object, as the labels by which a Prometheus selects its ServiceMonitors. */
+      /** Further labels and annotations of one kind of object, such as the labels by which a Prometheus selects its ServiceMonitors. */
       readonly kinds?: readonly {
         /** Kind of the objects. */
         readonly kind:
@@ -616,7 +616,7 @@ export type TonApi = {
       readonly annotations?: Readonly<Record<string, string>>;
       /** Labels of the nodes that pods may run on. */
       readonly nodeSelector?: Readonly<Record<string, string>>;
-      /** Taints of nodes that the pods bear, as in a Pod. */
+      /** Taints of nodes that the pods tolerate, as in a Pod. */
       readonly tolerations?: readonly {
         /** Key of the taint. Unset, with operator Exists, every taint. */
         readonly key?: string;
@@ -626,7 +626,7 @@ export type TonApi = {
         readonly value?: string;
         /** Effect of the taint. Unset, any. */
         readonly effect?: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
-        /** How long a taint with effect NoExecute is borne. Unset, for ever. */
+        /** Seconds for which a taint with effect NoExecute is tolerated. Unset, without end. */
         readonly tolerationSeconds?: number;
       }[];
       /** Affinity, as in a Pod. */
@@ -640,11 +640,11 @@ export type TonApi = {
       };
       /** Priority class of the pods. */
       readonly priorityClassName?: string;
-      /** Service account of the pods. Unset, one of our own without a token. */
+      /** Service account of the pods. Unset, the operator makes one without a token. */
       readonly serviceAccountName?: string;
     };
   };
-  /** What is observed. Changes on transitions only; nothing that moves with the chain or the traffic is here. */
+  /** Observed state. It changes on transitions only; nothing that moves with the chain or the traffic is here. */
   readonly status?: {
     /** Generation of the spec that this status is about. */
     readonly observedGeneration?: number;
@@ -658,17 +658,17 @@ export type TonApi = {
     readonly selector?: string;
     /** Release that all ready pods run. */
     readonly version?: string;
-    /** Hash of the configuration that all ready pods have taken up. */
+    /** Hash of the configuration that all ready pods have in force. */
     readonly configHash?: string;
-    /** Where the API is reached. */
+    /** URL of the API. */
     readonly url?: string;
-    /** Healthy lite servers of all, as 3/4. */
+    /** Healthy lite servers of all, such as 3/4. */
     readonly liteServers?: string;
     /** State of the index. More values may come. */
     readonly indexer?: 'Off' | 'Migrating' | 'CatchingUp' | 'Live' | 'Stalled';
     /** Keys in force. */
     readonly keys?: number;
-    /** The rollout under way, or the last one. */
+    /** The rollout in progress, or the last one. */
     readonly rollout?: {
       /** Hash of the template being rolled out. */
       readonly hash?: string;
@@ -683,13 +683,13 @@ export type TonApi = {
     readonly conditions?: readonly {
       /** Name of the condition. */
       readonly type: string;
-      /** Whether it holds. */
+      /** True, False or Unknown. */
       readonly status: 'True' | 'False' | 'Unknown';
-      /** Why, as one CamelCase word; part of the API. */
+      /** Cause, as one CamelCase word; part of the API. */
       readonly reason: string;
-      /** Why, as a sentence for a person. */
+      /** Cause, as a sentence for a person. */
       readonly message: string;
-      /** When the status last changed. */
+      /** Time of the last change of the status. */
       readonly lastTransitionTime: string;
       /** Generation of the spec that this condition is about. */
       readonly observedGeneration?: number;
@@ -715,28 +715,28 @@ export type TonApiKey = {
     };
     /** Name of a plan of the TonApi. */
     readonly plan: string;
-    /** Takes the key out of force within seconds; set back, it is in force again. */
+    /** The key is refused within seconds. With false it is valid again. */
     readonly disabled: boolean;
-    /** When the key goes out of force for good. Unset, never. */
+    /** Time at which the key expires. Unset, never. */
     readonly expiresAt?: string;
-    /** When a new key takes the place of the old one. Unset, never. */
+    /** Times at which a new key replaces the old one. Unset, never. */
     readonly rotation?: {
-      /** Time between rotations, at least 1h, as 720h. Unset, only trigger rotates. */
+      /** Time between rotations, at least 1h, such as 720h. Unset, only trigger rotates. */
       readonly every?: string;
-      /** How long the old key stays in force beside the new one. */
+      /** Time for which the old key stays valid beside the new key. */
       readonly overlap: string;
       /** Any text; changing it rotates now. */
       readonly trigger?: string;
     };
-    /** Secret the key is put into. Unset, the name of this resource. Cannot be changed, added or removed. */
+    /** Secret that gets the key. Unset, the name of this resource. Cannot be changed, added or removed. */
     readonly secretName?: string;
-    /** Operations the key may call. Unset, all of them. */
+    /** Operations that the key may call. Unset, all. */
     readonly allowedMethods?: readonly string[];
-    /** Client addresses the key may be used from. Unset, any. */
+    /** Client addresses (CIDR) from which the key is valid. Unset, any. */
     readonly allowedSources?: readonly string[];
-    /** Limits of this key in place of its plan's. */
+    /** Limits of this key, instead of the plan's values. */
     readonly overrides?: {
-      /** Lasting rate. */
+      /** Rate that the key may keep up. */
       readonly requestsPerSecond?: number;
       /** Requests at once after a pause. */
       readonly burst?: number;
@@ -746,29 +746,29 @@ export type TonApiKey = {
   readonly status?: {
     /** Generation of the spec that this status is about. */
     readonly observedGeneration?: number;
-    /** Public part of the key in force; safe to log. */
+    /** Public part of the valid key; safe to log. */
     readonly keyId?: string;
     /** Secret that holds the key. */
     readonly secretName?: string;
     /** Public parts of all keys in force; two during an overlap. */
     readonly activeKeyIds?: readonly string[];
-    /** When the key last changed. */
+    /** Time of the last rotation. */
     readonly lastRotationTime?: string;
-    /** When the key will change. */
+    /** Time of the next rotation. */
     readonly nextRotationTime?: string;
-    /** The value of spec.rotation.trigger that was acted on last. */
+    /** The last value of spec.rotation.trigger that caused a rotation. */
     readonly lastHandledTrigger?: string;
     /** Ready, ReferencesResolved; Stalled and Reconciling while they hold. */
     readonly conditions?: readonly {
       /** Name of the condition. */
       readonly type: string;
-      /** Whether it holds. */
+      /** True, False or Unknown. */
       readonly status: 'True' | 'False' | 'Unknown';
-      /** Why, as one CamelCase word; part of the API. */
+      /** Cause, as one CamelCase word; part of the API. */
       readonly reason: string;
-      /** Why, as a sentence for a person. */
+      /** Cause, as a sentence for a person. */
       readonly message: string;
-      /** When the status last changed. */
+      /** Time of the last change of the status. */
       readonly lastTransitionTime: string;
       /** Generation of the spec that this condition is about. */
       readonly observedGeneration?: number;
