@@ -27,7 +27,7 @@ export type ForkedContentDependencies = {
   /** Earlier requests of a stored fork. */
   readonly asked: OriginReads;
   /** Stored network, which records what the other network lacks. */
-  readonly persisted: PersistedNetwork | undefined;
+  readonly stored: PersistedNetwork | undefined;
   /** Most bytes of cached original accounts. */
   readonly originalBytesMax: number;
   readonly makeBlock: () => Promise<unknown>;
@@ -36,20 +36,20 @@ export type ForkedContentDependencies = {
 
 export function createForkedContent(
   source: ForkSource,
-  { chain, head, asked, persisted, originalBytesMax, makeBlock, logger }: ForkedContentDependencies,
+  { chain, head, asked, stored, originalBytesMax, makeBlock, logger }: ForkedContentDependencies,
 ): ForkedContent {
   const libraries = createForkedLibraries(source, {
     chain,
     head,
     absent: asked.absentLibraries,
-    keepAbsent: (hash) => persisted?.appendAbsentLibrary(hash),
+    keepAbsent: (hash) => stored?.appendAbsentLibrary(hash),
     logger,
   });
   const accounts = createForkedAccounts(source, {
     chain,
     head,
     asked: asked.accounts,
-    keepAbsent: (place) => persisted?.appendAbsent(place),
+    keepAbsent: (place) => stored?.appendAbsent(place),
     originalBytesMax,
     fetchLibraries: (bag) => libraries.fetch(bag),
   });

@@ -149,7 +149,7 @@ export type PrivateNetworkDependencies = {
   /** Origin of a copy. Its accounts are fetched on first use. */
   readonly fork?: ForkSource;
   /** Stored network to continue. Without it the network ends with the process. The caller closes it after the network. */
-  readonly persisted?: PersistedNetwork;
+  readonly stored?: PersistedNetwork;
   readonly logger: Logger;
   readonly register: Registry;
   /** Unix time in milliseconds; `Date.now` when absent. */
@@ -173,11 +173,11 @@ export async function createPrivateNetwork(
 ): Promise<PrivateNetwork> {
   const { logger, register, now = Date.now, startTimer = plainTimer, random = randomBytes } = dependencies;
   const { host = '127.0.0.1', servers = [{}], transactionsMax = DEFAULT_TRANSACTIONS_MAX } = options;
-  const { persisted, fork } = dependencies;
-  const { validators = 1, consensus = 'ordinary' } = persisted?.origin ?? options;
+  const { stored, fork } = dependencies;
+  const { validators = 1, consensus = 'ordinary' } = stored?.origin ?? options;
   const keys = networkKeys(validators);
   const zeroStates =
-    persisted?.origin?.zeroStates ??
+    stored?.origin?.zeroStates ??
     buildFirstStates(options, keys, Math.floor(now() / 1000), await fork?.readBeginning());
   const files = createBlockFiles();
   const chain = createChain(zeroStates, files);
@@ -197,9 +197,8 @@ export async function createPrivateNetwork(
   const newest = (): ChainBlock => chain.masterchain(chain.lastSeqno)!;
   const metrics = createNetworkMetrics(register, () => mempool.size);
   let asked: OriginReads = { accounts: [], absentLibraries: [] };
-  if (persisted?.origin === undefined)
-    persisted?.begin({ validators, consensus, zeroStates, fork: fork && pointOf(fork) });
-  else asked = await persisted.replay(chain, window, slices, (part) => metrics.loaded(part));
+  if (stored?.origin === undefined) stored?.begin({ validators, consensus, zeroStates, fork: fork && pointOf(fork) });
+  else asked = await stored.replay(chain, window, slices, (part) => metrics.loaded(part));
   metrics.loaded(1);
   const forked =
     fork &&
@@ -207,7 +206,7 @@ export async function createPrivateNetwork(
       chain,
       head: newest,
       asked,
-      persisted,
+      stored,
       originalBytesMax: options.originalBytesMax ?? DEFAULT_ORIGINAL_BYTES_MAX,
       makeBlock: () => step(),
       logger,
@@ -218,7 +217,7 @@ export async function createPrivateNetwork(
     random,
     slices,
     window,
-    keep: (one, edits) => persisted?.append({ ...one, brought: forked?.accounts.broughtBy(edits) ?? [] }),
+    keep: (one, edits) => stored?.append({ ...one, brought: forked?.accounts.broughtBy(edits) ?? [] }),
     ...(forked !== undefined && { isMissing: (place) => forked.accounts.isMissing(place) }),
   });
   const clock = createNetworkClock({ now, newestUtime: () => chain.masterchain(chain.lastSeqno)?.header.utime ?? 0 });

@@ -97,7 +97,7 @@ function serviceRegister(): Registry {
   createRedisMetrics(register);
   createLiteServerMetrics(register, '');
   createReloadMetrics(register);
-  createMetadataMetrics(register, { backlog: unread, held: unread });
+  createMetadataMetrics(register, { backlog: unread, claimed: unread });
   createPendingMetrics(register, unread);
   createPoolMetrics(register, {
     headSeqno: unread,

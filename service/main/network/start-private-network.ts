@@ -46,7 +46,7 @@ export async function startPrivateNetwork(
   dependencies: PrivateNetworkDependencies,
 ): Promise<DevNetwork> {
   const opened = await openNetwork(args, dependencies);
-  const { network, persisted, forked } = opened;
+  const { network, stored, forked } = opened;
   const faucet = createForkFaucet(network, args.blockTime === 'manual');
   let filled: Filled;
   try {
@@ -69,7 +69,7 @@ export async function startPrivateNetwork(
     liteServer: network.liteServers[0]!,
     accounts,
     demo: demo ?? {},
-    stateDir: persisted && args.data,
+    stateDir: stored && args.data,
     globalConfig: () => network.globalConfig(),
     headSeqno: () => network.head().id.seqno,
     ...(forked !== undefined && { accountsBrought: () => network.forkedAccounts }),
@@ -118,7 +118,7 @@ function balanceAt(network: PrivateNetwork, place: FundedAccount): bigint {
 
 type Opened = {
   readonly network: PrivateNetwork;
-  readonly persisted: PersistedNetwork | undefined;
+  readonly stored: PersistedNetwork | undefined;
   readonly forked: OpenFork | undefined;
   close(): Promise<void>;
 };
@@ -128,21 +128,20 @@ async function openNetwork(
   { blockTime, validators, keepChain, data, fork, liteServerPort, load }: Arguments,
   { version, logger, register, output }: PrivateNetworkDependencies,
 ): Promise<Opened> {
-  const persisted = keepChain ? openPersistedNetwork(join(data, 'network'), { logger }) : undefined;
+  const stored = keepChain ? openPersistedNetwork(join(data, 'network'), { logger }) : undefined;
   let forked: OpenFork | undefined;
   let stopTelling: (() => void) | undefined;
   const closeParts = async (): Promise<void> => {
-    persisted?.close();
+    stored?.close();
     await forked?.close();
   };
   try {
-    refuseOtherValidators(persisted, validators);
-    refuseOtherKind(persisted, fork);
-    if (load !== undefined && persisted?.origin !== undefined) throw keptAlready();
-    if (fork !== undefined && persisted?.origin === undefined)
-      output.write(`Tonplane: reading the network of ${fork}\n`);
-    forked = fork === undefined ? undefined : await openFork(fork, persisted?.origin?.fork, { version, logger });
-    stopTelling = persisted?.origin === undefined ? undefined : reportProgress(register, output);
+    refuseOtherValidators(stored, validators);
+    refuseOtherKind(stored, fork);
+    if (load !== undefined && stored?.origin !== undefined) throw keptAlready();
+    if (fork !== undefined && stored?.origin === undefined) output.write(`Tonplane: reading the network of ${fork}\n`);
+    forked = fork === undefined ? undefined : await openFork(fork, stored?.origin?.fork, { version, logger });
+    stopTelling = stored?.origin === undefined ? undefined : reportProgress(register, output);
     const network = await createPrivateNetwork(
       {
         ...paceOf(blockTime),
@@ -151,13 +150,13 @@ async function openNetwork(
         // A copy of another network has the global id of that network.
         ...(fork === undefined && { accounts: genesisAccounts(startupAccounts(DEFAULT_GLOBAL_ID)) }),
       },
-      { logger, register, ...(persisted !== undefined && { persisted }), ...(forked && { fork: forked.source }) },
+      { logger, register, ...(stored !== undefined && { stored }), ...(forked && { fork: forked.source }) },
     );
     const close = async (): Promise<void> => {
       await network.close();
       await closeParts();
     };
-    return { network, persisted, forked, close };
+    return { network, stored, forked, close };
   } catch (error) {
     await closeParts();
     throw error;
@@ -181,9 +180,9 @@ async function fillNetwork(
   return { globalId, accounts, demo: withDemo ? await createDemo(network) : undefined };
 }
 
-function titleOf({ blockTime, data }: Arguments, { forked, persisted }: Opened): string {
+function titleOf({ blockTime, data }: Arguments, { forked, stored }: Opened): string {
   const fork = forked === undefined ? '' : `, forked at block ${forked.source.block.seqno}`;
-  return `A private TON network, ${blocksText(blockTime)}${fork}${persisted === undefined ? '' : `, stored in ${data}`}.`;
+  return `A private TON network, ${blocksText(blockTime)}${fork}${stored === undefined ? '' : `, stored in ${data}`}.`;
 }
 
 function paceOf(blockTime: Arguments['blockTime']) {
@@ -227,8 +226,8 @@ function fieldsOf(body: unknown): Readonly<Record<string, unknown>> {
 }
 
 /** The network's first state has its validators, so the command line cannot change them. */
-function refuseOtherValidators(persisted: PersistedNetwork | undefined, validators: number | undefined): void {
-  const there = persisted?.origin?.validators;
+function refuseOtherValidators(stored: PersistedNetwork | undefined, validators: number | undefined): void {
+  const there = stored?.origin?.validators;
   if (there === undefined || validators === undefined || validators === there) return;
   throw new StartError({
     code: 'other_network',
@@ -239,9 +238,9 @@ function refuseOtherValidators(persisted: PersistedNetwork | undefined, validato
 }
 
 /** A copy of another network needs that network for unread accounts. A network that is no copy has nothing to read. */
-function refuseOtherKind(persisted: PersistedNetwork | undefined, fork: string | undefined): void {
-  if (persisted?.origin === undefined || (persisted.origin.fork === undefined) === (fork === undefined)) return;
-  const point = persisted.origin.fork;
+function refuseOtherKind(stored: PersistedNetwork | undefined, fork: string | undefined): void {
+  if (stored?.origin === undefined || (stored.origin.fork === undefined) === (fork === undefined)) return;
+  const point = stored.origin.fork;
   throw otherFork(
     point === undefined
       ? 'it is no copy of a network; expected no --fork, or another --data'

@@ -161,7 +161,7 @@ describe('a global config', () => {
         config['liteservers_v2'] = [{ ip: 1, port: 1, id, slices: past }];
       });
       expect(messageOf(() => configFromGlobalConfig(text, 'mainnet'))).toContain(
-        'liteservers: expected one that has the newest blocks, got only such with slices of the past',
+        'liteservers: expected a lite server that has the newest blocks, got only lite servers with slices of the past',
       );
     });
   });

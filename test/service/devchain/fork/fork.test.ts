@@ -74,13 +74,13 @@ describe('a snapshot of a forked network', () => {
   });
   afterAll(() => origin.close());
 
-  async function startFork(options: PrivateNetworkOptions = {}, persisted?: PersistedNetwork): Promise<Fork> {
+  async function startFork(options: PrivateNetworkOptions = {}, stored?: PersistedNetwork): Promise<Fork> {
     const there = forkOf(origin.chain);
     const readFrom = (at: Parameters<typeof there.readAccount>[0]): Promise<Buffer> =>
       fork.reachable ? there.readAccount(at) : Promise.reject(new Error('nobody answers'));
     const network = await createPrivateNetwork(options, {
       fork: { ...there, readAccount: readFrom },
-      ...(persisted && { persisted }),
+      ...(stored && { stored }),
       logger: pino({ level: 'silent' }),
       register: new Registry(),
     });
@@ -94,7 +94,7 @@ describe('a snapshot of a forked network', () => {
         if (closed) return;
         closed = true;
         await network.close();
-        persisted?.close();
+        stored?.close();
       },
     };
     onTestFinished(() => fork.close());

@@ -153,7 +153,7 @@ describe('public libraries of a forked network', () => {
     };
     const logger = pino({}, { write: (line: string) => void log.push(line) });
     const dependencies = { logger, register: new Registry(), fork: source };
-    const network = await createPrivateNetwork({}, { ...dependencies, ...(keptNetwork && { persisted: keptNetwork }) });
+    const network = await createPrivateNetwork({}, { ...dependencies, ...(keptNetwork && { stored: keptNetwork }) });
     const fork: Fork = {
       network,
       asked,

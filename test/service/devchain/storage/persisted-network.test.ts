@@ -28,14 +28,14 @@ async function start(
 ): Promise<{ readonly network: PrivateNetwork; readonly log: string[]; stop(): Promise<void> }> {
   const log: string[] = [];
   const logger = pino({}, { write: (line: string) => void log.push(line) });
-  const persisted = openPersistedNetwork(folder, { logger });
-  const network = await createPrivateNetwork(options, { logger, register: new Registry(), persisted });
+  const stored = openPersistedNetwork(folder, { logger });
+  const network = await createPrivateNetwork(options, { logger, register: new Registry(), stored });
   let stopped = false;
   const stop = async (): Promise<void> => {
     if (stopped) return;
     stopped = true;
     await network.close();
-    persisted.close();
+    stored.close();
   };
   onTestFinished(stop);
   return { network, log, stop };
@@ -118,16 +118,16 @@ describe('a network kept in a folder', () => {
   it('does not show a step that cannot be written', async () => {
     const folder = makeFolder();
     const logger = pino({ level: 'silent' });
-    const persisted = openPersistedNetwork(folder, { logger });
+    const stored = openPersistedNetwork(folder, { logger });
     let full = false;
     const failing = {
-      ...persisted,
-      append: (step: Parameters<typeof persisted.append>[0]) => {
+      ...stored,
+      append: (step: Parameters<typeof stored.append>[0]) => {
         if (full) throw new Error('ENOSPC');
-        persisted.append(step);
+        stored.append(step);
       },
     };
-    const network = await createPrivateNetwork({}, { logger, register: new Registry(), persisted: failing });
+    const network = await createPrivateNetwork({}, { logger, register: new Registry(), stored: failing });
     const { seqno } = network.head().id;
     full = true;
     await expect(network.step()).rejects.toThrow('ENOSPC');
@@ -136,7 +136,7 @@ describe('a network kept in a folder', () => {
     await network.step();
     const ids = idsOf(network.chain);
     await network.close();
-    persisted.close();
+    stored.close();
     const again = await start(folder);
     expect(idsOf(again.network.chain)).toEqual(ids);
   });
