@@ -26,7 +26,7 @@ import type { PodFetch } from './reconcile/pod-reports.ts';
 import { createReferencedTexts } from './reconcile/references.ts';
 import { plan } from './reconcile/tonapi.ts';
 import { releaseOf } from './release.ts';
-import type { TonApi } from './resource.ts';
+import { apiVersion, type TonApi } from './resource.ts';
 
 export type DryRunDependencies = {
   readonly version: string;
@@ -143,6 +143,8 @@ function readTonApis(manifest: string): TonApi[] {
   if (found.length === 0) throw usageError('--file: expected a document of kind TonApi');
   return found.map((document) => ({
     ...document,
+    // All versions have the same form.
+    apiVersion,
     metadata: { ...document.metadata, namespace: document.metadata.namespace ?? 'default' },
   }));
 }

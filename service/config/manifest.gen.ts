@@ -2,7 +2,7 @@
 
 /** TON HTTP APIs for one network, served from lite servers. */
 export type TonApi = {
-  /** Version of this resource's form, tonplane.dev/v1alpha1. */
+  /** tonplane.dev/v1alpha1 or tonplane.dev/v1beta1. Both have the same form. */
   readonly apiVersion?: string;
   /** TonApi. */
   readonly kind?: string;
@@ -699,7 +699,7 @@ export type TonApi = {
 
 /** One customer's key for a TonApi. The key itself is put into a Secret beside this resource. */
 export type TonApiKey = {
-  /** Version of this resource's form, tonplane.dev/v1alpha1. */
+  /** tonplane.dev/v1alpha1 or tonplane.dev/v1beta1. Both have the same form. */
   readonly apiVersion?: string;
   /** TonApiKey. */
   readonly kind?: string;

@@ -5,7 +5,8 @@ import type { TonApi } from './manifest.gen.ts';
 import { checkRules } from './rules.ts';
 import { validateManifest } from './schema.ts';
 
-const apiVersion = 'tonplane.dev/v1alpha1';
+/** Versions of a TonApi, which have the same form. */
+const apiVersions: readonly unknown[] = ['tonplane.dev/v1alpha1', 'tonplane.dev/v1beta1'];
 
 /**
  * Most bytes of a manifest file. An object in Kubernetes has at most about 1.5 MB. The file may also contain the ConfigMaps that the manifest refers
@@ -79,9 +80,9 @@ function checkIdentity(document: Fields): ConfigProblem[] {
   const version = document['apiVersion'];
   const { name, namespace } = fieldsOf(document['metadata']);
   return [
-    ...(version === apiVersion
+    ...(apiVersions.includes(version)
       ? []
-      : [{ path: 'apiVersion', expected: `expected ${apiVersion}, got ${shown(version)}` }]),
+      : [{ path: 'apiVersion', expected: `expected ${apiVersions.join(' or ')}, got ${shown(version)}` }]),
     ...(typeof name === 'string' && name !== ''
       ? []
       : [{ path: 'metadata.name', expected: `expected a name, got ${shown(name)}` }]),

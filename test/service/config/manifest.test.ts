@@ -22,6 +22,7 @@ describe('a manifest is taken', () => {
       'with partitions in their mode',
       (spec) => Object.assign(spec, { postgres, indexer: { mode: 'Partitioned', partitions: 4 } }),
     ],
+    ['of version v1beta1', (_spec, document) => void (document['apiVersion'] = 'tonplane.dev/v1beta1')],
     ['with the v3 surface and its database', (spec) => Object.assign(spec, { postgres, surfaces: ['v2', 'v3'] })],
     [
       'with autoscaling towards one target',
@@ -60,7 +61,10 @@ describe('a manifest is taken', () => {
 
 describe('a manifest is refused', () => {
   it.each<[string, Parameters<typeof manifestOf>[0]]>([
-    ['apiVersion: expected tonplane.dev/v1alpha1, got "v1"', (_spec, document) => void (document['apiVersion'] = 'v1')],
+    [
+      'apiVersion: expected tonplane.dev/v1alpha1 or tonplane.dev/v1beta1, got "v1"',
+      (_spec, document) => void (document['apiVersion'] = 'v1'),
+    ],
     ['metadata.name: expected a name, got nothing', (_spec, document) => void (document['metadata'] = {})],
     [
       'metadata.name: expected at most 40 characters, got 41',
@@ -231,7 +235,7 @@ describe('a manifest is refused', () => {
     ],
     ['spec: expected an object, got nothing', (_spec, document) => delete document['spec']],
     [
-      'apiVersion: expected tonplane.dev/v1alpha1, got a value that holds itself',
+      'apiVersion: expected tonplane.dev/v1alpha1 or tonplane.dev/v1beta1, got a value that holds itself',
       (_spec, document) => {
         const circle: unknown[] = [];
         circle.push(circle);

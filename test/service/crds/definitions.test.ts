@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 
 import { rules } from '#service/config/rules.ts';
 
-import { fieldsOf, pathsOf, sample, schemaOf, type Field } from './definitions.ts';
+import { fieldsOf, pathsOf, sample, schemaOf, versionsOf, type Field } from './definitions.ts';
 
 /** Fields that go with another choice than the full sample's: its lite servers are inline, and it is reached by an HTTPRoute. */
 const insteadOf = [
@@ -58,6 +58,12 @@ describe.each(['tonapis', 'tonapikeys'])('the definition of %s', (plural) => {
         ? ['nodeAffinity', 'podAffinity', 'podAntiAffinity'].map((name) => `spec.podTemplate.affinity.${name}`)
         : [],
     );
+  });
+
+  it('has the same form in each version, and stores the first', () => {
+    const [first, ...others] = versionsOf(plural);
+    expect(others.map(({ name }) => name)).toEqual(['v1beta1']);
+    for (const other of others) expect({ ...other, name: first?.name, storage: true }).toEqual(first);
   });
 
   it('points every rule at a field that exists', () => {

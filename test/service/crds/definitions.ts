@@ -35,6 +35,11 @@ export function schemaOf(plural: string): Schema {
   return definition.spec.versions[0].schema.openAPIV3Schema as Schema;
 }
 
+/** The versions of a custom resource, as the definition has them. */
+export function versionsOf(plural: string): readonly { readonly name: string; readonly storage: boolean }[] {
+  return parse(readFileSync(join(folder, `${plural}.tonplane.dev.yaml`), 'utf8')).spec.versions;
+}
+
 /** Every field of a schema, elements of lists included. */
 export function fieldsOf(schema: Schema, path = ''): Field[] {
   const properties = Object.entries(schema.properties ?? {}).flatMap(([name, property]) =>
