@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 
+import { hotFields } from '#service/config/manifest.gen.ts';
 import { changedCold, configFromManifest, hotHashOfManifest, isOtherNetwork } from '#service/config.ts';
 
 import { firstOf, key, manifestOf } from './manifest-builder.ts';
@@ -35,6 +36,19 @@ describe('the hot part of a configuration', () => {
     const after = manifestOf(change);
     expect(hotHashOfManifest(after)).toBe(hotHashOfManifest(before));
     expect(changedCold(configFromManifest(before), configFromManifest(after))).toEqual([name]);
+  });
+
+  it('tracing that is switched on takes effect at the next start', () => {
+    const after = manifestOf((spec) => void (spec['observability'] = { tracing: { endpoint: 'https://traces:4318' } }));
+    expect(changedCold(configFromManifest(before), configFromManifest(after))).toEqual([
+      'observability.tracing.endpoint',
+    ]);
+  });
+
+  it('hot fields have names of their own, because the hash names fields without their path', () => {
+    const names = hotFields.map((path) => path.split('.').at(-1));
+    expect(names).toEqual([...new Set(names)]);
+    expect(names.length).toBeGreaterThan(5);
   });
 
   it('the hot hash of a manifest does not depend on its form or on omitted defaults', () => {
