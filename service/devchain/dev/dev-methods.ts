@@ -111,6 +111,18 @@ export function createDevMethods({
   };
 }
 
+/**
+ * Makes blocks until no message is in transit, so that no message reaches another history.
+ * @returns false when messages are in transit after 32 blocks
+ */
+export async function deliverMessages(network: PrivateNetwork): Promise<boolean> {
+  for (let block = 0; block < SETTLE_BLOCKS_MAX; block++) {
+    if (!hasMessagesOnTheWay(network.chain, network.head())) return true;
+    await network.step();
+  }
+  return false;
+}
+
 type Control = ReturnType<typeof createControl>;
 
 /** Steps that several methods take. */
@@ -123,13 +135,8 @@ function createControl(network: PrivateNetwork) {
     aheadSeconds: network.aheadSeconds(),
   });
 
-  /** Lets all messages in transit arrive, so that none of them reaches another history. */
   async function settle(): Promise<void> {
-    for (let block = 0; block < SETTLE_BLOCKS_MAX; block++) {
-      if (!hasMessagesOnTheWay(chain, network.head())) return;
-      await network.step();
-    }
-    throw unsettled();
+    if (!(await deliverMessages(network))) throw unsettled();
   }
 
   /**

@@ -9,7 +9,7 @@ import type { ConditionsHolder } from '#service/devchain/dev/conditions.ts';
 import { noConditions } from '#service/devchain/dev/conditions.ts';
 import { DUMP_BYTES_MAX, writeDump } from '#service/devchain/dev/network-dump.ts';
 import { describeDev } from '#service/devchain/dev/openapi.ts';
-import { createDevMethods, fund, loadDump } from '#service/devchain/dev/dev-methods.ts';
+import { createDevMethods, deliverMessages, fund, loadDump } from '#service/devchain/dev/dev-methods.ts';
 import { createDevRpc } from '#service/devchain/dev/dev-rpc.ts';
 import { readAccount } from '#service/decode/tlb/account.ts';
 import type { Faucet, FundedAccount } from '#service/devchain/production/faucet.ts';
@@ -102,12 +102,18 @@ export async function startPrivateNetwork(
     conditions: () => conditions.current,
     async close() {
       try {
-        if (args.dump !== undefined) writeDumpFile(args.dump, writeDump(network.chain, network.head()).bytes);
+        if (args.dump !== undefined) await dumpAtEnd(network, args.dump, dependencies.logger);
       } finally {
         await opened.close();
       }
     },
   };
+}
+
+/** Writes the dump of a network that ends, after its messages in transit have arrived. */
+async function dumpAtEnd(network: PrivateNetwork, path: string, logger: Logger): Promise<void> {
+  if (!(await deliverMessages(network))) logger.warn('messages do not stop; the dump is without those in transit');
+  writeDumpFile(path, writeDump(network.chain, network.head()).bytes);
 }
 
 function balanceAt(network: PrivateNetwork, place: FundedAccount): bigint {

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { readAccount } from '#service/decode/tlb/account.ts';
 import type { DevMethods } from '#service/devchain/dev/dev-methods.ts';
 import type { MethodName } from '#service/devchain/dev/method-table.ts';
-import { createDevMethods } from '#service/devchain/dev/dev-methods.ts';
+import { createDevMethods, deliverMessages } from '#service/devchain/dev/dev-methods.ts';
 import { createFaucet } from '#service/devchain/production/faucet.ts';
 import type { PrivateNetwork, PrivateNetworkOptions } from '#service/devchain/private-network.ts';
 import { accountAt } from '#service/devchain/chain/snapshots.ts';
@@ -65,6 +65,22 @@ describe('code and data set by hand', () => {
       await call(method, { address, [part]: deepest });
     }
     await call('dev_mine', { blocks: 1 });
+  });
+});
+
+describe('deliverMessages', () => {
+  it('makes blocks until a bounced message has come back, and no block where no message is in transit', async () => {
+    const { network } = await start();
+    const faucet = testWallet(network.faucet.seed);
+    const own = (): bigint => balanceOf(network, faucet.address.toRawString())!;
+    network.send(faucet.send(0, [transfer(at('22', -1), 5_000_000_000n, true)]));
+    await network.step();
+    const before = own();
+    expect(await deliverMessages(network)).toBe(true);
+    expect(own() - before).toBeGreaterThan(4_900_000_000n);
+    const { seqno } = network.head().id;
+    expect(await deliverMessages(network)).toBe(true);
+    expect(network.head().id.seqno).toBe(seqno);
   });
 });
 
