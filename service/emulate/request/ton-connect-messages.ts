@@ -25,11 +25,8 @@ const CURRENCIES_MAX = 16;
 /** Characters of an amount: the longest one of 248 bits has 75. */
 const DIGITS_MAX = 75;
 
-/** Bytes of all bags of a request. A message from outside has 65,535; equal cells of several bags count once in the message. */
-const BAG_BYTES_MAX = 8 * 65_535;
-
-/** Cells of all bags of a request, each of at least two bytes. */
-const CELLS_MAX = 65_535 >> 1;
+/** Cells of all bags of a request. The message is made in one turn of the event loop, and takes some 5 µs a cell. */
+const CELLS_MAX = 4_096;
 
 /** Depth of a cell below the messages. The network takes messages below 512 cells of depth. */
 const DEPTH_MAX = 510;
@@ -73,12 +70,12 @@ function readMessages(raw: unknown): readonly SentMessage[] {
   if (!Array.isArray(raw)) throw refused('messages must be an array');
   if (raw.length === 0) throw refused(empty);
   if (raw.length > MESSAGES_MAX) throw refused(`messages array cannot contain more than ${MESSAGES_MAX} messages`);
-  const budget: BagBudget = { bytes: BAG_BYTES_MAX, cells: CELLS_MAX };
+  const budget: BagBudget = { cells: CELLS_MAX };
   return raw.map((one: unknown, index) => readMessage(one, index, budget));
 }
 
-/** Bytes and cells that the bags of a request still may have. */
-type BagBudget = { bytes: number; cells: number };
+/** Cells that the bags of a request still may have. */
+type BagBudget = { cells: number };
 
 function readMessage(raw: unknown, index: number, budget: BagBudget): SentMessage {
   if (!isRecord(raw)) throw refused(`message at index ${index} must be an object`);
@@ -151,10 +148,7 @@ function readBag(raw: unknown, place: string, budget: BagBudget): ContractCell |
 /** Reads a bag of cells with one root. Pruned branches are refused, because no message has them. Throws ContractError, DecodeError. */
 function openBag(raw: unknown, budget: BagBudget): ContractCell {
   if (typeof raw !== 'string') throw refused('not a bag of cells in base64');
-  const boc = readBase64(raw, 'messages');
-  budget.bytes -= boc.length;
-  if (budget.bytes < 0) throw refused(`the bags of all messages have more than ${BAG_BYTES_MAX} bytes`);
-  const table = parseBoc(boc, { rootsMax: 1, cellsMax: budget.cells });
+  const table = parseBoc(readBase64(raw, 'messages'), { rootsMax: 1, cellsMax: budget.cells });
   budget.cells -= table.size;
   const cell = table.roots[0]!;
   // Checks the hashes in Merkle cells, too.

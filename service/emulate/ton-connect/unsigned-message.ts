@@ -1,7 +1,7 @@
 import { invalid } from '#service/contract/errors.ts';
 import { BitWriter } from '#service/decode/bit-writer.ts';
-import { writeBoc } from '#service/decode/boc-writer.ts';
 import { createCellStore, type CellStore } from '#service/decode/cell-store.ts';
+import { writeBag } from '#service/decode/contract-data.ts';
 import { DecodeError } from '#service/decode/errors.ts';
 import type { WalletOrder } from '#service/decode/known-codes.ts';
 import { writeStandardAddress } from '#service/decode/tlb/message-address.ts';
@@ -85,7 +85,7 @@ export function unsignedMessage(wallet: SigningWallet, { messages, validUntil }:
     writeStandardAddress(writer.uint(0b10, 2).uint(0, 2), account).coins(0n).bit(false).bit(false);
     const sent = messages.map((message) => storeSentMessage(store, message));
     const root = ORDERS[order](writer, { seqno, walletId, validUntil, messages: sent }, store).finish(store);
-    return writeBoc(store, [root]);
+    return writeBag({ table: store, cell: root });
   } catch (error) {
     if (error instanceof DecodeError) throw invalid(`messages make no external message: ${error.message}`, 'messages');
     throw error;

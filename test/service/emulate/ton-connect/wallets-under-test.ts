@@ -30,9 +30,9 @@ export type WalletUnderTest = {
 const options = { workchain: 0, publicKey };
 const sendMode = SendMode.PAY_GAS_SEPARATELY + SendMode.IGNORE_ERRORS;
 
-function walletOf<W extends ton.Contract>(
+function walletOf(
   name: string,
-  wallet: W,
+  wallet: ton.Contract,
   rest: Pick<WalletUnderTest, 'messagesMax'> &
     Partial<WalletUnderTest> & { readonly signed: (transfer: Transfer) => Cell },
 ): WalletUnderTest {
