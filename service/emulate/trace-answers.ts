@@ -1,45 +1,22 @@
 import type { Registry } from 'prom-client';
 
 import type { LiveAnswer } from '../contract/answer.ts';
-import type { Values } from '../contract/parameter.ts';
-import { createCellStore } from '../decode/cell-store.ts';
 import { DecodeError } from '../decode/errors.ts';
 import type { Detector } from '../interfaces/detector.ts';
 import type { ChainSnapshot, ChainSnapshots } from '../live/contracts/chain-snapshot.ts';
 import type { IncomingMessage } from '../live/send/external-message.ts';
 import { createSemaphore } from '../runtime/semaphore.ts';
-import { createTimeSlice } from '../runtime/time-slice.ts';
 import { overrideAccounts } from '../simulation/account-overrides.ts';
-import { createSimulatedDetection, type SimulatedDetection } from '../simulation/detection.ts';
-import { classifySimulated } from '../simulation/simulated-actions.ts';
-import { simulateMessage, type SimulatedMessage, type SimulationBounds } from '../simulation/simulate-message.ts';
+import { createSimulatedDetection } from '../simulation/detection.ts';
+import { simulateMessage, type SimulationBounds } from '../simulation/simulate-message.ts';
 import { TvmError } from '../tvm/errors.ts';
 import type { ActionNetwork } from '../v3/action-details/action-derived.ts';
-import { addressesOf } from '../v3/rendering/assemble-transaction.ts';
-import { supportedBy } from '../v3/request/action-parameters.ts';
 import type { V3Request } from '../v3/request/operation.ts';
-import { viewBytes } from '../v3/request/scalars.ts';
-import { addressesOfActions, viewAction, type ActionView, type ShownAction } from '../v3/views/action-views.ts';
-import { actionsOfSimulated, viewSimulated, type SimulatedSource } from '../v3/views/simulated-views.ts';
-import { growTree } from '../v3/views/trace-tree.ts';
-import type { TransactionView } from '../v3/views/transaction-views.ts';
 import { createEmulateMetrics, type RunOutcome } from './metrics.ts';
-import { EmulateError, notAccepted } from './request/errors.ts';
-import type { traceParameters } from './request/trace-parameters.ts';
-import {
-  annotateFromIndex,
-  annotateWithoutIndex,
-  type Annotations,
-  type AnnotationsAsked,
-  type EmulateIndex,
-} from './views/annotations.ts';
-import { createAnswerBudget, refuseTooLarge, takeMessage } from './views/answer-budget.ts';
-import { noCells, viewContractCells } from './views/contract-cells.ts';
-import { describeDetected, readCodes } from './views/simulated-labels.ts';
+import { cannotRun, EmulateError, notAccepted } from './request/errors.ts';
+import type { EmulateIndex } from './views/annotations.ts';
 import type { EmulateTraceResponse } from './views/trace-response.ts';
-
-/** Fields that a request of either operation has. */
-export type TraceValues = Values<typeof traceParameters>;
+import { createTraceView, type TraceValues } from './views/trace-view.ts';
 
 /** A message to run. */
 export type TracedMessage = {
@@ -92,6 +69,7 @@ const SEED_BYTES = 32;
 
 export function createTraceAnswers(network: ActionNetwork, dependencies: TraceAnswersDependencies): TraceAnswers {
   const { snapshots, detector, index, headSeqno, randomBytes, register } = dependencies;
+  const show = createTraceView(network, { index });
   const slots = createSemaphore(RUNS_AT_ONCE);
   const metrics = createEmulateMetrics(register, { running: () => slots.taken, waiting: () => slots.waiting });
 
@@ -101,70 +79,6 @@ export function createTraceAnswers(network: ActionNetwork, dependencies: TraceAn
       throw new EmulateError('seqno_too_new', 'mc block seqno is too new');
     }
     return snapshots.open(seqno, { ...context, threadBudget: { leftMs: THREAD_MS } });
-  }
-
-  async function show(ran: ShownRun, context: V3Request): Promise<EmulateTraceResponse> {
-    const { values, trace, detection, snapshot, message } = ran;
-    const budget = createAnswerBudget();
-    const pacer = createTimeSlice(context.signal);
-    const source = sourceOf(message, trace);
-    try {
-      const onMessage = takeMessage.bind(undefined, budget);
-      const transactions = await viewSimulated(source, { pacer, store: createCellStore(), onMessage });
-      const actions = values.withActions ? await classify(ran, source, context) : noActions;
-      const cells = values.includeCodeData ? await viewContractCells(trace.after, budget, pacer) : noCells;
-      const annotations = await annotate(ran, { transactions, actions }, context);
-      return {
-        mc_block_seqno: snapshot.block.block.seqno,
-        trace: growTree(transactions, viewBytes(source.rootHash))!.root,
-        transactions: Object.fromEntries(transactions.map((shown) => [shown.hash, shown])),
-        actions: actions.views,
-        ...cells,
-        ...annotations,
-        rand_seed: viewBytes(ran.randSeed),
-        is_incomplete: trace.left > 0 || detection.isIncomplete,
-        ...(values.overrides.length > 0 && { overridden: true }),
-      };
-    } catch (error) {
-      throw refuseTooLarge(error, budget);
-    }
-  }
-
-  async function classify(
-    { message, trace, detection }: ShownRun,
-    source: SimulatedSource,
-    context: V3Request,
-  ): Promise<ShownActions> {
-    const classified = await classifySimulated(message.isInternal ? undefined : message, trace, detection);
-    const supported = supportedBy({ supportedActionTypes: [] }, context);
-    const shown = actionsOfSimulated(classified.actions, source, supported);
-    const extras = { withAccounts: true, transactions: undefined };
-    return { shown, views: shown.map((action) => viewAction(action, network, extras)) };
-  }
-
-  async function annotate(
-    { values, trace, detection, snapshot }: ShownRun,
-    { transactions, actions }: { transactions: readonly TransactionView[]; actions: ShownActions },
-    context: V3Request,
-  ): Promise<Annotations> {
-    const asked: AnnotationsAsked = { addressBook: values.includeAddressBook, metadata: values.includeMetadata };
-    if (!asked.addressBook && !asked.metadata) return {};
-    const own = [...new Set(transactions.map(({ account }) => account))];
-    const shown = [...addressesOf(transactions), ...addressesOfActions(actions.shown, actions.views)];
-    if (index === undefined) {
-      const labels = { ...network, codes: new Map(), tokens: new Map() };
-      return annotateWithoutIndex({ addresses: shown, labels, asked }, context.signal);
-    }
-    const detected = asked.metadata ? await detection.detect(own) : new Map<string, never>();
-    const tokens = new Map(
-      [...detected].flatMap(([raw, one]) => {
-        const described = describeDetected(one);
-        return described === undefined ? [] : [[raw, described] as const];
-      }),
-    );
-    const codes = asked.addressBook ? await readCodes(snapshot.foresee(trace.after), own) : new Map<string, never>();
-    const labels = { ...network, codes, tokens };
-    return annotateFromIndex(index, { addresses: shown, labels, asked }, context);
   }
 
   async function run(
@@ -178,10 +92,11 @@ export function createTraceAnswers(network: ActionNetwork, dependencies: TraceAn
     const { message, ignoreSignature } = await make({ block: snapshot.block, readAccount });
     const randSeed = values.randSeed ?? randomBytes(SEED_BYTES);
     const options = { ...BOUNDS, ignoreSignature, randSeed, overrides, withLog: true };
+    const isInvented = message.isInternal || overrides.size > 0;
     const trace = await simulateMessage(snapshot, message.boc, options).catch((error: unknown) => {
-      throw notRunnable(error);
+      throw notRunnable(error, isInvented);
     });
-    if (trace.kind === 'rejected') throw notAccepted(trace);
+    if (trace.kind === 'rejected') throw message.isInternal ? cannotRun(trace.error) : notAccepted(trace);
     metrics.simulated(trace.transactions.length);
     const detection = createSimulatedDetection(trace, { snapshot, detector, overrides });
     const shown = await show({ values, trace, detection, snapshot, message, randSeed }, context);
@@ -202,41 +117,15 @@ export function createTraceAnswers(network: ActionNetwork, dependencies: TraceAn
   };
 }
 
-/** A run and everything that its answer shows. */
-type ShownRun = {
-  readonly values: TraceValues;
-  readonly trace: Extract<SimulatedMessage, { kind: 'trace' }>;
-  readonly detection: SimulatedDetection;
-  readonly snapshot: ChainSnapshot;
-  readonly message: IncomingMessage;
-  readonly randSeed: Buffer;
-};
-
-type ShownActions = { readonly shown: readonly ShownAction[]; readonly views: readonly ActionView[] };
-
-const noActions: ShownActions = { shown: [], views: [] };
-
-function sourceOf(
-  { hash, normalizedHash, isInternal }: IncomingMessage,
-  { transactions, states, version }: ShownRun['trace'],
-): SimulatedSource {
-  const [first] = transactions;
-  return {
-    messageHash: isInternal ? null : hash,
-    key: isInternal ? null : normalizedHash,
-    rootHash: first!.table.hash(first!.transaction.cell),
-    transactions,
-    states,
-    version,
-  };
-}
-
-/** The VM refuses cells of the caller: a mistake of the caller, not of the service. */
-function notRunnable(error: unknown): unknown {
-  const isRefused = error instanceof DecodeError || (error instanceof TvmError && error.code === 'tvm_bad_request');
-  if (!isRefused) return error;
-  const reason = error instanceof TvmError ? error.data.detail : error.message;
-  return new EmulateError('not_runnable', `the message cannot be run: ${reason}`);
+/**
+ * The VM refuses cells of the caller: a mistake of the caller, not of the service.
+ * @param isInvented the caller chose a message or a state that the chain cannot have, on which the VM may fail
+ */
+function notRunnable(error: unknown, isInvented: boolean): unknown {
+  if (error instanceof DecodeError) return cannotRun(error.message);
+  if (!(error instanceof TvmError)) return error;
+  if (error.code === 'tvm_bad_request') return cannotRun(error.data.detail);
+  return error.code === 'tvm_crashed' && isInvented ? cannotRun('the virtual machine failed') : error;
 }
 
 function outcomeOf(error: unknown): RunOutcome {

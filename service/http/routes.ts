@@ -123,13 +123,8 @@ export function declareRoutes(
       answering(handler.name, (call) => answerPost(call, handler, bodies)),
     );
   }
-  const { ownPages, examples } = dependencies;
-  const pages = [
-    ...servicePages(v2, examples),
-    ...(v3 === undefined ? [] : v3Pages(v3, examples)),
-    ...(emulate === undefined ? [] : emulatePages(emulate, examples)),
-  ];
-  for (const [path, content] of pages) {
+  const { ownPages } = dependencies;
+  for (const [path, content] of contractPages(dependencies)) {
     if (ownPages.has(path)) continue;
     declare(path, ['GET', 'HEAD'], (request, reply) => {
       exchanges.of(request).operation = 'page';
@@ -168,6 +163,20 @@ function declareOwnPages(
       return send(reply, { status: refusal.status, body: JSON.stringify({ ok: false, error: refusal.error }) });
     });
   }
+}
+
+/** Pages of all served contracts. */
+function contractPages({
+  v2,
+  v3,
+  emulate,
+  examples,
+}: Pick<RoutesDependencies, 'v2' | 'v3' | 'emulate' | 'examples'>): readonly (readonly [path: string, page: Page])[] {
+  return [
+    ...servicePages(v2, examples),
+    ...(v3 === undefined ? [] : v3Pages(v3, examples)),
+    ...(emulate === undefined ? [] : emulatePages(emulate, examples)),
+  ];
 }
 
 /** Pages that need only this process: probes, the document and its reader. */

@@ -3,7 +3,19 @@ import { describe, expect, it } from 'vitest';
 import { readSources } from './sources.ts';
 
 /** Stages that read data of contracts and callers. */
-const stages = ['actions', 'interfaces', 'interpreter', 'live', 'v2', 'v3', 'pending', 'metadata', 'contract'];
+const stages = [
+  'actions',
+  'interfaces',
+  'interpreter',
+  'live',
+  'v2',
+  'v3',
+  'pending',
+  'simulation',
+  'emulate',
+  'metadata',
+  'contract',
+];
 
 /** Ways into cells that no budget pays for. */
 const unpaid = [
@@ -23,7 +35,9 @@ const bounded: Readonly<Record<string, string>> = {
   'service/live/send/external-message.ts': 'writes one message whose cells are counted',
   'service/live/configuration/live-configuration.ts': 'writes one proved parameter',
   'service/live/configuration/public-libraries.ts': 'writes one proved library',
-  'service/simulation/account-state.ts': 'reads references of an account that the VM wrote',
+  'service/emulate/views/contract-cells.ts': 'writes code and data of accounts, with the budget of the answer',
+  'service/simulation/account-state.ts': 'opens an account that the VM wrote',
+  'service/simulation/simulate-message.ts': 'writes messages of a transaction that the VM wrote',
   'service/v2/legacy.ts': 'writes one cell of a caller, as large as its parameter',
   'service/v2/message-data.ts': 'reads texts of 16 cells, and writes each body once',
   'service/v2/stack-output.ts': 'counts cells before it writes them as objects',

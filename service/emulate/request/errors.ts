@@ -41,3 +41,8 @@ export function notAccepted({ error, exitCode, log = '' }: Rejection): EmulateEr
     vm_log: log.slice(-LOG_CHARACTERS_MAX),
   });
 }
+
+/** The refusal of the VM to run what the request gives. */
+export function cannotRun(reason: string): EmulateError {
+  return new EmulateError('not_runnable', `the message cannot be run: ${reason}`);
+}

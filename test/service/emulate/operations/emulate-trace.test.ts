@@ -1,4 +1,4 @@
-import { Address, beginCell, internal, storeMessage, type Message } from '@ton/core';
+import { Address, beginCell, Cell, internal, storeMessage, type Message } from '@ton/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { parseBoc } from '#service/decode/boc.ts';
@@ -278,5 +278,48 @@ describe('a trace that is too large', () => {
     // A message more than the rounds ends each exchange.
     expect(await pingPong(15)).toEqual([31, false]);
     expect(await pingPong(17)).toEqual([32, true]);
+  });
+
+  it('stops when its contracts use too much gas or time, and is incomplete', async () => {
+    const account = { balance, code: base64(endless.toBoc()), data: base64(beginCell().endCell().toBoc()) };
+    const many = scripted(new Map([[one, [Array.from({ length: 20 }, () => toTwo)]]]));
+    const body = { boc: messageBetween({ dest: one }), ignore_chksig: true };
+    const shown = shownIn(await setting.emulate({ ...body, overrides: { ...many, [raw(two)]: account } }));
+    expect(shown.is_incomplete).toBe(true);
+    expect(transactionsIn(shown).length).toBeLessThanOrEqual(5);
+  });
+
+  it('is refused when its bodies make the answer larger than 16 MiB', async () => {
+    const toTwoWithBody = internal({ to: two, value: 1_000_000_000n, body: largeBody() });
+    const overrides = scripted(new Map([[one, [Array.from({ length: 200 }, () => toTwoWithBody)]]]));
+    const { status, body } = await setting.emulate({
+      boc: messageBetween({ dest: one }),
+      ignore_chksig: true,
+      overrides,
+    });
+    expect([status, body['error']]).toEqual([422, 'the answer is larger than 16 MiB']);
+  });
+});
+
+/** `PUSHCONT <{ }>; AGAIN`: uses all gas. */
+const endless = beginCell().storeBuffer(Buffer.from('90EA', 'hex')).endCell();
+
+/** A body of 341 full cells, each with its own place, in a tree of some 43 KB. */
+function largeBody(place = 1, levels = 4): Cell {
+  const cell = beginCell().storeUint(place, 32).storeBuffer(Buffer.alloc(120, 1));
+  if (levels > 0) for (let at = 0; at < 4; at++) cell.storeRef(largeBody(4 * place + at, levels - 1));
+  return cell.endCell();
+}
+
+describe('a message between accounts that no account could have sent', () => {
+  it.each([
+    ['without a source', { src: undefined }],
+    ['at the last logical time', { createdLt: 2n ** 64n - 1n }],
+    ['with more coins than there are', { value: { coins: 2n ** 120n - 1n } }],
+  ])('is run or refused, and nothing fails: %s', async (_, info) => {
+    const dest = forked.address('jetton_minter');
+    const boc = messageBetween({ dest, ...(info as object) });
+    const { status, text } = await setting.emulate({ boc, ignore_chksig: true, with_actions: true });
+    expect([200, 422], text).toContain(status);
   });
 });

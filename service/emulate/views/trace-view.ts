@@ -1,0 +1,136 @@
+import type { Values } from '#service/contract/parameter.ts';
+import { createCellStore } from '#service/decode/cell-store.ts';
+import type { ChainSnapshot } from '#service/live/contracts/chain-snapshot.ts';
+import type { IncomingMessage } from '#service/live/send/external-message.ts';
+import { createTimeSlice } from '#service/runtime/time-slice.ts';
+import type { SimulatedDetection } from '#service/simulation/detection.ts';
+import { classifySimulated } from '#service/simulation/simulated-actions.ts';
+import type { SimulatedMessage } from '#service/simulation/simulate-message.ts';
+import type { ActionNetwork } from '#service/v3/action-details/action-derived.ts';
+import { addressesOf } from '#service/v3/rendering/assemble-transaction.ts';
+import { supportedBy } from '#service/v3/request/action-parameters.ts';
+import type { V3Request } from '#service/v3/request/operation.ts';
+import { viewBytes } from '#service/v3/request/scalars.ts';
+import { addressesOfActions, viewAction, type ActionView, type ShownAction } from '#service/v3/views/action-views.ts';
+import { actionsOfSimulated, viewSimulated, type SimulatedSource } from '#service/v3/views/simulated-views.ts';
+import { growTree } from '#service/v3/views/trace-tree.ts';
+import type { TransactionView } from '#service/v3/views/transaction-views.ts';
+import type { traceParameters } from '../request/trace-parameters.ts';
+import {
+  annotateFromIndex,
+  annotateWithoutIndex,
+  type Annotations,
+  type AnnotationsAsked,
+  type EmulateIndex,
+} from './annotations.ts';
+import { createAnswerBudget, refuseTooLarge, takeMessage } from './answer-budget.ts';
+import { noCells, viewContractCells } from './contract-cells.ts';
+import { describeDetected, readCodes } from './simulated-labels.ts';
+import type { EmulateTraceResponse } from './trace-response.ts';
+
+/** Fields that a request of either operation has. */
+export type TraceValues = Values<typeof traceParameters>;
+
+/** A run and everything that its answer shows. */
+export type ShownRun = {
+  readonly values: TraceValues;
+  readonly trace: Extract<SimulatedMessage, { kind: 'trace' }>;
+  readonly detection: SimulatedDetection;
+  readonly snapshot: ChainSnapshot;
+  readonly message: IncomingMessage;
+  readonly randSeed: Buffer;
+};
+
+/** Renders the answer for a run. Rejects with V3Error `answer_too_large`, and as `ChainSnapshot` and the index do. */
+export type ShowTrace = (run: ShownRun, context: V3Request) => Promise<EmulateTraceResponse>;
+
+/** @param index absent: names and tokens are unknown */
+export function createTraceView(
+  network: ActionNetwork,
+  { index }: { readonly index: EmulateIndex | undefined },
+): ShowTrace {
+  async function show(ran: ShownRun, context: V3Request): Promise<EmulateTraceResponse> {
+    const { values, trace, detection, snapshot, message } = ran;
+    const budget = createAnswerBudget();
+    const pacer = createTimeSlice(context.signal);
+    const source = sourceOf(message, trace);
+    try {
+      const onMessage = takeMessage.bind(undefined, budget);
+      const transactions = await viewSimulated(source, { pacer, store: createCellStore(), onMessage });
+      const actions = values.withActions ? await classify(ran, source, context) : noActions;
+      const cells = values.includeCodeData ? await viewContractCells(trace.after, budget, pacer) : noCells;
+      const annotations = await annotate(ran, { transactions, actions }, context);
+      return {
+        mc_block_seqno: snapshot.block.block.seqno,
+        trace: growTree(transactions, viewBytes(source.rootHash))!.root,
+        transactions: Object.fromEntries(transactions.map((shown) => [shown.hash, shown])),
+        actions: actions.views,
+        ...cells,
+        ...annotations,
+        rand_seed: viewBytes(ran.randSeed),
+        is_incomplete: trace.left > 0 || detection.isIncomplete,
+        ...(values.overrides.length > 0 && { overridden: true }),
+      };
+    } catch (error) {
+      throw refuseTooLarge(error, budget);
+    }
+  }
+
+  async function classify(
+    { message, trace, detection }: ShownRun,
+    source: SimulatedSource,
+    context: V3Request,
+  ): Promise<ShownActions> {
+    const classified = await classifySimulated(message.isInternal ? undefined : message, trace, detection);
+    const supported = supportedBy({ supportedActionTypes: [] }, context);
+    const shown = actionsOfSimulated(classified.actions, source, supported);
+    const extras = { withAccounts: true, transactions: undefined };
+    return { shown, views: shown.map((action) => viewAction(action, network, extras)) };
+  }
+
+  async function annotate(
+    { values, trace, detection, snapshot }: ShownRun,
+    { transactions, actions }: { transactions: readonly TransactionView[]; actions: ShownActions },
+    context: V3Request,
+  ): Promise<Annotations> {
+    const asked: AnnotationsAsked = { addressBook: values.includeAddressBook, metadata: values.includeMetadata };
+    if (!asked.addressBook && !asked.metadata) return {};
+    const own = [...new Set(transactions.map(({ account }) => account))];
+    const shown = [...addressesOf(transactions), ...addressesOfActions(actions.shown, actions.views)];
+    if (index === undefined) {
+      const labels = { ...network, codes: new Map(), tokens: new Map() };
+      return annotateWithoutIndex({ addresses: shown, labels, asked }, context.signal);
+    }
+    const detected = asked.metadata ? await detection.detect(own) : new Map<string, never>();
+    const tokens = new Map(
+      [...detected].flatMap(([raw, one]) => {
+        const described = describeDetected(one);
+        return described === undefined ? [] : [[raw, described] as const];
+      }),
+    );
+    const codes = asked.addressBook ? await readCodes(snapshot.foresee(trace.after), own) : new Map<string, never>();
+    const labels = { ...network, codes, tokens };
+    return annotateFromIndex(index, { addresses: shown, labels, asked }, context);
+  }
+
+  return show;
+}
+
+type ShownActions = { readonly shown: readonly ShownAction[]; readonly views: readonly ActionView[] };
+
+const noActions: ShownActions = { shown: [], views: [] };
+
+function sourceOf(
+  { hash, normalizedHash, isInternal }: IncomingMessage,
+  { transactions, states, version }: ShownRun['trace'],
+): SimulatedSource {
+  const [first] = transactions;
+  return {
+    messageHash: isInternal ? null : hash,
+    key: isInternal ? null : normalizedHash,
+    rootHash: first!.table.hash(first!.transaction.cell),
+    transactions,
+    states,
+    version,
+  };
+}

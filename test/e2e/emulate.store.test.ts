@@ -1,0 +1,94 @@
+import { Address, beginCell, contractAddress, internal, type MessageRelaxed } from '@ton/core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { migrate } from '#service/store/migrate.ts';
+import { shownIn, transactionsIn, type ShownTrace } from '#test/service/emulate/emulate-under-test.ts';
+import { post } from '#test/service/http/requests.ts';
+import { untilIndexed } from '#test/service/indexer/index-under-test.ts';
+import { startApiOver, type ApiUnderTest } from '#test/support/api.ts';
+import { startForkedNetwork, type ForkedNetwork } from '#test/support/forked-network.ts';
+import { jettonOrder } from '#test/support/jetton-order.ts';
+import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
+import type { TestWallet } from '#test/support/wallet.ts';
+
+const raw = (address: Address): string => address.toRawString().toUpperCase();
+
+describe('an emulation with an index', () => {
+  let forked: ForkedNetwork;
+  let index: StoreUnderTest;
+  let api: Omit<ApiUnderTest, 'network'>;
+
+  beforeAll(async () => {
+    forked = await startForkedNetwork();
+    index = await createStoreUnderTest(import.meta.filename);
+    await migrate(index.store);
+    const options = { postgresUrl: index.url, writesIndex: true };
+    api = await startApiOver(forked.network, options);
+    await untilIndexed(index.store, forked.network.head().id.seqno);
+  }, 120_000);
+  afterAll(async () => {
+    await api.close();
+    await index.close();
+  });
+
+  async function emulate(wallet: TestWallet, message: MessageRelaxed): Promise<ShownTrace> {
+    const boc = wallet.send(0, [message]).toString('base64');
+    const flags = { with_actions: true, include_address_book: true, include_metadata: true };
+    const body = JSON.stringify({ boc, ...flags });
+    return shownIn(await post(`${api.api.url}/api/emulate/v1/emulateTrace`, body, { 'x-api-key': api.key }));
+  }
+
+  it('has interfaces of the accounts as the trace leaves them', async () => {
+    const w3 = forked.wallet('w3');
+    const to = Address.parseRaw(`0:${'b'.repeat(64)}`);
+    const order = jettonOrder(forked.address('jetton_wallet_w3'), { to, amount: 5n, back: w3.address });
+    const shown = await emulate(w3, order);
+    const deployed = transactionsIn(shown).find(
+      ({ account_state_before: before, account_state_after: after }) =>
+        before.account_status === 'nonexist' && after.account_status === 'active',
+    )!;
+    expect(shown.address_book![deployed.account]).toMatchObject({ domain: null, interfaces: ['jetton_wallet'] });
+    expect(shown.address_book![raw(w3.address)]).toMatchObject({ interfaces: ['wallet_v4r2'] });
+    expect(shown.metadata![deployed.account]).toEqual({
+      is_indexed: true,
+      token_info: [
+        {
+          valid: true,
+          type: 'jetton_wallets',
+          extra: { owner: raw(to), jetton: raw(forked.address('jetton_minter')), balance: '5' },
+        },
+      ],
+    });
+    const master = shown.metadata![raw(forked.address('jetton_minter'))] as { token_info: object[] };
+    expect(master.token_info).toEqual([expect.objectContaining({ type: 'jetton_masters' })]);
+  });
+
+  it('has metadata of a token that the trace itself deploys', async () => {
+    const [w1, minter] = [forked.wallet('w1'), forked.contract('jetton_minter')];
+    const known = minter.data.beginParse();
+    const [supply, , content, walletCode] = [
+      known.loadCoins(),
+      known.loadMaybeAddress(),
+      known.loadRef(),
+      known.loadRef(),
+    ];
+    const data = beginCell()
+      .storeCoins(supply + 1n)
+      .storeAddress(w1.address)
+      .storeRef(content)
+      .storeRef(walletCode)
+      .endCell();
+    const init = { code: minter.code, data };
+    const address = contractAddress(0, init);
+    const shown = await emulate(w1, internal({ to: address, value: 100_000_000n, bounce: false, init }));
+    const token = shown.metadata![raw(address)] as { is_indexed: boolean; token_info: Record<string, unknown>[] };
+    expect(token).toMatchObject({ is_indexed: true, token_info: [{ valid: true, type: 'jetton_masters' }] });
+    expect(token.token_info[0]!['symbol']).toEqual(expect.any(String));
+    expect(shown.address_book![raw(address)]).toMatchObject({ interfaces: ['jetton_master'] });
+    // The chain does not have the token, and neither does the index.
+    const found = await fetch(`${api.api.url}/api/v3/jetton/masters?address=${encodeURIComponent(raw(address))}`, {
+      headers: { 'x-api-key': api.key },
+    });
+    expect(await found.json()).toMatchObject({ jetton_masters: [] });
+  });
+});
