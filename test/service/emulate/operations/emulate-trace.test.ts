@@ -1,4 +1,4 @@
-import { Address, beginCell, Cell, internal, storeMessage, type Message } from '@ton/core';
+import { Address, beginCell, type Cell, internal, storeMessage, type Message } from '@ton/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { parseBoc } from '#service/decode/boc.ts';
@@ -319,7 +319,7 @@ describe('a message between accounts that no account could have sent', () => {
   ])('is run or refused, and nothing fails: %s', async (_, info) => {
     const dest = forked.address('jetton_minter');
     const boc = messageBetween({ dest, ...(info as object) });
-    const { status, text } = await setting.emulate({ boc, ignore_chksig: true, with_actions: true });
-    expect([200, 422], text).toContain(status);
+    const { status } = await setting.emulate({ boc, ignore_chksig: true, with_actions: true });
+    expect([200, 422]).toContain(status);
   });
 });
