@@ -91,7 +91,8 @@ export function welcomeText(facts: WelcomeFacts): string {
 ${title}
 
   API        ${url}/api/v2
-${hasIndex ? `             ${url}/api/v3\n` : ''}  page       ${url}/
+${hasIndex ? `             ${url}/api/v3\n` : ''}             ${url}/api/emulate/v1
+  page       ${url}/
   internal   ${internalUrl}/status  /metrics  /readyz  /livez  /global.config.json
   key        ${key}
              ${keyNote}

@@ -1,0 +1,25 @@
+import { afterAll, describe, expect, it } from 'vitest';
+
+import { startTvm } from './recorded-world.ts';
+import { callOf, ENDLESS } from './small-world.ts';
+
+const { tvm } = startTvm();
+afterAll(() => tvm.close());
+
+describe('runs that share a budget of thread time', () => {
+  it('take the time that they use', async () => {
+    const budget = { leftMs: 60_000 };
+    await tvm.runGetMethod(callOf(ENDLESS, { budget, gasLimit: 10_000 }));
+    const afterOne = budget.leftMs;
+    expect(afterOne).toBeLessThan(60_000);
+    await tvm.runGetMethod(callOf(ENDLESS, { budget, gasLimit: 10_000 }));
+    expect(budget.leftMs).toBeLessThan(afterOne);
+  });
+
+  it('are refused when no time is left, without a thread', async () => {
+    const budget = { leftMs: 0 };
+    const refused = tvm.runGetMethod(callOf('71', { budget }));
+    await expect(refused).rejects.toMatchObject({ code: 'tvm_timeout' });
+    expect(budget.leftMs).toBe(0);
+  });
+});
