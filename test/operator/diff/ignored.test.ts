@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { build } from '#operator/desired/build.ts';
 import { diff, nameOf } from '#operator/diff/diff.ts';
 import { withIgnored } from '#operator/diff/ignored.ts';
-import type { KubernetesObject } from '#operator/kubernetes/object.ts';
 import type { TonApi } from '#operator/resource.ts';
 import { references, release, sample } from '#test/operator/desired/samples.ts';
 
@@ -23,7 +22,7 @@ function changesAfter(
   changes: Partial<TonApi['spec']> = {},
 ) {
   const before = sample('typical', { ignoreDifferences, rollout });
-  const live = build(before, references(), release).map(({ object }) => structuredClone(object) as KubernetesObject);
+  const live = build(before, references(), release).map(({ object }) => structuredClone(object));
   const api = live.find((object) => nameOf(object) === 'Deployment/mainnet-api');
   edit(api?.spec as unknown as Deployment);
   const next = sample('typical', { ignoreDifferences, rollout, ...changes });
