@@ -73,7 +73,7 @@ export const v3Envelope: Envelope = {
 
 /** The form of v3, with 400 for a body that is no JSON and with the fields of a message that is not accepted (service/emulate/README.md#errors). */
 export const emulateEnvelope: Envelope = {
-  success: v3Envelope.success,
+  ...v3Envelope,
   failure(failure, extra) {
     const { fields = {} } = failure;
     const further = Object.entries(fields).map(([name, value]) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`);
