@@ -85,30 +85,33 @@ export function declareRoutes(
     app.route({ method: [...methods], url: path, handler });
   };
 
-  const declareOperation = (operation: Operation): void => {
-    const handler = answering(operation.name, (call) => answerRest(calls, call, operation, bodies));
-    const { name: label } = operation;
+  const declareOperation = (
+    operation: Pick<Operation, 'name' | 'aliases' | 'methods'>,
+    { label, pathOf }: { readonly label: string; readonly pathOf: (name: string) => string },
+    work: (call: Call) => Promise<Answer>,
+  ): void => {
+    const handler = answering(label, work);
     const methods = withHead(operation.methods);
-    for (const name of [label, ...operation.aliases]) {
-      const path = `${operationsPath}/${name}`;
-      declare(path, methods, handler);
-      gated.set(path, { operation: label, label, methods });
-    }
-  };
-
-  /** @param contract its name in metrics; @param base path of its operations */
-  const declareV3 = (contract: 'v3' | 'emulate', base: string, operation: Operation<V3Request>): void => {
-    const label = `${contract}/${operation.name}`;
-    const handler = answering(label, (call) => answerV3(calls, call, operation, { ...options, bodies }));
-    const methods = withHead(operation.methods);
-    for (const name of [operation.name, ...operation.aliases]) {
-      const path = `${base}/${name.toLowerCase()}`;
+    for (const path of [operation.name, ...operation.aliases].map(pathOf)) {
       declare(path, methods, handler);
       gated.set(path, { operation: operation.name, label, methods });
     }
   };
 
-  if (options.rest) v2.operations.forEach(declareOperation);
+  const declareV2 = (operation: Operation): void =>
+    declareOperation(operation, { label: operation.name, pathOf: (name) => `${operationsPath}/${name}` }, (call) =>
+      answerRest(calls, call, operation, bodies),
+    );
+
+  /** @param contract its name in metrics; @param base path of its operations */
+  const declareV3 = (contract: 'v3' | 'emulate', base: string, operation: Operation<V3Request>): void =>
+    declareOperation(
+      operation,
+      { label: `${contract}/${operation.name}`, pathOf: (name) => `${base}/${name.toLowerCase()}` },
+      (call) => answerV3(calls, call, operation, { ...options, bodies }),
+    );
+
+  if (options.rest) v2.operations.forEach(declareV2);
   v3?.operations.forEach((operation) => declareV3('v3', v3Path, operation));
   emulate?.operations.forEach((operation) => declareV3('emulate', emulatePath, operation));
   if (options.rpc) {
@@ -117,11 +120,8 @@ export function declareRoutes(
   }
   declare(usagePath, ['GET'], answering('usage', answerUsage));
   for (const [path, handler] of dependencies.posts) {
-    declare(
-      path,
-      ['POST'],
-      answering(handler.name, (call) => answerPost(call, handler, bodies)),
-    );
+    const answer = (call: Call): Promise<Answer> => answerPost(call, handler, bodies);
+    declare(path, ['POST'], answering(handler.name, answer));
   }
   const { ownPages } = dependencies;
   for (const [path, content] of contractPages(dependencies)) {

@@ -168,7 +168,7 @@ async function cpuOfAll({ pid }: ServiceProcess, store: Store): Promise<Readonly
   return new Map([pid!, ...backends.map((backend) => backend.pid)].map((each) => [each, cpuOf(each)]));
 }
 
-/** Of processes that live at the end: a backend that ended was idle. */
+/** Counts processes that live at the end: a backend that ended was idle. */
 function spentSince(
   before: ReadonlyMap<number, number>,
   after: ReadonlyMap<number, number>,
