@@ -1,5 +1,6 @@
 import { defineOperation } from '#service/contract/operation.ts';
 import { readExternalMessage } from '#service/live/send/external-message.ts';
+import { createTimeSlice } from '#service/runtime/time-slice.ts';
 import type { V3Request } from '#service/v3/request/operation.ts';
 import { account } from '#service/v3/request/parameters.ts';
 import { required } from '#service/v3/request/required-parameters.ts';
@@ -31,7 +32,10 @@ export function emulateTonConnectOperation(answers: TraceAnswers): EmulateOperat
       answers.answer(values, context, async ({ block, readAccount }) => {
         const wallet = readSigningWallet(from, await readAccount(from));
         const request = { messages, validUntil: until ?? defaultValidUntil(block.utime) };
-        const message = readExternalMessage(unsignedMessage(wallet, request));
+        const timeSlice = createTimeSlice(context.signal);
+        const unsigned = await unsignedMessage(wallet, request, timeSlice);
+        await timeSlice.pause();
+        const message = readExternalMessage(unsigned);
         return { message: { ...message, isInternal: false }, ignoreSignature: true };
       }),
   });

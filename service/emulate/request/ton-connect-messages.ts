@@ -25,7 +25,7 @@ const CURRENCIES_MAX = 16;
 /** Characters of an amount: the longest one of 248 bits has 75. */
 const DIGITS_MAX = 75;
 
-/** Cells of all bags of a request. The message is made in one turn of the event loop, and takes some 5 µs a cell. */
+/** Cells of all bags of a request. The bag of the message is written in one turn of the event loop, at some 5 µs a cell. */
 const CELLS_MAX = 4_096;
 
 /** Depth of a cell below the messages. The network takes messages below 512 cells of depth. */

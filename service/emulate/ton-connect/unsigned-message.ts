@@ -5,6 +5,7 @@ import { writeBag } from '#service/decode/contract-data.ts';
 import { DecodeError } from '#service/decode/errors.ts';
 import type { WalletOrder } from '#service/decode/known-codes.ts';
 import { writeStandardAddress } from '#service/decode/tlb/message-address.ts';
+import { mapInSlices, type TimeSlice } from '#service/runtime/time-slice.ts';
 import { SEND_MODE, storeSentMessage, type SentMessage } from './sent-message.ts';
 import type { SigningWallet } from './signing-wallet.ts';
 
@@ -71,9 +72,13 @@ function storeActions(store: CellStore, messages: readonly number[]): number {
 /**
  * Makes the external message that a wallet would sign for a request, with zeros in place of the signature
  * (service/emulate/README.md#emulatetonconnect). Returns a bag of cells.
- * @throws ContractError for more messages than the wallet sends at once, and for cells that no message can have
+ * Rejects with ContractError for more messages than the wallet sends at once, and for cells that no message can have.
  */
-export function unsignedMessage(wallet: SigningWallet, { messages, validUntil }: SigningRequest): Buffer {
+export async function unsignedMessage(
+  wallet: SigningWallet,
+  { messages, validUntil }: SigningRequest,
+  timeSlice: TimeSlice,
+): Promise<Buffer> {
   const { account, order, messagesMax, seqno, walletId } = wallet;
   if (messages.length > messagesMax) {
     throw invalid(`messages array cannot contain more than ${messagesMax} messages`, 'messages');
@@ -83,8 +88,9 @@ export function unsignedMessage(wallet: SigningWallet, { messages, validUntil }:
   try {
     // `ext_in_msg_info$10 src:addr_none$00`, the destination, no import fee, no state; the body follows in the same cell.
     writeStandardAddress(writer.uint(0b10, 2).uint(0, 2), account).coins(0n).bit(false).bit(false);
-    const sent = messages.map((message) => storeSentMessage(store, message));
+    const sent = await mapInSlices(messages, (message) => storeSentMessage(store, message), timeSlice);
     const root = ORDERS[order](writer, { seqno, walletId, validUntil, messages: sent }, store).finish(store);
+    await timeSlice.pause();
     return writeBag({ table: store, cell: root });
   } catch (error) {
     if (error instanceof DecodeError) throw invalid(`messages make no external message: ${error.message}`, 'messages');

@@ -19,7 +19,7 @@ import {
   integer,
   nat,
   option,
-  property,
+  asyncProperty,
   record,
   uint8Array,
 } from 'fast-check';
@@ -27,8 +27,9 @@ import { describe, expect, test } from 'vitest';
 
 import { tonConnectMessages } from '#service/emulate/request/ton-connect-messages.ts';
 import type { SentMessage } from '#service/emulate/ton-connect/sent-message.ts';
-import { readSigningWallet } from '#service/emulate/ton-connect/signing-wallet.ts';
-import { unsignedMessage } from '#service/emulate/ton-connect/unsigned-message.ts';
+import { readSigningWallet, type SigningWallet } from '#service/emulate/ton-connect/signing-wallet.ts';
+import { unsignedMessage, type SigningRequest } from '#service/emulate/ton-connect/unsigned-message.ts';
+import { createTimeSlice } from '#service/runtime/time-slice.ts';
 import { signingWallet, wallets, withoutSignature, type WalletUnderTest } from './wallets-under-test.ts';
 
 const validUntil = 1_800_000_000;
@@ -36,6 +37,9 @@ const receiver = new Address(0, Buffer.alloc(32, 0xab));
 
 /** A payload that no message has room for, so client libraries store it in a cell of its own, too. */
 const longPayload = beginCell().storeBuffer(Buffer.alloc(120, 0x5a)).endCell();
+
+const make = (wallet: SigningWallet, request: SigningRequest): Promise<Buffer> =>
+  unsignedMessage(wallet, request, createTimeSlice(undefined));
 
 const base64 = (cell: Cell): string => cell.toBoc().toString('base64');
 const parse = (messages: readonly unknown[]): readonly SentMessage[] => tonConnectMessages.parse(messages, 'body');
@@ -67,7 +71,7 @@ function expected(wallet: WalletUnderTest, body: Cell): Cell {
 }
 
 describe('the message that a wallet would sign', () => {
-  test.each(wallets)('a message of wallet $name has the bytes of the client library', (wallet) => {
+  test.each(wallets)('a message of wallet $name has the bytes of the client library', async (wallet) => {
     const counts = wallet.messagesMax === 255 ? [1, 2, 255] : wallet.messagesMax === 4 ? [1, 2, 4] : [1];
     for (const count of counts) {
       const values = Array.from({ length: count }, (_, index) => BigInt(index) * 1_000_000_007n);
@@ -78,29 +82,32 @@ describe('the message that a wallet would sign', () => {
         amount: String(value),
         payload: base64(longPayload),
       }));
-      const made = unsignedMessage(signingWallet(wallet, 77), { messages: parse(request), validUntil });
+      const made = await make(signingWallet(wallet, 77), { messages: parse(request), validUntil });
       expect(Cell.fromBoc(made)[0]!.toString()).toBe(expected(wallet, body).toString());
     }
   });
 
-  test.each(wallets)('a message of wallet $name without payload has the bytes of the client library', (wallet) => {
-    const messages = [relaxed({ address: receiver, bounce: false, value: 5n })];
-    const body = wallet.sign({ seqno: 4_294_967_295, timeout: validUntil, messages });
-    const request = [{ address: receiver.toString({ bounceable: false }), amount: '5' }];
-    const made = unsignedMessage(signingWallet(wallet, 4_294_967_295), { messages: parse(request), validUntil });
-    expect(Cell.fromBoc(made)[0]!.toString()).toBe(expected(wallet, body).toString());
-  });
+  test.each(wallets)(
+    'a message of wallet $name without payload has the bytes of the client library',
+    async (wallet) => {
+      const messages = [relaxed({ address: receiver, bounce: false, value: 5n })];
+      const body = wallet.sign({ seqno: 4_294_967_295, timeout: validUntil, messages });
+      const request = [{ address: receiver.toString({ bounceable: false }), amount: '5' }];
+      const made = await make(signingWallet(wallet, 4_294_967_295), { messages: parse(request), validUntil });
+      expect(Cell.fromBoc(made)[0]!.toString()).toBe(expected(wallet, body).toString());
+    },
+  );
 
-  test.each(wallets)('wallet $name refuses more messages than it sends at once', (wallet) => {
+  test.each(wallets)('wallet $name refuses more messages than it sends at once', async (wallet) => {
     const one = { address: receiver.toString(), amount: '1' };
     const request = Array.from({ length: Math.min(wallet.messagesMax + 1, 255) }, () => one);
     const messages = [...parse(request), ...parse([one])];
-    expect(() => unsignedMessage(signingWallet(wallet, 1), { messages, validUntil })).toThrow(
+    await expect(make(signingWallet(wallet, 1), { messages, validUntil })).rejects.toThrow(
       `messages array cannot contain more than ${wallet.messagesMax} messages`,
     );
   });
 
-  test('payload and initial state are references, and other currencies are in the value', () => {
+  test('payload and initial state are references, and other currencies are in the value', async () => {
     const init = beginCell().storeUint(0b00110, 5).storeRef(Cell.EMPTY).storeRef(longPayload).endCell();
     const payload = beginCell().storeUint(1, 8).endCell();
     const request = [
@@ -112,7 +119,7 @@ describe('the message that a wallet would sign', () => {
         extra_currency: { 100: '7', 4_294_967_295: String(2n ** 248n - 1n), 5: '0' },
       },
     ];
-    const made = unsignedMessage(signingWallet(wallets.at(-1)!, 1), { messages: parse(request), validUntil });
+    const made = await make(signingWallet(wallets.at(-1)!, 1), { messages: parse(request), validUntil });
     const [cell] = sentBy(wallets.at(-1)!, made);
     const currencies = Dictionary.empty(Dictionary.Keys.Uint(32), Dictionary.Values.BigVarUint(5));
     currencies.set(100, 7n);
@@ -138,13 +145,13 @@ describe('the message that a wallet would sign', () => {
     alphabet: constantFrom('base64', 'base64url'),
   });
 
-  test.each(wallets)('a message of wallet $name has each part of any request', (wallet) => {
-    assert(
-      property(
+  test.each(wallets)('a message of wallet $name has each part of any request', async (wallet) => {
+    await assert(
+      asyncProperty(
         array(oneMessage, { minLength: 1, maxLength: Math.min(wallet.messagesMax, 6) }),
         nat({ max: 4_294_967_295 }),
         integer({ min: 0, max: 4_294_967_295 }),
-        (wanted, seqno, until) => {
+        async (wanted, seqno, until) => {
           const request = wanted.map(({ workchain, id, form, testOnly, amount, payload, stateInit, alphabet }) => {
             const address = new Address(workchain, Buffer.from(id));
             const bag = (bytes: Uint8Array | null) =>
@@ -159,7 +166,7 @@ describe('the message that a wallet would sign', () => {
               stateInit: bag(stateInit),
             };
           });
-          const made = unsignedMessage(signingWallet(wallet, seqno), { messages: parse(request), validUntil: until });
+          const made = await make(signingWallet(wallet, seqno), { messages: parse(request), validUntil: until });
           const sent = sentBy(wallet, made).map((cell) => readSent(cell));
           expect(sent).toEqual(
             wanted.map(({ workchain, id, form, amount, payload, stateInit }) => ({
@@ -191,7 +198,7 @@ describe('the wallet of a request', () => {
     expect(() => readSigningWallet(account, state)).toThrow(text);
   });
 
-  test('a wallet v5 signs even when its signatures are switched off', () => {
+  test('a wallet v5 signs even when its signatures are switched off', async () => {
     const v5 = wallets.at(-1)!;
     const slice = v5.data.beginParse();
     slice.skip(1);
