@@ -67,7 +67,7 @@ export function recordingRules(facts: RuleFacts): Rule[] {
   });
 }
 
-/** Alerts on spent error budgets, on too few lite servers, and on an index that falls behind. 429 is an answer, not an error. */
+/** Alerts on spent error budgets, on too few lite servers, and on a head or an index that falls behind. 429 is an answer, not an error. */
 export function alertRules(facts: RuleFacts): Rule[] {
   const availability = 1 - Number(facts.availability) / 100;
   return [
@@ -84,6 +84,7 @@ export function alertRules(facts: RuleFacts): Rule[] {
       : []),
     ...(facts.probed ? [unreachable(facts, 'probe', `max(probe_success{${selector(facts)}}) == 0`)] : []),
     liteServersLow(facts),
+    ...(facts.network === 'custom' ? [] : headLagging(facts)),
     ...(facts.indexed ? [indexLagging(facts)] : []),
   ];
 }
@@ -117,6 +118,24 @@ function liteServersLow(facts: RuleFacts): Rule {
     severity: 'warning',
     summary,
   });
+}
+
+/** Ages of the served head at which an alert fires, in seconds. Mainnet and testnet make a masterchain block every few seconds. */
+const headAges: readonly { seconds: number; severity: Severity }[] = [
+  { seconds: 60, severity: 'warning' },
+  { seconds: 300, severity: 'critical' },
+];
+
+/**
+ * Alerts when a pod serves an old head: answers of v2 are then as old. A pod without a head is not ready, and other alerts report it. A custom
+ * network gets no such alert, because its blocks may come by hand.
+ */
+function headLagging(facts: RuleFacts): Rule[] {
+  const age = `time() - min(ton_pool_head_utime_seconds{${selector(facts)}} > 0)`;
+  const summary = `TonApi ${facts.namespace}/${facts.name}: a pod serves a masterchain head that is {{ $value | humanizeDuration }} old`;
+  return headAges.map(({ seconds, severity }) =>
+    alertRule(facts, { alert: 'TonApiHeadLagging', expr: `${age} > ${seconds}`, for: '2m', severity, summary }),
+  );
 }
 
 /** Masterchain blocks that an index may be behind: two minutes of the main network. An index further behind at its start begins at the head. */

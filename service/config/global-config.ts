@@ -16,7 +16,7 @@ export type LiteServerEntry = {
   readonly weight: number;
   /** Most queries in flight. */
   readonly maxInFlight: number;
-  /** Tier: only plans that name it may read from a private server. */
+  /** Tier. A plan reads from the tiers in its `liteServerTiers`, and from both without that field. */
   readonly tier: 'shared' | 'private';
   /** If true, the server gets no reads, but is still monitored. */
   readonly cordoned: boolean;

@@ -137,11 +137,11 @@ export type TonApi = {
     readonly trustedProxies: number;
     /** Bounds and names of the pods' listeners. */
     readonly http?: {
-      /** Connections that one address may have open at a pod, IPv6 counted per /64; a further one gets 503 and is closed. Counted by the connection's own address, which is that of a proxy where one is in front. 0 means no limit. Unset, 1024 where trustedProxies is 0, and no limit elsewhere. */
+      /** Largest number of open connections of one address to a pod; IPv6 counts per /64. A further connection gets 503 and is closed. The address is that of the connection: behind a proxy, the address of the proxy. 0 means no limit. Unset, 1024 if trustedProxies is 0, else no limit. */
       readonly connectionsPerAddress?: number;
       /** Compress answers over 8 KiB with gzip for callers that accept it. Leave it off behind an Ingress or a Gateway that compresses. */
       readonly compression: boolean;
-      /** Host names under which the port of metrics, probes and status is reached, besides IP addresses, localhost, *.svc, *.cluster.local and the pod's own name. Any other name gets 421, so that no web page reads it by a rebound name. */
+      /** Host names of the port of metrics, probes and status, besides IP addresses, localhost, *.svc, *.cluster.local and the pod's own name. Any other name gets 421: a web page cannot read the port by DNS rebinding. */
       readonly internalNames?: readonly string[];
     };
     /** Place where the limits of all pods are counted. */
@@ -307,9 +307,9 @@ export type TonApi = {
         readonly limits?: Readonly<Record<string, number | string>>;
       };
     };
-    /** Fetches what tokens keep of themselves outside of the chain (names, texts, links to pictures: TEP-64), from whatever hosts they name, in pods of its own that alone may reach the internet. Unset, no such host is ever asked. Private addresses are never asked. */
+    /** Fetches the off-chain metadata of tokens (names, texts, links to pictures: TEP-64) from the hosts that the tokens name. Only pods for this task reach the internet. Unset, no such host is called. Private addresses are never called. */
     readonly tokenMetadata?: {
-      /** Base URL of a public IPFS gateway, as https://ipfs.io: ipfs://CID/PATH is asked for at /ipfs/CID/PATH below it. Unset, tokens that are kept in IPFS stay without metadata. */
+      /** Base URL of a public IPFS gateway, as https://ipfs.io. ipfs://CID/PATH is fetched from /ipfs/CID/PATH below it. Unset, tokens with metadata in IPFS stay without metadata. */
       readonly ipfsGateway?: string;
       /** Authorities that sign the certificate of ipfsGateway, besides the public authorities. Private addresses are still never called. A change of the certificates needs no restart. */
       readonly caBundle?: {
@@ -352,7 +352,7 @@ export type TonApi = {
       readonly maxReplicas: number;
       /** Percent of the CPU request that pods should use on average. Needs metrics-server only. */
       readonly targetCPUUtilization?: number;
-      /** Requests a second that a pod should serve on average. An HPA needs a cluster that serves the metric ton_requests_per_second, KEDA a Prometheus that the operator was given; ScalingActive in the status reports what is missing. */
+      /** Requests a second that a pod should serve on average. An HPA needs a cluster that serves the metric ton_requests_per_second. KEDA needs operator.prometheusUrl of the chart tonplane. The condition ScalingActive reports what is missing. */
       readonly targetRequestsPerSecond?: number;
       /** Time for which the load must be lower before pods are removed, such as 5m. */
       readonly scaleDownStabilization: string;
@@ -679,7 +679,7 @@ export type TonApi = {
       /** Percent of the traffic on the new pods. */
       readonly weight?: number;
     };
-    /** Ready sums up ReferencesResolved, Migrated, Available, ConfigApplied, IndexerLive, MetadataRunning, ScalingActive and the rollout; Progressing, Paused and Hibernated report what goes on; Stalled and Reconciling are there while they hold, as kstatus reads them. */
+    /** Ready combines ReferencesResolved, Migrated, Available, ConfigApplied, IndexerLive, MetadataRunning, ScalingActive and the rollout. Progressing, Paused and Hibernated report the present state. Stalled and Reconciling are present only while True, as kstatus reads them. */
     readonly conditions?: readonly {
       /** Name of the condition. */
       readonly type: string;

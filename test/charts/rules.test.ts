@@ -52,6 +52,11 @@ const lagging = (values: string) => ({
   'ton_indexer_lag_blocks{namespace="ton",tonapi="mainnet",pod="writer"}': values,
   'ton_indexer_lag_blocks{namespace="ton",tonapi="mainnet",pod="other"}': '0x60',
 });
+/** Heads of two pods, as Unix time. One pod follows the network. */
+const heads = (other: string) => ({
+  'ton_pool_head_utime_seconds{namespace="ton",tonapi="mainnet",pod="p"}': '0+60x60',
+  'ton_pool_head_utime_seconds{namespace="ton",tonapi="mainnet",pod="q"}': other,
+});
 const usable = (count: number) => ({
   'ton_pool_usable_lite_servers{namespace="ton",tonapi="mainnet",pod="p"}': `${count}x60`,
 });
@@ -325,6 +330,34 @@ const stories: readonly Story[] = [
   },
   { alert: 'TonApiLiteServersLow', title: 'one of four', series: usable(1), at: '10m', firing: 1 },
   { alert: 'TonApiLiteServersLow', title: 'two of four', series: usable(2), at: '10m', firing: 0 },
+  {
+    alert: 'TonApiHeadLagging',
+    title: 'the head of one pod is four minutes old: the warning',
+    series: heads('0+60x10 600x50'),
+    at: '14m',
+    firing: 1,
+  },
+  {
+    alert: 'TonApiHeadLagging',
+    title: 'the head of one pod is twenty minutes old: the critical alert too',
+    series: heads('0+60x10 600x50'),
+    at: '30m',
+    firing: 2,
+  },
+  {
+    alert: 'TonApiHeadLagging',
+    title: 'heads move, and a pod that starts has none',
+    series: heads('0x60'),
+    at: '30m',
+    firing: 0,
+  },
+  {
+    alert: 'TonApiHeadLagging',
+    title: 'a head moves again after two minutes',
+    series: heads('0+60x10 600 600 780+60x40'),
+    at: '14m',
+    firing: 0,
+  },
   { alert: 'TonApiIndexLagging', title: 'it falls behind', series: lagging('0+10x60'), at: '20m', firing: 1 },
   {
     alert: 'TonApiIndexLagging',

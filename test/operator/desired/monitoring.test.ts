@@ -80,6 +80,18 @@ describe('the alert on an index that falls behind', () => {
   });
 });
 
+describe('the alert on an old head', () => {
+  it.each([
+    ['mainnet', true],
+    ['testnet', true],
+    ['custom', false],
+  ] as const)('for the network %s is there: %s', (network, expected) => {
+    const tonApi = sample('typical', { network, observability: observing({}) });
+    const rule = build(tonApi, references(), release).find(({ object }) => object.kind === 'PrometheusRule');
+    expect(JSON.stringify(rule).includes('TonApiHeadLagging')).toBe(expected);
+  });
+});
+
 function observing(changes: Partial<NonNullable<Spec['observability']>>): NonNullable<Spec['observability']> {
   return {
     serviceMonitor: true,
