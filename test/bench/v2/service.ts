@@ -9,7 +9,9 @@ import { makeKey } from '#service/limits/keys.ts';
 import { startApi } from '#service/main/roles/api.ts';
 import { serve } from './serving.ts';
 
-// The service's process, as `tonplane api` runs it but for its logs.
+// The service's process, as `tonplane api` runs it but for its logs. The argument is the path of the operations, `/api/v2` by default.
+const [path = '/api/v2'] = process.argv.slice(2);
+
 serve(async ({ globalConfig }) => {
   const key = makeKey(randomBytes);
   const api = await startApi(
@@ -18,5 +20,5 @@ serve(async ({ globalConfig }) => {
     { version: '0.0.0', logger: pino({ level: 'silent' }), register: new Registry() },
   );
   while (api.pool.head() === undefined) await sleep(10);
-  return { url: `${api.url}/api/v2`, key: key.key, close: () => api.close() };
+  return { url: `${api.url}${path}`, key: key.key, close: () => api.close() };
 });
