@@ -74,6 +74,7 @@ export async function createEmulator({ module, stackRestore }: EmulatorProgram):
     instantiateWasm(imports, receive) {
       const instance = new WebAssembly.Instance(module, imports);
       exports = instance.exports;
+      cacheFunctions(exports);
       receive(instance, module);
       return exports;
     },
@@ -88,6 +89,17 @@ export async function createEmulator({ module, stackRestore }: EmulatorProgram):
     emulator,
     Object.values(exports).find((one) => one instanceof WebAssembly.Memory)!,
   );
+}
+
+/**
+ * Caches the functions of the emulator's table. Its JavaScript looks up a function for each call that may throw, and the engine's own
+ * lookup is slow. The emulator never changes its table.
+ */
+function cacheFunctions(exports: WebAssembly.Exports): void {
+  const table = Object.values(exports).find((one) => one instanceof WebAssembly.Table)!;
+  const functions: unknown[] = Array.from({ length: table.length });
+  const look = table.get.bind(table);
+  Object.defineProperty(table, 'get', { value: (index: number): unknown => (functions[index] ??= look(index)) });
 }
 
 function wrap(emulator: EmulatorModule, memory: WebAssembly.Memory): Emulator {
