@@ -75,8 +75,7 @@ async function timeSingles(contenders: readonly Contender[], request: BenchReque
 async function loadFor(contender: Contender, request: BenchRequest): Promise<Load> {
   const before = contender.cpuMs();
   const startedMs = performance.now();
-  const isEnough = (): boolean =>
-    contender.cpuMs() - before > loadCpuMs || performance.now() - startedMs > loadMsMax;
+  const isEnough = (): boolean => contender.cpuMs() - before > loadCpuMs || performance.now() - startedMs > loadMsMax;
   return load(contender, { name: 'emulation', next: () => request }, isEnough);
 }
 
