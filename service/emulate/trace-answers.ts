@@ -118,13 +118,13 @@ export function createTraceAnswers(network: ActionNetwork, dependencies: TraceAn
 }
 
 /**
- * The VM refuses cells of the caller: a mistake of the caller, not of the service.
+ * The VM refuses cells of the caller, or the first contract takes too long: a fault of the caller.
  * @param isInvented the caller chose a message or a state that the chain cannot have, on which the VM may fail
  */
 function notRunnable(error: unknown, isInvented: boolean): unknown {
   if (error instanceof DecodeError) return cannotRun(error.message);
   if (!(error instanceof TvmError)) return error;
-  if (error.code === 'tvm_bad_request') return cannotRun(error.data.detail);
+  if (error.code === 'tvm_bad_request' || error.code === 'tvm_timeout') return cannotRun(error.data.detail);
   return error.code === 'tvm_crashed' && isInvented ? cannotRun('the virtual machine failed') : error;
 }
 

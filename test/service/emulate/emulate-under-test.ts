@@ -38,15 +38,22 @@ export type EmulateUnderTest = {
 
 const now = (): number => performance.now();
 
-/** Starts the emulation over a network; `close` also closes the network. The random seed of each request is the number of the request. */
+/**
+ * Starts the emulation over a network; `close` also closes the network. The random seed of each request is the number of the request.
+ * @param options.wallTimeMs longest run of a contract
+ */
 export async function startEmulateUnderTest(
   network: PrivateNetwork,
-  { index, setup = {} }: { readonly index?: EmulateIndex; readonly setup?: ListenerSetup } = {},
+  {
+    index,
+    setup = {},
+    wallTimeMs = 2000,
+  }: { readonly index?: EmulateIndex; readonly setup?: ListenerSetup; readonly wallTimeMs?: number } = {},
 ): Promise<EmulateUnderTest> {
   const opening = openPool({ ...network, moveHead: () => undefined }, { tuning: patientPool });
   const { pool } = opening;
   const register = new Registry();
-  const tvm = createTvm({ workers: 2 }, { register, logger: pino({ level: 'silent' }), now });
+  const tvm = createTvm({ workers: 2, wallTimeMs }, { register, logger: pino({ level: 'silent' }), now });
   const snapshots = createChainSnapshots({ trust: 'verified' }, { pool, tvm, now });
   const detector = createDetector({ network: 'custom' }, { register });
   let requests = 0;
