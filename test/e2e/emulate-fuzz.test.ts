@@ -87,6 +87,10 @@ function deep(levels: number): Cell {
   return cell;
 }
 
+function toItself(body = Cell.EMPTY): MessageRelaxed {
+  return internal({ to: hostile, value: 1_000_000_000n, body });
+}
+
 /** Requests that run, among them contracts that never end. */
 function goodBodies(): readonly Body[] {
   const w3 = forked.wallet('w3');
@@ -96,18 +100,17 @@ function goodBodies(): readonly Body[] {
     back: w3.address,
     forward: 10_000_000n,
   });
-  const toItself = (value: bigint, body = Cell.EMPTY): MessageRelaxed => internal({ to: hostile, value, body });
   return [
     { boc: w3.send(0, [transfer(sender, 5n)]).toString('base64') },
     { boc: w3.send(0, [order]).toString('base64'), with_actions: true },
     { boc: w3.send(7, [order]).toString('base64') },
     { boc: messageTo(forked.address('jetton_minter')), ignore_chksig: true },
     { boc: messageTo(sender, sharedTree(40)), ignore_chksig: true },
-    branching([toItself(1_000_000_000n)]),
-    branching(Array.from({ length: 3 }, () => toItself(1_000_000_000n))),
-    branching(Array.from({ length: 255 }, () => toItself(1_000_000_000n))),
-    branching(Array.from({ length: 40 }, () => toItself(1_000_000_000n, deep(400)))),
-    branching(Array.from({ length: 8 }, () => toItself(1_000_000_000n, sharedTree(30)))),
+    branching([toItself()]),
+    branching(Array.from({ length: 3 }, () => toItself())),
+    branching(Array.from({ length: 255 }, () => toItself())),
+    branching(Array.from({ length: 40 }, () => toItself(deep(400)))),
+    branching(Array.from({ length: 8 }, () => toItself(sharedTree(30)))),
     // `PUSHCONT; AGAIN` of nothing, of `NOP`, and of `PUSHINT 1; DROP`; an endless recursion of the code itself.
     ...['90EA', '9100EA', '927130EA', 'ED43D8', 'ED43DB'].map((code) => contract(code)),
     // `NEWC; PUSHCONT; AGAIN` of `ENDC; NEWC; STREF`: cells without end.

@@ -14,12 +14,13 @@ import { startForkedNetwork, type ForkedNetwork } from '#test/support/forked-net
 import { putAccount } from '#test/support/put-account.ts';
 import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
 import { createAnswerJudge, type AnswerJudge } from '#test/support/v2-reference.ts';
-import { volume } from '#test/support/volume.ts';
+import { countOf } from '#test/support/volume.ts';
 
-/** A quick run makes each kind once, a full run 200 journeys. */
 const kinds = Object.keys(journeys);
+
+/** Besides each kind once. */
+const randomJourneys = countOf({ quick: 5, full: 200 });
 const SEED = 20_261_127;
-const FULL = 200;
 
 /** Blocks after which each trace of a journey is whole, and looks at a whole trace until it is classified. */
 const BLOCKS = 40;
@@ -113,33 +114,39 @@ async function traceOf(query: string): Promise<ComparedTrace | undefined> {
   return undefined;
 }
 
-/** Emulates the journey's message, sends it, and compares. */
-async function travel({ wallet, messages, seqnoAhead = 0 }: Journey): Promise<void> {
+/** Emulates the journey's message, and sends it. @returns differences between both */
+async function travel({ wallet, messages, seqnoAhead = 0 }: Journey): Promise<readonly string[]> {
   const key = wallet.address.toRawString();
   const seqno = seqnos.get(key) ?? 0;
   const boc = wallet.send(seqno + seqnoAhead, messages).toString('base64');
   const emulated = await emulate(boc);
   const sent = await service.post('sendBocReturnHash', { boc });
-  if (seqnoAhead > 0) {
-    expect([emulated.status, emulated.body['exit_code']]).toEqual([422, expect.any(Number)]);
-    expect(sent.body['ok']).toBe(false);
-    expect(String(sent.body['error'])).toContain(`exitcode=${String(emulated.body['exit_code'])}`);
-    return;
-  }
-  expect([emulated.status, emulated.body['error'], sent.status]).toEqual([200, undefined, 200]);
+  if (seqnoAhead > 0) return refusalDifferences(emulated, sent);
+  if (emulated.status !== 200 || sent.status !== 200) return [JSON.stringify([emulated.body, sent.body])];
   seqnos.set(key, seqno + 1);
   const real = await happened((sent.body['result'] as { hash: string }).hash);
-  expect(differencesOf(emulated.body as unknown as ComparedTrace, real)).toEqual([]);
+  return differencesOf(emulated.body as unknown as ComparedTrace, real);
+}
+
+/** Both refuse the message with the exit code of the wallet. */
+function refusalDifferences(emulated: Answer, sent: Answer): readonly string[] {
+  const { exit_code: exitCode } = emulated.body;
+  const isSame =
+    emulated.status === 422 && exitCode !== null && String(sent.body['error']).includes(`exitcode=${String(exitCode)}`);
+  return isSame ? [] : [JSON.stringify([emulated.body, sent.body])];
 }
 
 describe('a message that is emulated and then sent', () => {
   it.each(kinds)('happens as the emulation showed: %s', { timeout: 120_000 }, async (kind) => {
     const draw = createDraw(SEED + kinds.indexOf(kind));
-    await travel(await journeys[kind]!(draw, scene));
+    expect(await travel(await journeys[kind]!(draw, scene))).toEqual([]);
   });
 
-  it.skipIf(volume === 'quick')(`happens as shown in ${FULL} random journeys`, { timeout: 1_200_000 }, async () => {
+  it('happens as the emulation showed in random journeys', { timeout: 1_800_000 }, async () => {
     const draw = createDraw(SEED);
-    for (let journey = 0; journey < FULL; journey++) await travel(await journeys[oneOf(draw, kinds)]!(draw, scene));
+    for (let journey = 0; journey < randomJourneys; journey++) {
+      const kind = oneOf(draw, kinds);
+      expect([journey, kind, await travel(await journeys[kind]!(draw, scene))]).toEqual([journey, kind, []]);
+    }
   });
 });

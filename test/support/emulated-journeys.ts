@@ -1,6 +1,15 @@
 import { createHash } from 'node:crypto';
 
-import { Address, beginCell, Cell, external, internal, SendMode, storeMessage, type MessageRelaxed } from '@ton/core';
+import {
+  Address,
+  beginCell,
+  type Cell,
+  external,
+  internal,
+  SendMode,
+  storeMessage,
+  type MessageRelaxed,
+} from '@ton/core';
 import { keyPairFromSeed } from '@ton/crypto';
 import { WalletContractV3R2, WalletContractV5R1 } from '@ton/ton';
 
@@ -183,11 +192,6 @@ export function walletsOf(seed: Buffer): Pick<JourneyScene, 'v3r2' | 'v5r1'> {
   const v3r2 = WalletContractV3R2.create({ workchain: 0, publicKey });
   const v5r1 = WalletContractV5R1.create({ workchain: 0, publicKey });
   const shared = { secretKey, sendMode: SendMode.PAY_GAS_SEPARATELY, timeout: NEVER };
-  const wrap = (address: Address, body: Cell): Buffer =>
-    beginCell()
-      .store(storeMessage(external({ to: address, body })))
-      .endCell()
-      .toBoc();
   return {
     v3r2: {
       address: v3r2.address,
@@ -200,4 +204,11 @@ export function walletsOf(seed: Buffer): Pick<JourneyScene, 'v3r2' | 'v5r1'> {
       send: (seqno, messages) => wrap(v5r1.address, v5r1.createTransfer({ ...shared, seqno, messages: [...messages] })),
     },
   };
+}
+
+function wrap(address: Address, body: Cell): Buffer {
+  return beginCell()
+    .store(storeMessage(external({ to: address, body })))
+    .endCell()
+    .toBoc();
 }

@@ -11,6 +11,8 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => setting.close());
 
+const bocOf = (one: Cell): string => one.toBoc().toString('base64');
+
 it('a message is refused when its contract takes longer than a run may take', async () => {
   const account = Address.parseRaw(`0:${'6'.repeat(64)}`);
   const { info, ...message } = internal({ to: account, value: 1_000_000_000n });
@@ -19,7 +21,6 @@ it('a message is refused when its contract takes longer than a run may take', as
     .endCell();
   // `PUSHCONT; AGAIN` of nothing: runs until a million of gas is used.
   const code = beginCell().storeUint(0x90ea, 16).endCell();
-  const bocOf = (one: Cell): string => one.toBoc().toString('base64');
   const { status, body } = await setting.emulate({
     boc: bocOf(cell),
     ignore_chksig: true,
