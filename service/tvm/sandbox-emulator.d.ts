@@ -12,6 +12,10 @@ declare namespace WebAssembly {
   class Memory {
     readonly buffer: ArrayBuffer;
   }
+  class Table {
+    readonly length: number;
+    get(index: number): unknown;
+  }
   function compile(wasm: Uint8Array): Promise<Module>;
 }
 
