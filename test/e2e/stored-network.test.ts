@@ -76,7 +76,9 @@ describe('a network kept with --data', () => {
     });
     expect((await service.stop()).code).toBe(0);
     const other = await runToEnd(['--data', folder, '--validators', '3', '--port', '0', '--internal-port', '0']);
-    expect(other.stderr).toContain('--validators: the network in --data was made with 2; expected 2 or none, got 3');
+    expect(other.stderr).toContain(
+      '--validators: expected 2 or no option, because the network in --data has 2 validators, got 3',
+    );
     expect(other.code).toBe(1);
   });
 

@@ -139,15 +139,15 @@ describe.skipIf(await withoutControlPlane('the operator', 'ours', 'controllers')
     await expect.poll(() => replicasOf('sleeper-redis'), patience).toBe(0);
     await expect.poll(() => on.child('HorizontalPodAutoscaler', 'sleeper-api'), patience).toBeUndefined();
     await expect.poll(async () => (await on.conditions('sleeper'))['Ready']?.reason, patience).toBe('Hibernated');
-    expect((await on.conditions('sleeper'))['Hibernated']?.status).toBe('True');
+    await expect.poll(async () => (await on.conditions('sleeper'))['Hibernated']?.status, patience).toBe('True');
+    await expect.poll(() => on.child('PodDisruptionBudget', 'sleeper-api'), patience).toBeUndefined();
     expect(await on.child('Service', 'sleeper-api')).toBeDefined();
-    expect(await on.child('PodDisruptionBudget', 'sleeper-api')).toBeUndefined();
     await on.settled('sleeper');
     await on.apply('sleeper', { autoscaling });
     await expect.poll(() => replicasOf('sleeper-api'), patience).toBe(3);
     await expect.poll(() => replicasOf('sleeper-redis'), patience).toBe(1);
     await expect.poll(() => on.child('HorizontalPodAutoscaler', 'sleeper-api'), patience).toBeDefined();
-    expect((await on.conditions('sleeper'))['Hibernated']).toBeUndefined();
+    await expect.poll(async () => (await on.conditions('sleeper'))['Hibernated'], patience).toBeUndefined();
     await on.client.delete(`${tonApiPath}/sleeper`);
   }, 90_000);
 
