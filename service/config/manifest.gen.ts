@@ -481,6 +481,7 @@ export type TonApi = {
           | 'Job'
           | 'NetworkPolicy'
           | 'PodDisruptionBudget'
+          | 'Probe'
           | 'PrometheusRule'
           | 'ScaledObject'
           | 'Secret'
@@ -1483,6 +1484,7 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
                       'Job',
                       'NetworkPolicy',
                       'PodDisruptionBudget',
+                      'Probe',
                       'PrometheusRule',
                       'ScaledObject',
                       'Secret',

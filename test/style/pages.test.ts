@@ -11,6 +11,7 @@ const sentenceWordsMax = 30;
 const pages = [
   'README.md',
   ...['service', 'operator', 'charts', 'test'].flatMap((top) => listFiles(top, /^README\.md$/)),
+  ...listFiles('charts/docs', /\.md$/),
 ];
 
 /** Folders of `service/` with sources: the stages. */

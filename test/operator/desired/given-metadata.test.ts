@@ -5,6 +5,7 @@ import { configText } from '#operator/desired/config-map.ts';
 import { coldHash } from '#operator/desired/deployment.ts';
 import type { GivenMetadata } from '#operator/desired/given-metadata.ts';
 import { references, release, sample } from '#test/operator/desired/samples.ts';
+import { fieldsOf, schemaOf } from '#test/service/crds/definitions.ts';
 
 const observability = { serviceMonitor: true, prometheusRule: true } as const;
 const childrenOf = (metadata: GivenMetadata | undefined, childMetadata?: GivenMetadata) =>
@@ -31,6 +32,20 @@ describe('labels and annotations that a manifest gives', () => {
     const children = childrenOf({ kinds: [{ kind: 'ServiceMonitor', labels: { release: 'kube-prometheus-stack' } }] });
     const labelled = children.filter(({ metadata }) => metadata.labels?.['release'] !== undefined);
     expect(labelled.map(({ kind }) => kind)).toEqual(['ServiceMonitor']);
+  });
+
+  it('can be given to every kind of object that the operator makes', () => {
+    const kinds = fieldsOf(schemaOf('tonapis')).find(({ path }) => path === 'spec.metadata.kinds[].kind');
+    const probing = {
+      ...release,
+      blackboxExporter: { address: 'blackbox:9115', module: 'http_2xx' },
+      schemaVersion: 1,
+    };
+    const made = (['smallest', 'typical', 'full'] as const)
+      .flatMap((name) => build(sample(name), references(), probing))
+      .map(({ object }) => object.kind ?? '');
+    expect(made).toContain('Probe');
+    expect(made.filter((kind) => kinds?.schema.enum?.includes(kind) !== true)).toEqual([]);
   });
 
   it('never take the place of labels and annotations of the operator', () => {
