@@ -35,7 +35,7 @@ let index: StoreUnderTest;
 let service: Omit<ApiUnderTest, 'network'>;
 let judge: AnswerJudge;
 let scene: JourneyScene;
-/** Of each wallet, by raw address. */
+/** Next seqno of each wallet, by raw address. */
 const seqnos = new Map<string, number>();
 
 beforeAll(async () => {

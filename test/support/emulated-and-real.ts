@@ -47,7 +47,7 @@ const unknowable: ReadonlySet<string> = new Set([
   'account_state_after',
   'storage_ph',
   'total_fees',
-  // Of actions.
+  // Fields of actions.
   'trace_external_hash_norm',
   'action_id',
   'start_lt',
