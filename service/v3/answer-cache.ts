@@ -81,8 +81,13 @@ export function createAnswerCache({ readState, nowMs, metrics }: AnswerCacheDepe
       const state = key === undefined ? undefined : await stateNow();
       if (key === undefined || state === undefined) return make(context);
       // Without an answer nothing is awaited before this caller's own flight begins: callers of the same moment join the flight.
-      const looked = look(key, state);
-      const found = looked === undefined ? undefined : await looked;
+      let looked = look(key, state);
+      let found = looked === undefined ? undefined : await looked;
+      if (looked !== undefined && found === undefined) {
+        // The flight failed, as when its caller leaves. The first of its other callers begins the next flight, which the rest joins.
+        looked = look(key, state);
+        found = looked === undefined ? undefined : await looked;
+      }
       metrics?.counted('answers', found === undefined ? 'made' : 'kept');
       const answer = found ?? (await begin(key, state, write(context, make)));
       if (answer.nextCursor !== undefined) context.onNextPage(answer.nextCursor);

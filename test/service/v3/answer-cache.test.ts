@@ -193,6 +193,20 @@ describe('an answer that is the same for a block', () => {
     expect([await second, await madeOf()]).toEqual([2, 2]);
   });
 
+  it('is made once for all others when the caller that makes it leaves', async () => {
+    const { madeOf, holdMaking } = createScene();
+    const [leaving, making] = [new AbortController(), Promise.withResolvers<void>()];
+    holdMaking(making.promise);
+    const first = madeOf({ signal: leaving.signal });
+    await turns();
+    const others = Promise.all(Array.from({ length: 20 }, () => madeOf()));
+    await turns();
+    holdMaking(undefined);
+    leaving.abort(new Error('the caller went away'));
+    await expect(first).rejects.toThrow('the caller went away');
+    expect(new Set(await others)).toEqual(new Set([2]));
+  });
+
   it('of an old state does not replace a newer one', async () => {
     const { madeOf, holdMaking, set } = createScene();
     const slow = Promise.withResolvers<void>();
