@@ -54,8 +54,8 @@ export type TraceAnswersDependencies = {
 };
 
 /**
- * 255 messages of a wallet and the wallet itself. The gas is that of 256 transactions of 15,000, and takes at most the time below on the
- * slowest contracts.
+ * 255 messages of a wallet and the wallet itself. The gas is that of 256 transactions of 15,000. On the slowest contracts the thread time
+ * below ends first.
  */
 const BOUNDS: SimulationBounds = { transactionsMax: 256, depthMax: 32, gasMax: 4_000_000 };
 
@@ -87,7 +87,9 @@ export function createTraceAnswers(network: ActionNetwork, dependencies: TraceAn
     make: Parameters<TraceAnswers['answer']>[2],
   ): Promise<LiveAnswer<EmulateTraceResponse>> {
     const snapshot = await open(values.mcSeqno, context);
-    const overrides = await overrideAccounts(snapshot, values.overrides);
+    const overrides = await overrideAccounts(snapshot, values.overrides).catch((error: unknown) => {
+      throw notRunnable(error, true);
+    });
     const { readAccount } = snapshot.foresee(overrides);
     const { message, ignoreSignature } = await make({ block: snapshot.block, readAccount });
     const randSeed = values.randSeed ?? randomBytes(SEED_BYTES);
@@ -124,8 +126,14 @@ export function createTraceAnswers(network: ActionNetwork, dependencies: TraceAn
 function notRunnable(error: unknown, isInvented: boolean): unknown {
   if (error instanceof DecodeError) return cannotRun(error.message);
   if (!(error instanceof TvmError)) return error;
-  if (error.code === 'tvm_bad_request' || error.code === 'tvm_timeout') return cannotRun(error.data.detail);
+  const isOfCaller = error.code === 'tvm_bad_request' || error.code === 'tvm_timeout' || needsTooManyLibraries(error);
+  if (isOfCaller) return cannotRun(error.data.detail);
   return error.code === 'tvm_crashed' && isInvented ? cannotRun('the virtual machine failed') : error;
+}
+
+/** Only the bound on libraries has a limit. Other failures of libraries are those of lite servers. */
+function needsTooManyLibraries({ code, data }: TvmError): boolean {
+  return code === 'tvm_library_unavailable' && data.limit !== undefined;
 }
 
 function outcomeOf(error: unknown): RunOutcome {

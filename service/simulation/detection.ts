@@ -9,11 +9,11 @@ import type { SimulatedTrace } from './simulate-message.ts';
 export type SimulatedDetection = {
   /**
    * Detects accounts; each is examined once. An account that fits no kind is missing.
+   * Rejects as `Detector.detect` does. An account is left out when the TVM fails on its code, and when no thread time is left.
    * @param accounts raw addresses, upper-case hex
-   * Rejects as `Detector.detect` does, but an account that takes too much thread time is left out.
    */
   detect(accounts: readonly string[]): Promise<ReadonlyMap<string, Detected>>;
-  /** True when an account was left out for want of thread time. */
+  /** True when an account was left out. */
   readonly isIncomplete: boolean;
 };
 
@@ -23,6 +23,9 @@ export type SimulatedDetectionDependencies = {
   /** Accounts in place of the chain's, as in the simulation. */
   readonly overrides?: SimulatedAccounts;
 };
+
+/** Failures that the code of an account chooses. */
+const ofCode: ReadonlySet<string> = new Set(['tvm_timeout', 'tvm_crashed', 'tvm_library_unavailable']);
 
 /** Concurrent detections. A trace leaves the TVM's other threads to other callers. */
 const LOOKED_INTO_AT_ONCE = 4;
@@ -55,7 +58,7 @@ export function createSimulatedDetection(
     try {
       known.set(text, await detectOne(text));
     } catch (error) {
-      if (!(error instanceof TvmError) || error.code !== 'tvm_timeout') throw error;
+      if (!(error instanceof TvmError) || !ofCode.has(error.code)) throw error;
       known.set(text, undefined);
       isIncomplete = true;
     }

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+
+import type { Detector } from '#service/interfaces/detector.ts';
+import type { ChainSnapshot } from '#service/live/contracts/chain-snapshot.ts';
+import { createSimulatedDetection } from '#service/simulation/detection.ts';
+import { TvmError } from '#service/tvm/errors.ts';
+
+const [failing, sound] = ['1', '2'].map((digit) => `0:${digit.repeat(64)}`) as [string, string];
+
+/** Detection over accounts without code. The detector fails on the first account. */
+function detectionThatFails(failure: Error) {
+  const simulated = { readAccount: () => Promise.resolve({ code: null }) };
+  const snapshot = { ...simulated, foresee: () => simulated } as unknown as ChainSnapshot;
+  const detector: Detector = {
+    async detect(_, { account }) {
+      if (account.id[0] === 0x11) throw failure;
+      return { facts: {}, lastTransLt: 1n };
+    },
+  };
+  return createSimulatedDetection({ after: new Map() }, { snapshot, detector });
+}
+
+describe('the kinds of accounts of a simulated trace', () => {
+  it.each(['tvm_timeout', 'tvm_crashed', 'tvm_library_unavailable'] as const)(
+    'leave out an account whose own code makes the virtual machine fail: %s',
+    async (code) => {
+      const detection = detectionThatFails(new TvmError(code, { detail: 'of the account' }));
+      const found = await detection.detect([failing, sound]);
+      expect([[...found.keys()], detection.isIncomplete]).toEqual([[sound], true]);
+    },
+  );
+
+  it('are unknown when the virtual machine has no room', async () => {
+    const detection = detectionThatFails(new TvmError('tvm_queue_full', { detail: 'calls wait' }));
+    await expect(detection.detect([failing, sound])).rejects.toMatchObject({ code: 'tvm_queue_full' });
+  });
+});
