@@ -1,6 +1,7 @@
 import { formatRawAddress } from '../decode/address.ts';
 import { BitWriter } from '../decode/bit-writer.ts';
 import { parseBoc } from '../decode/boc.ts';
+import type { Boc } from '../decode/boc.ts';
 import { createCellStore } from '../decode/cell-store.ts';
 import type { CellStore } from '../decode/cell-store.ts';
 import { readAccount, storeAccount } from '../decode/tlb/account.ts';
@@ -8,8 +9,11 @@ import type { AccountState } from '../decode/tlb/account.ts';
 import type { StateInit } from '../decode/tlb/state-init.ts';
 import type { AccountId } from '../live/accounts/accounts.ts';
 import type { ChainSnapshot, SimulatedAccounts } from '../live/contracts/chain-snapshot.ts';
-import { writeShardAccount } from '../tvm/shard-account.ts';
+import { createTimeSlice } from '../runtime/time-slice.ts';
+import type { TimeSlice } from '../runtime/time-slice.ts';
+import { writeStoredShardAccount } from '../tvm/shard-account.ts';
 import { openShardAccount } from './account-state.ts';
+import { importInSlices } from './paced-cells.ts';
 
 /** Parts of an account that a simulation replaces. */
 export type AccountOverride = {
@@ -24,26 +28,35 @@ export type AccountOverride = {
 /**
  * Accounts of a snapshot with some parts replaced, as BoCs of `ShardAccount` by `workchain:hex`. All other parts are the chain's.
  * An account that the chain lacks has no last transaction and pays storage from the snapshot's block on.
- * Rejects as `ChainSnapshot.readShardAccount` does.
+ * Rejects with DecodeError for cells that no account can have, and as `ChainSnapshot.readShardAccount` does.
  */
 export async function overrideAccounts(
   snapshot: Pick<ChainSnapshot, 'readShardAccount' | 'block'>,
   overrides: readonly AccountOverride[],
 ): Promise<SimulatedAccounts> {
-  const entries = overrides.map(async (override): Promise<readonly [string, Buffer]> => {
-    const found = await snapshot.readShardAccount(override.account);
-    return [formatRawAddress(override.account), overrideAccount(found, override, snapshot.block.utime)];
-  });
-  return new Map(await Promise.all(entries));
+  const found = await Promise.all(overrides.map(({ account }) => snapshot.readShardAccount(account)));
+  const pacer = createTimeSlice(undefined);
+  const accounts = new Map<string, Buffer>();
+  for (const [index, override] of overrides.entries()) {
+    const account = await overrideAccount(found[index]!, override, { utime: snapshot.block.utime, pacer });
+    accounts.set(formatRawAddress(override.account), account);
+  }
+  return accounts;
 }
 
 /** @param utime of the snapshot's block, Unix seconds */
-function overrideAccount(shardAccount: Buffer, override: AccountOverride, utime: number): Buffer {
+async function overrideAccount(
+  shardAccount: Buffer,
+  override: AccountOverride,
+  { utime, pacer }: { readonly utime: number; readonly pacer: TimeSlice },
+): Promise<Buffer> {
   const { table, account: cell, lastTransaction } = openShardAccount(shardAccount);
   const store = createCellStore();
   const known = readAccount(table, cell);
   const kept = (of: number | undefined): number | undefined => (of === undefined ? undefined : store.import(table, of));
   const { workchain, id } = override.account;
+  const [code, data] = [override.code, override.data].map((boc) => boc && parseBoc(boc));
+  for (const bag of [table, code, data]) if (bag !== undefined) await importInSlices(store, bag, pacer);
   const account = storeAccount(store, {
     workchain,
     id,
@@ -51,25 +64,24 @@ function overrideAccount(shardAccount: Buffer, override: AccountOverride, utime:
     balance: { grams: override.balance ?? known?.balance.grams ?? 0n, extra: kept(known?.balance.extra) },
     lastPaid: known?.storage.lastPaid ?? utime,
     duePayment: known?.storage.duePayment,
-    state: overrideState(store, known?.state ?? { kind: 'uninit' }, { override, kept }),
+    state: overrideState(store, known?.state ?? { kind: 'uninit' }, { code, data, kept }),
   });
-  return writeShardAccount({ table: store, cell: account }, lastTransaction);
+  await pacer.pause();
+  return writeStoredShardAccount(store, account, lastTransaction);
 }
 
 type Replacing = {
-  readonly override: AccountOverride;
+  /** Bags with the new parts. */
+  readonly code: Boc | undefined;
+  readonly data: Boc | undefined;
   /** Copies a cell of the chain's account into the store. */
   readonly kept: (cell: number | undefined) => number | undefined;
 };
 
-function overrideState(store: CellStore, state: AccountState, { override, kept }: Replacing): AccountState {
-  const { code, data } = override;
+function overrideState(store: CellStore, state: AccountState, { code, data, kept }: Replacing): AccountState {
   if (code === undefined && data === undefined && state.kind !== 'active') return state;
   const init = state.kind === 'active' ? state.init : noInit;
-  const given = (boc: Buffer): number => {
-    const bag = parseBoc(boc);
-    return store.import(bag, bag.roots[0]!);
-  };
+  const given = (bag: Boc): number => store.import(bag, bag.roots[0]!);
   return {
     kind: 'active',
     init: {

@@ -1,5 +1,6 @@
 import type { CellTable } from '../decode/cell-table.ts';
 import { parseBoc } from '../decode/boc.ts';
+import type { Boc } from '../decode/boc.ts';
 import { CellSlice } from '../decode/cell-slice.ts';
 import { readAccount } from '../decode/tlb/account.ts';
 import { extraCurrenciesById } from '../decode/tlb/currency-collection.ts';
@@ -43,7 +44,7 @@ export function readState(table: CellTable, cell: number): SimulatedState | unde
 
 /** `account_descr$_ account:^Account last_trans_hash:bits256 last_trans_lt:uint64`, with the account still to be read. */
 export type OpenedShardAccount = {
-  readonly table: CellTable;
+  readonly table: Boc;
   /** Cell of `Account`. */
   readonly account: number;
   readonly lastTransaction: { readonly hash: Buffer; readonly lt: bigint };

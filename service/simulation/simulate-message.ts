@@ -10,8 +10,11 @@ import type { AccountId } from '../live/accounts/accounts.ts';
 import type { ChainSnapshot, EmulationCall, SimulatedAccounts } from '../live/contracts/chain-snapshot.ts';
 import { TvmError } from '../tvm/errors.ts';
 import type { EmulationResult } from '../tvm/tvm.ts';
+import { createTimeSlice } from '../runtime/time-slice.ts';
+import type { TimeSlice } from '../runtime/time-slice.ts';
 import { noState, openShardAccount, readState } from './account-state.ts';
 import type { SimulatedState } from './account-state.ts';
+import { hashInSlices } from './paced-cells.ts';
 
 /** Simulated transaction, as a bag of cells and as parsed. */
 export type SimulatedTransaction = {
@@ -71,7 +74,8 @@ export type SimulationOptions = SimulationBounds &
 const LT_STEP = 1_000_000n;
 
 type Waiting = {
-  readonly message: Buffer;
+  /** Writes the message as a bag of cells. Messages of a transaction may share a large body, so each is written when its turn comes. */
+  readonly write: () => Buffer;
   readonly account: AccountId;
   readonly createdLt: bigint;
   readonly depth: number;
@@ -102,20 +106,22 @@ export async function simulateMessage(
     read.set(key, found);
     return found;
   };
+  const pacer = createTimeSlice(undefined);
   const root = rootOf(message);
   if (root === undefined) return { kind: 'rejected', error: 'the message is to no account', read };
   const baseLt = (openShardAccount(await stateOf(root.account)).lastTransaction.lt / LT_STEP + 1n) * LT_STEP;
   const waiting: Waiting[] = [root];
   let left = 0;
   let gasLeft = gasMax;
-  for (const { message: one, account, createdLt, depth } of waiting) {
+  for (const { write, account, createdLt, depth } of waiting) {
     if (transactions.length >= transactionsMax || depth >= depthMax || gasLeft <= 0) {
       left++;
       continue;
     }
+    await pacer.pause();
     const before = await stateOf(account);
     const lt = createdLt >= baseLt ? createdLt + 1n : baseLt;
-    const call = { shardAccount: before, message: one, lt, ...termsOf(options) };
+    const call = { shardAccount: before, message: write(), lt, ...termsOf(options) };
     const result = await emulate(snapshot, call, depth);
     if (result === undefined) {
       left++;
@@ -130,8 +136,9 @@ export async function simulateMessage(
     const table = parseBoc(result.transaction);
     const transaction = readTransaction(table, table.roots[0]!);
     transactions.push({ workchain: account.workchain, boc: result.transaction, table, transaction });
-    keepState(states, transaction.stateUpdate.oldHash, before);
-    keepState(states, transaction.stateUpdate.newHash, result.shardAccount);
+    const { oldHash, newHash } = transaction.stateUpdate;
+    await keepState(states, { hash: oldHash, shardAccount: before }, pacer);
+    await keepState(states, { hash: newHash, shardAccount: result.shardAccount }, pacer);
     gasLeft -= gasOf(transaction);
     waiting.push(...sentBy(table, transaction, depth + 1));
   }
@@ -149,7 +156,7 @@ function termsOf({
   return { ...(ignoreSignature !== undefined && { ignoreSignature }), ...(randSeed !== undefined && { randSeed }) };
 }
 
-/** Runs a message. Returns undefined for a message below the first that has no thread time left. */
+/** Runs a message. Returns undefined for a message below the first that has no thread time left, or that needs too many libraries. */
 async function emulate(
   snapshot: ChainSnapshot,
   call: EmulationCall,
@@ -158,10 +165,13 @@ async function emulate(
   try {
     return await snapshot.emulate(call);
   } catch (error) {
-    if (depth > 0 && error instanceof TvmError && error.code === 'tvm_timeout') return undefined;
+    if (depth > 0 && error instanceof TvmError && skipped.has(error.code)) return undefined;
     throw error;
   }
 }
+
+/** Failures that the contract of a message chooses. */
+const skipped: ReadonlySet<string> = new Set(['tvm_timeout', 'tvm_library_unavailable']);
 
 /** A message that is accepted needs no log, and a log slows a run. A rejected message therefore runs twice. */
 async function explain(
@@ -186,10 +196,16 @@ function gasOf({ descr }: Transaction): number {
   return compute !== undefined && 'gasUsed' in compute ? compute.gasUsed : 0;
 }
 
-function keepState(states: Map<string, SimulatedState>, hash: Buffer, shardAccount: Buffer): void {
+async function keepState(
+  states: Map<string, SimulatedState>,
+  { hash, shardAccount }: { readonly hash: Buffer; readonly shardAccount: Buffer },
+  pacer: TimeSlice,
+): Promise<void> {
   const key = hash.toString('hex');
   if (states.has(key)) return;
+  await pacer.pause();
   const { table, account } = openShardAccount(shardAccount);
+  await hashInSlices(table, pacer);
   states.set(key, readState(table, account) ?? noState(hash));
 }
 
@@ -197,7 +213,8 @@ function* sentBy(table: Boc, { outMessages }: Transaction, depth: number): Gener
   for (const { cell, info } of outMessages) {
     if (info.kind !== 'internal') continue;
     const account = destinationOf(info);
-    if (account !== undefined) yield { message: writeBoc(table, [cell]), account, createdLt: info.createdLt, depth };
+    if (account === undefined) continue;
+    yield { write: () => writeBoc(table, [cell]), account, createdLt: info.createdLt, depth };
   }
 }
 
@@ -206,7 +223,8 @@ function rootOf(message: Buffer): Waiting | undefined {
   const table = parseBoc(message);
   const { info } = readMessage(table, table.roots[0]!);
   const account = destinationOf(info);
-  return account && { message, account, createdLt: info.kind === 'internal' ? info.createdLt : 0n, depth: 0 };
+  if (account === undefined) return undefined;
+  return { write: () => message, account, createdLt: info.kind === 'internal' ? info.createdLt : 0n, depth: 0 };
 }
 
 /** Undefined for a log, and for an address with another length than accounts have. */

@@ -1,5 +1,6 @@
 import { writeBoc } from '../decode/boc-writer.ts';
 import { createCellStore } from '../decode/cell-store.ts';
+import type { CellStore } from '../decode/cell-store.ts';
 import type { CellTable } from '../decode/cell-table.ts';
 import { BitWriter } from '../decode/bit-writer.ts';
 
@@ -19,5 +20,13 @@ export function writeShardAccount(
   const store = createCellStore();
   const cell =
     account === undefined ? new BitWriter().bit(false).finish(store) : store.import(account.table, account.cell);
-  return writeBoc(store, [new BitWriter().ref(cell).bytes(hash).int(lt, 64).finish(store)], { crc32c: true });
+  return writeStoredShardAccount(store, cell, { hash, lt });
+}
+
+/**
+ * `ShardAccount` of an account that is in the store already, as a bag of cells.
+ * @param account cell of `Account`
+ */
+export function writeStoredShardAccount(store: CellStore, account: number, { hash, lt }: LastTransaction): Buffer {
+  return writeBoc(store, [new BitWriter().ref(account).bytes(hash).int(lt, 64).finish(store)], { crc32c: true });
 }

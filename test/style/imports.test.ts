@@ -22,7 +22,7 @@ const allowed: Record<string, readonly string[]> = {
   pool: ['error', 'decode', 'liteserver', 'proof', 'runtime'],
   contract: ['error', 'decode', 'pool', 'runtime', 'tvm'],
   live: ['error', 'contract', 'decode', 'pool', 'proof', 'tvm', 'liteserver', 'runtime'],
-  simulation: ['error', 'decode', 'live', 'tvm', 'actions', 'interfaces'],
+  simulation: ['error', 'decode', 'live', 'tvm', 'actions', 'interfaces', 'runtime'],
   pending: ['error', 'decode', 'live', 'simulation', 'actions', 'interfaces', 'contract'],
   v2: ['error', 'contract', 'decode', 'live', 'runtime', 'tvm'],
   v3: ['error', 'contract', 'decode', 'live', 'pending', 'simulation', 'store', 'actions', 'runtime', 'tvm'],

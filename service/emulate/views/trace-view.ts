@@ -112,7 +112,7 @@ export function createTraceView(
       if (one.jettonWallet !== undefined) shown.push(viewAccountKey(one.jettonWallet.jetton));
     }
     const codes = asked.addressBook
-      ? await readCodes(snapshot.foresee(trace.after), own)
+      ? await readCodes(snapshot.foresee(trace.after), own, createTimeSlice(context.signal))
       : new Map<string, AccountCode>();
     const labels = { ...network, codes, tokens };
     return annotateFromIndex(index, { addresses: shown, labels, asked }, context);

@@ -186,12 +186,10 @@ export function createChainSnapshots(
     const { note, noteRun, answer } = createNotes(pinned);
     const gasMax = context.getMethods?.gas ?? gasLimit;
 
-    const simulatedState = (account: AccountId): Buffer | undefined => foreseen.get(formatRawAddress(account));
+    const simulatedView = createSimulatedViews(block, foreseen);
 
     async function readAccount(account: AccountId): Promise<AccountView> {
-      const shardAccount = simulatedState(account);
-      if (shardAccount !== undefined) return viewSimulated(account, pinned.value, shardAccount);
-      return note(await reader.readView(account, block, context));
+      return simulatedView(account) ?? note(await reader.readView(account, block, context));
     }
 
     const readWorld = (work: ReadContext): Promise<World> => readWorldAt(block, note, work);
@@ -217,7 +215,7 @@ export function createChainSnapshots(
       const key = `${gasMax} ${runKey(block, call)}`;
       const account = await readAccount(call.account);
       // The result on a simulated account is no function of the block. It is neither shared nor cached.
-      if (simulatedState(call.account) !== undefined) return { ...(await run(account, call, context.signal)), account };
+      if (simulatedView(call.account) !== undefined) return { ...(await run(account, call, context.signal)), account };
       const kept = runs.get(key);
       if (kept !== undefined) {
         context.observe?.(fromMemory);
@@ -259,6 +257,22 @@ export function createChainSnapshots(
 
   return {
     open: async (seqno, context) => openAt(await pinBlock(pool, seqno, context), context),
+  };
+}
+
+/** Returns views of simulated accounts; undefined for another account. Each view is made once, because the largest account takes some 200 ms. */
+function createSimulatedViews(
+  block: PinnedBlock,
+  accounts: SimulatedAccounts,
+): (account: AccountId) => AccountView | undefined {
+  const views = new Map<string, AccountView>();
+  return (account) => {
+    const key = formatRawAddress(account);
+    const shardAccount = accounts.get(key);
+    if (shardAccount === undefined) return undefined;
+    const view = views.get(key) ?? viewSimulated(account, block, shardAccount);
+    views.set(key, view);
+    return view;
   };
 }
 
