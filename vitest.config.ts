@@ -17,8 +17,8 @@ export default defineConfig({
     // As wide: the default of a second is one that a busy machine misses.
     expect: { poll: { timeout: 30_000 } },
     pool: 'threads',
-    // Vitest leaves one core free. Many files wait for other processes, so two cores take three files at once.
-    maxWorkers: availableParallelism() + 1,
+    // Vitest leaves one core free. Many files wait for other processes, so two cores take two files at once.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     sequence: { sequencer: FileSequencer },
     // Tests start the service and the operator again and again from the same sources.
     env: { NODE_COMPILE_CACHE: resolve(import.meta.dirname, 'node_modules/.cache/compile') },
