@@ -3,7 +3,9 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
 import type { ServiceConfig } from '#service/config.ts';
+import type { ReadContext } from '#service/contract/answer.ts';
 import type { Operation } from '#service/contract/operation.ts';
+import type { Emulate } from '#service/emulate/emulate.ts';
 import type { CallerConditions } from '#service/http/conditions.ts';
 import type { Readiness } from '#service/http/internal-server.ts';
 import type { HttpOptions } from '#service/http/options.ts';
@@ -55,7 +57,7 @@ export type ApiOptions = ConfigurationSource &
     /** Operations of the public listener outside the contracts. */
     readonly posts?: ReadonlyMap<string, PostHandler>;
     /** Changes how operations run: a forked network reads again what came over while it answered. */
-    readonly around?: (operation: Operation) => Operation;
+    readonly around?: <C extends ReadContext>(operation: Operation<C>) => Operation<C>;
     /** Pages of the public listener besides its own, and examples for its documents. */
     readonly ownPages?: ReadonlyMap<string, () => OwnPage>;
     readonly examples?: Readonly<Record<string, string>>;
@@ -95,7 +97,7 @@ export async function startApi(
   const http = createHttpServer(httpOptions(config, options), {
     v2: around(createV2({ release: releaseOf(version), ...config.api.v2 }, live), options.around),
     ...(ledger && { v3: ledger.v3 }),
-    ...(emulate && { emulate }),
+    ...(emulate && { emulate: aroundEmulate(emulate, options.around) }),
     limits,
     logger,
     tracer,
@@ -161,9 +163,13 @@ const clock = { nowMs: () => performance.now(), unixMs: Date.now };
 
 function around(v2: V2, change: ApiOptions['around']): V2 {
   if (change === undefined) return v2;
-  const operations = v2.operations.map(change);
+  const operations = v2.operations.map((one) => change(one));
   const byName = new Map(operations.flatMap((one) => [one.name, ...one.aliases].map((name) => [name, one] as const)));
   return { ...v2, operations, find: (name) => byName.get(name) };
+}
+
+function aroundEmulate(emulate: Emulate, change: ApiOptions['around']): Emulate {
+  return change === undefined ? emulate : { ...emulate, operations: emulate.operations.map((one) => change(one)) };
 }
 
 /** PATCH of `MAJOR.MINOR.PATCH`. */

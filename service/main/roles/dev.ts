@@ -10,6 +10,7 @@ import {
   type ProcessSettings,
   type ServiceConfig,
 } from '#service/config.ts';
+import type { ReadContext } from '#service/contract/answer.ts';
 import type { Operation } from '#service/contract/operation.ts';
 import { startApi, type Api, type ApiDependencies } from './api.ts';
 import type { Arguments } from '../configuration/arguments.ts';
@@ -237,7 +238,10 @@ async function startDevApi(
 const READ_AGAIN_MAX = 16;
 
 /** Repeats an operation at a newer block when an account was fetched from the forked network during the run. */
-function readAgain(brought: () => number, served: () => Promise<void>): (operation: Operation) => Operation {
+function readAgain(
+  brought: () => number,
+  served: () => Promise<void>,
+): <C extends ReadContext>(operation: Operation<C>) => Operation<C> {
   return (operation) => ({
     ...operation,
     async run(source, context) {
