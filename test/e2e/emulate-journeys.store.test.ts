@@ -144,9 +144,9 @@ async function travel({ wallet, messages, seqnoAhead = 0 }: Journey): Promise<re
 
 /** Both refuse the message with the exit code of the wallet. */
 function refusalDifferences(emulated: Answer, sent: Answer): readonly string[] {
-  const { exit_code: exitCode } = emulated.body;
+  const exitCode = emulated.body['exit_code'] as number | null;
   const isSame =
-    emulated.status === 422 && exitCode !== null && String(sent.body['error']).includes(`exitcode=${String(exitCode)}`);
+    emulated.status === 422 && exitCode !== null && String(sent.body['error']).includes(`exitcode=${exitCode}`);
   return isSame ? [] : [JSON.stringify([emulated.body, sent.body])];
 }
 

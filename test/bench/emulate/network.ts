@@ -8,18 +8,19 @@ import type { EmulateNetwork } from './settings.ts';
 
 // The process of the lite server. Its CPU time is not that of the servers under load.
 
-const { network, wallet, address } = await startForkedNetwork();
-const [sender, receiver] = [wallet('w3'), wallet('w1')];
+const forked = await startForkedNetwork();
+const { network } = forked;
+const [sender, receiver] = [forked.wallet('w3'), forked.wallet('w1')];
 
 /** A commission and jettons, which the receiver hears of: wallet, commission, two jetton wallets, notification, excess. */
 const jettons = sender.send(0, [
-  jettonOrder(address('jetton_wallet_w3'), {
+  jettonOrder(forked.address('jetton_wallet_w3'), {
     to: receiver.address,
     amount: 1_500_000n,
     back: sender.address,
     forward: 10_000_000n,
   }),
-  transfer(wallet('w2').address, 5_000_000n),
+  transfer(forked.wallet('w2').address, 5_000_000n),
 ]);
 const plain = sender.send(0, [transfer(receiver.address, 1_000_000_000n)]);
 

@@ -28,7 +28,7 @@ serve(async (given) => {
     return {
       state: state?.storage.state ?? { type: 'uninit' as const },
       balance: balance.coins,
-      ...(lastTx !== null && { lastTransaction: { lt: BigInt(lastTx.lt), hash: bytesOf(lastTx.hash) } }),
+      ...(lastTx !== null && { lastTransaction: { lt: lastTx.lt, hash: bytesOf(lastTx.hash) } }),
     };
   }
 

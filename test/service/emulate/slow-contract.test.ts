@@ -17,7 +17,7 @@ it('a message is refused when its contract takes longer than a run may take', as
   const account = Address.parseRaw(`0:${'6'.repeat(64)}`);
   const { info, ...message } = internal({ to: account, value: 1_000_000_000n });
   const cell = beginCell()
-    .store(storeMessage({ ...message, info: { ...info, src: account } as never }))
+    .store(storeMessage({ ...message, info: { ...info, src: account } }))
     .endCell();
   // `PUSHCONT; AGAIN` of nothing: runs until a million of gas is used.
   const code = beginCell().storeUint(0x90ea, 16).endCell();
