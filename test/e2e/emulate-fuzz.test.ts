@@ -11,7 +11,7 @@ import { createAnswerJudge, type AnswerJudge } from '#test/support/v2-reference.
 import { countOf } from '#test/support/volume.ts';
 import { transfer } from '#test/support/wallet.ts';
 
-const requests = countOf({ quick: 500, full: 10_000 });
+const requests = countOf({ quick: 500, full: 1000, long: 10_000 });
 
 /** Requests at once: more than the threads of the TVM. */
 const callers = 6;

@@ -12,6 +12,7 @@ import { createTokenInfoCache, type TokenInfoCache } from '#service/v3/annotatio
 import { createTokenMetadata } from '#service/v3/annotations/metadata.ts';
 import { createCacheMetrics } from '#service/v3/metrics.ts';
 import { createDraw, oneOf } from '#test/support/draw.ts';
+import { untilSettled } from '#test/support/settled.ts';
 import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
 import {
   collectionRow,
@@ -38,10 +39,15 @@ afterEach(() =>
   ),
 );
 
-const change = (sql: string, values: readonly unknown[] = []): Promise<object[]> =>
-  index.store.transaction(({ query }) => query(sql, values));
+async function change(sql: string, values: readonly unknown[] = []): Promise<void> {
+  await index.store.transaction(({ query }) => query(sql, values));
+  await untilSettled(index.store);
+}
 
-const put = (rows: TokenRows): Promise<void> => insertTokens(index.store, rows);
+async function put(rows: TokenRows): Promise<void> {
+  await insertTokens(index.store, rows);
+  await untilSettled(index.store);
+}
 
 const raw = (kind: string, at: number): string => rawOf(keyOf(kind, at));
 
