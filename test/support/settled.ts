@@ -5,15 +5,12 @@ import type { Store } from '#service/store/store.ts';
 const LOOK_MS = 10;
 
 /**
- * Waits until every transaction of the Postgres server that began before the call has ended. Caches read a change again while an older
- * transaction runs, also one of another test file.
+ * Waits until every writing transaction in other databases of the server that began before the call has ended. Caches read a change again
+ * while an older transaction runs, also a transaction of another test file.
  */
-export async function untilSettled(store: Pick<Store, 'read'>): Promise<void> {
-  const [now] = await store.read<{ end: string }>('SELECT pg_snapshot_xmax(pg_current_snapshot())::text AS end', []);
-  const settled = 'SELECT pg_snapshot_xmin(pg_current_snapshot()) >= $1::text::xid8 AS settled';
-  for (;;) {
-    const [row] = await store.read<{ settled: boolean }>(settled, [now!.end]);
-    if (row!.settled) return;
-    await sleep(LOOK_MS);
-  }
+export async function untilOthersSettled(store: Pick<Store, 'read'>): Promise<void> {
+  const [now] = await store.read<{ time: string }>('SELECT clock_timestamp()::text AS time', []);
+  const older = `SELECT 1 FROM pg_stat_activity
+    WHERE datname <> current_database() AND backend_xid IS NOT NULL AND xact_start <= $1::timestamptz`;
+  while ((await store.read(older, [now!.time])).length > 0) await sleep(LOOK_MS);
 }
