@@ -136,7 +136,7 @@ async function openNetwork(
 ): Promise<Opened> {
   const stored = keepChain ? openPersistedNetwork(join(data, 'network'), { logger }) : undefined;
   let forked: OpenFork | undefined;
-  let stopTelling: (() => void) | undefined;
+  let stopProgress: (() => void) | undefined;
   const closeParts = async (): Promise<void> => {
     stored?.close();
     await forked?.close();
@@ -144,10 +144,10 @@ async function openNetwork(
   try {
     refuseOtherValidators(stored, validators);
     refuseOtherKind(stored, fork);
-    if (load !== undefined && stored?.origin !== undefined) throw keptAlready();
+    if (load !== undefined && stored?.origin !== undefined) throw storedAlready();
     if (fork !== undefined && stored?.origin === undefined) output.write(`Tonplane: reading the network of ${fork}\n`);
     forked = fork === undefined ? undefined : await openFork(fork, stored?.origin?.fork, { version, logger });
-    stopTelling = stored?.origin === undefined ? undefined : reportProgress(register, output);
+    stopProgress = stored?.origin === undefined ? undefined : reportProgress(register, output);
     const network = await createPrivateNetwork(
       {
         ...paceOf(blockTime),
@@ -167,7 +167,7 @@ async function openNetwork(
     await closeParts();
     throw error;
   } finally {
-    stopTelling?.();
+    stopProgress?.();
   }
 }
 
@@ -201,7 +201,7 @@ function blocksText(blockTime: Arguments['blockTime']): string {
   return blockTime === 'on-demand' ? 'a block for each message' : `a block each ${blockTime} s`;
 }
 
-function keptAlready(): StartError {
+function storedAlready(): StartError {
   return new StartError({
     code: 'other_network',
     message: '--load: expected no --data, or a --data folder without a network; for a running network use dev load',
