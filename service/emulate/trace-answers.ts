@@ -87,20 +87,20 @@ export function createTraceAnswers(network: ActionNetwork, dependencies: TraceAn
     make: Parameters<TraceAnswers['answer']>[2],
   ): Promise<LiveAnswer<EmulateTraceResponse>> {
     const snapshot = await open(values.mcSeqno, context);
-    const overrides = await overrideAccounts(snapshot, values.overrides).catch((error: unknown) => {
+    const overrides = await overrideAccounts(snapshot, values.overrides, context.signal).catch((error: unknown) => {
       throw notRunnable(error, true);
     });
-    const { readAccount } = snapshot.foresee(overrides);
-    const { message, ignoreSignature } = await make({ block: snapshot.block, readAccount });
+    const before = overrides.size === 0 ? snapshot : snapshot.foresee(overrides);
+    const { message, ignoreSignature } = await make({ block: snapshot.block, readAccount: before.readAccount });
     const randSeed = values.randSeed ?? randomBytes(SEED_BYTES);
-    const options = { ...BOUNDS, ignoreSignature, randSeed, overrides, withLog: true };
+    const options = { ...BOUNDS, ignoreSignature, randSeed, overrides, withLog: true, signal: context.signal };
     const isInvented = message.isInternal || overrides.size > 0;
     const trace = await simulateMessage(snapshot, message.boc, options).catch((error: unknown) => {
       throw notRunnable(error, isInvented);
     });
     if (trace.kind === 'rejected') throw message.isInternal ? cannotRun(trace.error) : notAccepted(trace);
     metrics.simulated(trace.transactions.length);
-    const detection = createSimulatedDetection(trace, { snapshot, detector, overrides });
+    const detection = createSimulatedDetection(trace, { before, detector });
     const shown = await show({ values, trace, detection, snapshot, message, randSeed }, context);
     metrics.ran(shown.is_incomplete ? 'incomplete' : 'whole');
     return snapshot.answer(shown);

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Detector } from '../interfaces/detector.ts';
 import type { ReadContext } from '../contract/answer.ts';
 import type { ChainSnapshot, ChainSnapshots } from '../live/contracts/chain-snapshot.ts';
+import { createTimeSlice } from '../runtime/time-slice.ts';
 import { createSimulatedDetection } from '../simulation/detection.ts';
 import { simulateMessage } from '../simulation/simulate-message.ts';
 import type { SimulatedTrace, SimulationBounds } from '../simulation/simulate-message.ts';
@@ -61,12 +62,12 @@ export function createSimulation(dependencies: SimulationDependencies): Simulati
         one.seqno = seqno;
         return;
       }
-      const trace = await simulateMessage(world, one.message.boc, BOUNDS);
+      const trace = await simulateMessage(world, one.message.boc, { ...BOUNDS, signal: context.signal });
       one.seqno = seqno;
       one.read = trace.read;
       metrics.emulated(trace.kind === 'trace' ? 'foreseen' : trace.kind);
       if (trace.kind === 'rejected') refuse(key, one, seqno);
-      else await publish(key, one, trace, world);
+      else await publish(key, one, trace, { before: world, signal: context.signal });
     } catch (error) {
       metrics.emulated('failed');
       logger.debug({ err: error, key }, 'a sent message was not run ahead');
@@ -83,21 +84,29 @@ export function createSimulation(dependencies: SimulationDependencies): Simulati
     one.read = undefined;
   }
 
-  async function publish(key: string, one: Watched, foreseen: SimulatedTrace, world: ChainSnapshot): Promise<void> {
-    const detection = createSimulatedDetection(foreseen, { snapshot: world, detector });
-    const classified = await classifySimulated(one.message, foreseen, detection).catch((error: unknown) => {
-      one.read = undefined;
-      logger.debug({ err: error, key }, 'a foreseen trace was not classified');
-      return undefined;
-    });
+  async function publish(
+    key: string,
+    one: Watched,
+    simulated: SimulatedTrace,
+    { before, signal: runSignal }: { readonly before: ChainSnapshot; readonly signal: AbortSignal },
+  ): Promise<void> {
+    const detection = createSimulatedDetection(simulated, { before, detector });
+    const timeSlice = createTimeSlice(runSignal);
+    const classified = await classifySimulated(one.message, simulated, { detection, timeSlice }).catch(
+      (error: unknown) => {
+        one.read = undefined;
+        logger.debug({ err: error, key }, 'a simulated trace was not classified');
+        return undefined;
+      },
+    );
     const isGone = (): boolean => watchList.get(key) !== one;
     if (isGone()) return;
     one.isDoubtful = false;
     one.refusedAt = undefined;
-    const before = own.get(key);
-    const trace = pendingTraceOf(one, foreseen, classified);
+    const previous = own.get(key);
+    const trace = pendingTraceOf(one, simulated, classified);
     own.put(trace);
-    await sharing.put(trace, before);
+    await sharing.put(trace, previous);
     for (const spelling of one.spellings) await alias(spelling, key);
     // The message was dropped during the write.
     if (isGone() && own.get(key) === undefined) await sharing.drop(trace);

@@ -28,17 +28,19 @@ export type AccountOverride = {
 /**
  * Accounts of a snapshot with some parts replaced, as BoCs of `ShardAccount` by `workchain:hex`. All other parts are the chain's.
  * An account that the chain lacks has no last transaction and pays storage from the snapshot's block on.
- * Rejects with DecodeError for cells that no account can have, and as `ChainSnapshot.readShardAccount` does.
+ * Rejects with DecodeError for cells that no account can have, as `ChainSnapshot.readShardAccount` does, and with the reason of the
+ * signal.
  */
 export async function overrideAccounts(
   snapshot: Pick<ChainSnapshot, 'readShardAccount' | 'block'>,
   overrides: readonly AccountOverride[],
+  signal: AbortSignal,
 ): Promise<SimulatedAccounts> {
   const found = await Promise.all(overrides.map(({ account }) => snapshot.readShardAccount(account)));
-  const pacer = createTimeSlice(undefined);
+  const timeSlice = createTimeSlice(signal);
   const accounts = new Map<string, Buffer>();
   for (const [index, override] of overrides.entries()) {
-    const account = await overrideAccount(found[index]!, override, { utime: snapshot.block.utime, pacer });
+    const account = await overrideAccount(found[index]!, override, { utime: snapshot.block.utime, timeSlice });
     accounts.set(formatRawAddress(override.account), account);
   }
   return accounts;
@@ -48,25 +50,26 @@ export async function overrideAccounts(
 async function overrideAccount(
   shardAccount: Buffer,
   override: AccountOverride,
-  { utime, pacer }: { readonly utime: number; readonly pacer: TimeSlice },
+  { utime, timeSlice }: { readonly utime: number; readonly timeSlice: TimeSlice },
 ): Promise<Buffer> {
   const { table, account: cell, lastTransaction } = openShardAccount(shardAccount);
   const store = createCellStore();
   const known = readAccount(table, cell);
-  const kept = (of: number | undefined): number | undefined => (of === undefined ? undefined : store.import(table, of));
+  const imported = (of: number | undefined): number | undefined =>
+    of === undefined ? undefined : store.import(table, of);
   const { workchain, id } = override.account;
   const [code, data] = [override.code, override.data].map((boc) => boc && parseBoc(boc));
-  for (const bag of [table, code, data]) if (bag !== undefined) await importInSlices(store, bag, pacer);
+  for (const bag of [table, code, data]) if (bag !== undefined) await importInSlices(store, bag, timeSlice);
   const account = storeAccount(store, {
     workchain,
     id,
     lastTransactionLt: known?.lastTransactionLt ?? 0n,
-    balance: { grams: override.balance ?? known?.balance.grams ?? 0n, extra: kept(known?.balance.extra) },
+    balance: { grams: override.balance ?? known?.balance.grams ?? 0n, extra: imported(known?.balance.extra) },
     lastPaid: known?.storage.lastPaid ?? utime,
     duePayment: known?.storage.duePayment,
-    state: overrideState(store, known?.state ?? { kind: 'uninit' }, { code, data, kept }),
+    state: overrideState(store, known?.state ?? { kind: 'uninit' }, { code, data, imported }),
   });
-  await pacer.pause();
+  await timeSlice.pause();
   return writeStoredShardAccount(store, account, lastTransaction);
 }
 
@@ -75,10 +78,10 @@ type Replacing = {
   readonly code: Boc | undefined;
   readonly data: Boc | undefined;
   /** Copies a cell of the chain's account into the store. */
-  readonly kept: (cell: number | undefined) => number | undefined;
+  readonly imported: (cell: number | undefined) => number | undefined;
 };
 
-function overrideState(store: CellStore, state: AccountState, { code, data, kept }: Replacing): AccountState {
+function overrideState(store: CellStore, state: AccountState, { code, data, imported }: Replacing): AccountState {
   if (code === undefined && data === undefined && state.kind !== 'active') return state;
   const init = state.kind === 'active' ? state.init : noInit;
   const given = (bag: Boc): number => store.import(bag, bag.roots[0]!);
@@ -86,10 +89,10 @@ function overrideState(store: CellStore, state: AccountState, { code, data, kept
     kind: 'active',
     init: {
       ...init,
-      libraries: kept(init.libraries),
-      code: code === undefined ? kept(init.code) : given(code),
+      libraries: imported(init.libraries),
+      code: code === undefined ? imported(init.code) : given(code),
       // Contracts read their data without a check that the data is there.
-      data: data === undefined ? (kept(init.data) ?? new BitWriter().finish(store)) : given(data),
+      data: data === undefined ? (imported(init.data) ?? new BitWriter().finish(store)) : given(data),
     },
   };
 }

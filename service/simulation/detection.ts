@@ -1,27 +1,28 @@
 import { formatRawAddress, parseAddress } from '../decode/address.ts';
 import { readChangedAccount } from '../interfaces/account-code.ts';
 import type { Detected, Detector } from '../interfaces/detector.ts';
-import type { ChainSnapshot, SimulatedAccounts } from '../live/contracts/chain-snapshot.ts';
+import type { SimulatedSnapshot } from '../live/contracts/chain-snapshot.ts';
 import { TvmError } from '../tvm/errors.ts';
 import type { SimulatedTrace } from './simulate-message.ts';
 
 /** Kinds of contracts among the accounts of a simulated trace. */
 export type SimulatedDetection = {
   /**
-   * Detects accounts; each is examined once. An account that fits no kind is missing.
+   * Detects accounts; each is examined once, also by concurrent calls. The result has the order of `accounts`, without those that fit no kind.
    * Rejects as `Detector.detect` does. An account is left out when the TVM fails on its code, and when no thread time is left.
    * @param accounts raw addresses, upper-case hex
    */
   detect(accounts: readonly string[]): Promise<ReadonlyMap<string, Detected>>;
   /** True when an account was left out. */
   readonly isIncomplete: boolean;
+  /** The chain as the trace leaves it. Detection and other readers share its views of accounts. */
+  readonly after: SimulatedSnapshot;
 };
 
 export type SimulatedDetectionDependencies = {
-  readonly snapshot: ChainSnapshot;
+  /** The chain before the trace, with the accounts that the simulation overrides. */
+  readonly before: SimulatedSnapshot;
   readonly detector: Detector;
-  /** Accounts in place of the chain's, as in the simulation. */
-  readonly overrides?: SimulatedAccounts;
 };
 
 /** Failures that the code of an account chooses. */
@@ -35,51 +36,58 @@ const LOOKED_INTO_AT_ONCE = 4;
  * account.
  */
 export function createSimulatedDetection(
-  { after }: Pick<SimulatedTrace, 'after'>,
-  { snapshot, detector, overrides = new Map() }: SimulatedDetectionDependencies,
+  { after: changed }: Pick<SimulatedTrace, 'after'>,
+  { before, detector }: SimulatedDetectionDependencies,
 ): SimulatedDetection {
-  const before = overrides.size === 0 ? snapshot : snapshot.foresee(overrides);
-  const simulated = snapshot.foresee(new Map([...overrides, ...after]));
-  const known = new Map<string, Detected | undefined>();
+  const after = before.foresee(changed);
+  const detections = new Map<string, Promise<Detected | undefined>>();
   let isIncomplete = false;
 
   async function detectOne(text: string): Promise<Detected | undefined> {
     const address = parseAddress(text);
     if (address === undefined) return undefined;
     const account = { workchain: address.workchain, id: address.id };
-    const left = await readChangedAccount(simulated, account);
-    const isDestroyed = left.codeHash === null && after.has(formatRawAddress(account));
+    const left = await readChangedAccount(after, account);
+    const isDestroyed = left.codeHash === null && changed.has(formatRawAddress(account));
     return isDestroyed
       ? detector.detect(before, await readChangedAccount(before, account))
-      : detector.detect(simulated, left);
+      : detector.detect(after, left);
   }
 
-  async function detectWithinBudget(text: string): Promise<void> {
+  async function detectWithinBudget(text: string): Promise<Detected | undefined> {
     try {
-      known.set(text, await detectOne(text));
+      return await detectOne(text);
     } catch (error) {
       if (!(error instanceof TvmError) || !ofCode.has(error.code)) throw error;
-      known.set(text, undefined);
       isIncomplete = true;
+      return undefined;
     }
   }
 
+  function detectOnce(text: string): Promise<Detected | undefined> {
+    const detection = detections.get(text) ?? detectWithinBudget(text);
+    detections.set(text, detection);
+    return detection;
+  }
+
   return {
+    after,
     get isIncomplete() {
       return isIncomplete;
     },
     async detect(accounts) {
-      const left = accounts.filter((account) => !known.has(account)).values();
+      const different = new Set(accounts);
+      const left = different.values();
       const detectNext = async (): Promise<void> => {
-        for (const account of left) await detectWithinBudget(account);
+        for (const account of left) await detectOnce(account);
       };
       await Promise.all(Array.from({ length: LOOKED_INTO_AT_ONCE }, detectNext));
-      return new Map(
-        accounts.flatMap((account) => {
-          const detected = known.get(account);
-          return detected === undefined ? [] : [[account, detected] as const];
-        }),
-      );
+      const found = new Map<string, Detected>();
+      for (const account of different) {
+        const detected = await detectOnce(account);
+        if (detected !== undefined) found.set(account, detected);
+      }
+      return found;
     },
   };
 }

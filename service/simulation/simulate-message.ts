@@ -66,6 +66,8 @@ export type SimulationOptions = SimulationBounds &
   Pick<EmulationCall, 'ignoreSignature' | 'randSeed'> & {
     /** Accounts in place of the chain's: BoCs of `ShardAccount` by `workchain:hex`. */
     readonly overrides?: SimulatedAccounts;
+    /** Ends the work between two transactions, and between cells of a large account. */
+    readonly signal: AbortSignal;
     /** True to return the log of the VM when the message is rejected. */
     readonly withLog?: boolean;
   };
@@ -86,14 +88,14 @@ type Waiting = {
  * Each message sees the accounts as the messages before left them. All transactions have the time of the snapshot's block.
  * The result depends on the snapshot, the message and the options alone.
  * @param message a bag of cells that `readExternalMessage` or `readIncomingMessage` made
- * Rejects as `ChainSnapshot` does.
+ * Rejects as `ChainSnapshot` does, and with the reason of the signal.
  */
 export async function simulateMessage(
   snapshot: ChainSnapshot,
   message: Buffer,
   options: SimulationOptions,
 ): Promise<SimulatedMessage> {
-  const { transactionsMax, depthMax, gasMax = Infinity, overrides = noAccounts } = options;
+  const { transactionsMax, depthMax, gasMax = Infinity, overrides = noAccounts, signal } = options;
   const read = new Map<string, Buffer>();
   const after = new Map<string, Buffer>();
   const transactions: SimulatedTransaction[] = [];
@@ -106,7 +108,7 @@ export async function simulateMessage(
     read.set(key, found);
     return found;
   };
-  const pacer = createTimeSlice(undefined);
+  const timeSlice = createTimeSlice(signal);
   const root = rootOf(message);
   if (root === undefined) return { kind: 'rejected', error: 'the message is to no account', read };
   const baseLt = (openShardAccount(await stateOf(root.account)).lastTransaction.lt / LT_STEP + 1n) * LT_STEP;
@@ -118,7 +120,7 @@ export async function simulateMessage(
       left++;
       continue;
     }
-    await pacer.pause();
+    await timeSlice.pause();
     const before = await stateOf(account);
     const lt = createdLt >= baseLt ? createdLt + 1n : baseLt;
     const call = { shardAccount: before, message: write(), lt, ...termsOf(options) };
@@ -137,8 +139,8 @@ export async function simulateMessage(
     const transaction = readTransaction(table, table.roots[0]!);
     transactions.push({ workchain: account.workchain, boc: result.transaction, table, transaction });
     const { oldHash, newHash } = transaction.stateUpdate;
-    await keepState(states, { hash: oldHash, shardAccount: before }, pacer);
-    await keepState(states, { hash: newHash, shardAccount: result.shardAccount }, pacer);
+    await keepState(states, { hash: oldHash, shardAccount: before }, timeSlice);
+    await keepState(states, { hash: newHash, shardAccount: result.shardAccount }, timeSlice);
     gasLeft -= gasOf(transaction);
     waiting.push(...sentBy(table, transaction, depth + 1));
   }
@@ -199,13 +201,13 @@ function gasOf({ descr }: Transaction): number {
 async function keepState(
   states: Map<string, SimulatedState>,
   { hash, shardAccount }: { readonly hash: Buffer; readonly shardAccount: Buffer },
-  pacer: TimeSlice,
+  timeSlice: TimeSlice,
 ): Promise<void> {
   const key = hash.toString('hex');
   if (states.has(key)) return;
-  await pacer.pause();
+  await timeSlice.pause();
   const { table, account } = openShardAccount(shardAccount);
-  await hashInSlices(table, pacer);
+  await hashInSlices(table, timeSlice);
   states.set(key, readState(table, account) ?? noState(hash));
 }
 

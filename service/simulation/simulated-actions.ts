@@ -1,24 +1,26 @@
 import type { Classified } from '../actions/classify.ts';
 import { eventTransaction } from '../actions/engine/event-transaction.ts';
 import type { ClassifierTrace } from '../actions/engine/classifier-input.ts';
-import { classifyWithLookups } from '../interfaces/classify-with-lookups.ts';
+import { classifyWithLookups, type LookUpFacts } from '../interfaces/classify-with-lookups.ts';
 import type { ExternalMessage } from '../live/send/external-message.ts';
+import type { TimeSlice } from '../runtime/time-slice.ts';
 import type { SimulatedDetection } from './detection.ts';
 import type { SimulatedTrace } from './simulate-message.ts';
 
 /** A trace that no block has, has no masterchain block (service/v3/README.md#pending). */
 const NO_SEQNO = 0;
 
-/** Classifies a simulated trace by the states that it leaves. Rejects as `SimulatedDetection.detect` does. */
+/** Classifies a simulated trace by the states that it leaves. Rejects as `SimulatedDetection.detect` does, and when the time slice ends. */
 export function classifySimulated(
   message: Pick<ExternalMessage, 'hash' | 'normalizedHash'> | undefined,
   trace: Pick<SimulatedTrace, 'transactions'>,
-  detection: SimulatedDetection,
+  { detection, timeSlice }: { readonly detection: SimulatedDetection; readonly timeSlice: TimeSlice },
 ): Promise<Classified> {
-  return classifyWithLookups(eventTraceOf(message, trace), async (accounts) => {
+  const lookUp: LookUpFacts = async (accounts) => {
     const detected = await detection.detect(accounts);
     return new Map([...detected].map(([account, { facts }]) => [account, facts]));
-  });
+  };
+  return classifyWithLookups(eventTraceOf(message, trace), lookUp, timeSlice);
 }
 
 /** @param message the message from outside; undefined for a message between accounts */

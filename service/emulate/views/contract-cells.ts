@@ -17,11 +17,11 @@ export const noCells: ContractCells = { code_cells: {}, data_cells: {} };
 export async function viewContractCells(
   accounts: SimulatedAccounts,
   budget: ReadBudget,
-  pacer: TimeSlice,
+  timeSlice: TimeSlice,
 ): Promise<ContractCells> {
   const found = { code: new Map<string, string>(), data: new Map<string, string>() };
   for (const boc of accounts.values()) {
-    await pacer.pause();
+    await timeSlice.pause();
     const { table, account } = openShardAccount(boc);
     const state = readAccount(table, account)?.state;
     if (state?.kind !== 'active') continue;

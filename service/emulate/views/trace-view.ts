@@ -28,7 +28,8 @@ import {
 } from './annotations.ts';
 import { createAnswerBudget, refuseTooLarge, takeMessage } from './answer-budget.ts';
 import { noCells, viewContractCells } from './contract-cells.ts';
-import { describeDetected, readCodes } from './simulated-labels.ts';
+import { describeDetected } from './detected-tokens.ts';
+import { readCodes } from './simulated-codes.ts';
 import type { EmulateTraceResponse } from './trace-response.ts';
 
 /** Fields that a request of either operation has. */
@@ -55,13 +56,13 @@ export function createTraceView(
   async function show(ran: ShownRun, context: V3Request): Promise<EmulateTraceResponse> {
     const { values, trace, detection, snapshot, message } = ran;
     const budget = createAnswerBudget();
-    const pacer = createTimeSlice(context.signal);
+    const timeSlice = createTimeSlice(context.signal);
     const source = sourceOf(message, trace);
     try {
       const onMessage = takeMessage.bind(undefined, budget);
-      const transactions = await viewSimulated(source, { pacer, store: createCellStore(), onMessage });
+      const transactions = await viewSimulated(source, { timeSlice, store: createCellStore(), onMessage });
       const actions = values.withActions ? await classify(ran, source, context) : noActions;
-      const cells = values.includeCodeData ? await viewContractCells(trace.after, budget, pacer) : noCells;
+      const cells = values.includeCodeData ? await viewContractCells(trace.after, budget, timeSlice) : noCells;
       const annotations = await annotate(ran, { transactions, actions }, context);
       return {
         mc_block_seqno: snapshot.block.block.seqno,
@@ -84,15 +85,19 @@ export function createTraceView(
     source: SimulatedSource,
     context: V3Request,
   ): Promise<ShownActions> {
-    const classified = await classifySimulated(message.isInternal ? undefined : message, trace, detection);
+    const classified = await classifySimulated(message.isInternal ? undefined : message, trace, {
+      detection,
+      timeSlice: createTimeSlice(context.signal),
+    });
     const supported = supportedBy({ supportedActionTypes: [] }, context);
-    const shown = actionsOfSimulated(classified.actions, source, supported);
+    const end = trace.transactions.at(-1)!.transaction;
+    const shown = actionsOfSimulated(classified.actions, { ...source, end }, supported);
     const extras = { withAccounts: true, transactions: undefined };
     return { shown, views: shown.map((action) => viewAction(action, network, extras)) };
   }
 
   async function annotate(
-    { values, trace, detection, snapshot }: ShownRun,
+    { values, detection }: ShownRun,
     { transactions, actions }: { transactions: readonly TransactionView[]; actions: ShownActions },
     context: V3Request,
   ): Promise<Annotations> {
@@ -112,7 +117,7 @@ export function createTraceView(
       if (one.jettonWallet !== undefined) shown.push(viewAccountKey(one.jettonWallet.jetton));
     }
     const codes = asked.addressBook
-      ? await readCodes(snapshot.foresee(trace.after), own, createTimeSlice(context.signal))
+      ? await readCodes(detection.after, own, createTimeSlice(context.signal))
       : new Map<string, AccountCode>();
     const labels = { ...network, codes, tokens };
     return annotateFromIndex(index, { addresses: shown, labels, asked }, context);

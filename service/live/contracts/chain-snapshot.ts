@@ -95,7 +95,7 @@ export type ChainSnapshot = {
   readShardAccount(account: AccountId): Promise<Buffer>;
   /** A transaction at the time of the block. Rejects with TvmError, and as `Pool.query` does. */
   emulate(call: EmulationCall): Promise<EmulationResult>;
-  /** Returns this world with simulated accounts. @param accounts BoCs of `ShardAccount` by raw address, lower case */
+  /** Returns this world with further simulated accounts, which replace those of before. @param accounts BoCs of `ShardAccount` by raw address, lower case */
   foresee(accounts: SimulatedAccounts): SimulatedSnapshot;
   /** A value made of what was read so far. */
   answer<T>(value: T): LiveAnswer<T>;
@@ -104,7 +104,10 @@ export type ChainSnapshot = {
 export type SimulatedAccounts = ReadonlyMap<string, Buffer>;
 
 /** Results of contracts, some of them on simulated accounts. Rejects as `ChainSnapshot` does. */
-export type SimulatedSnapshot = Pick<ChainSnapshot, 'readAccount' | 'runMethod' | 'runMethods' | 'readDnsRoot'>;
+export type SimulatedSnapshot = Pick<
+  ChainSnapshot,
+  'readAccount' | 'runMethod' | 'runMethods' | 'readDnsRoot' | 'foresee'
+>;
 
 export type ChainSnapshots = {
   /** @param seqno masterchain seqno, 1..2^31-1; the served head when absent */
@@ -180,13 +183,13 @@ export function createChainSnapshots(
   function openAt(
     pinned: LiveAnswer<PinnedBlock>,
     context: ReadContext,
-    foreseen: SimulatedAccounts = new Map(),
+    simulated: SimulatedAccounts = new Map(),
   ): ChainSnapshot {
     const block = pinned.value;
     const { note, noteRun, answer } = createNotes(pinned);
     const gasMax = context.getMethods?.gas ?? gasLimit;
 
-    const simulatedView = createSimulatedViews(block, foreseen);
+    const simulatedView = createSimulatedViews(block, simulated);
 
     async function readAccount(account: AccountId): Promise<AccountView> {
       return simulatedView(account) ?? note(await reader.readView(account, block, context));
@@ -216,10 +219,10 @@ export function createChainSnapshots(
       const account = await readAccount(call.account);
       // The result on a simulated account is no function of the block. It is neither shared nor cached.
       if (simulatedView(call.account) !== undefined) return { ...(await run(account, call, context.signal)), account };
-      const kept = runs.get(key);
-      if (kept !== undefined) {
+      const cached = runs.get(key);
+      if (cached !== undefined) {
         context.observe?.(fromMemory);
-        return { ...(kept as GetMethodResult), account };
+        return { ...(cached as GetMethodResult), account };
       }
       const { value } = await flights.run(`${sharersOf(context)} ${key}`, context, async (signal) => {
         const result = await run(account, call, signal);
@@ -250,7 +253,7 @@ export function createChainSnapshots(
         noteRun();
         return tvm.emulateTransaction({ ...world, ...call, utime: block.utime });
       },
-      foresee: (accounts) => openAt(pinned, context, accounts),
+      foresee: (accounts) => openAt(pinned, context, new Map([...simulated, ...accounts])),
       answer,
     };
   }

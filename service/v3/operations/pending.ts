@@ -11,8 +11,7 @@ import { notIndexed } from '../request/errors.ts';
 import { defineV3Operation, type V3Operation } from '../request/operation.ts';
 import type { Account } from '../request/parameter-values.ts';
 import { account, accounts, bool, hashes } from '../request/parameters.ts';
-import { viewPending, viewPendingTrace } from '../views/pending-views.ts';
-import { actionsOfSimulated } from '../views/simulated-views.ts';
+import { actionsOfPending, viewPending, viewPendingTrace } from '../views/pending-views.ts';
 import { trace } from '../views/trace-views.ts';
 import { transaction } from '../views/transaction-views.ts';
 import { addressesOf } from '../rendering/assemble-transaction.ts';
@@ -51,7 +50,7 @@ function pendingTransactions({ pending, notes }: PendingOperationsDependencies):
   return defineV3Operation({
     name: 'pendingTransactions',
     tag: 'pending',
-    summary: 'Foreseen transactions of accounts, or of traces, that are not indexed yet.',
+    summary: 'Simulated transactions of accounts, or of traces, that are not indexed yet.',
     parameters: { accounts: accounts('account'), traceIds: hashes('trace_id') },
     rule: {
       schema: {},
@@ -75,7 +74,7 @@ function pendingTraces({ pending, notes, network }: PendingOperationsDependencie
   return defineV3Operation({
     name: 'pendingTraces',
     tag: 'pending',
-    summary: 'Foreseen traces of an account, or of messages from outside, that are not indexed yet.',
+    summary: 'Simulated traces of an account, or of messages from outside, that are not indexed yet.',
     ...asked,
     result: pendingTracesResponse,
     handle: async (values, context): Promise<Infer<typeof pendingTracesResponse>> => {
@@ -84,7 +83,7 @@ function pendingTraces({ pending, notes, network }: PendingOperationsDependencie
       const filter = one === undefined ? { hashes: messageHashes } : { accounts: [one] };
       const found = await pending.find({ ...filter, wanted: 'actions' });
       const views = await viewPending(found, context.signal);
-      const actions = found.map((pendingTrace) => actionsOfSimulated(pendingTrace.actions, pendingTrace, supported));
+      const actions = found.map((pendingTrace) => actionsOfPending(pendingTrace, supported));
       const traces = views.map((view, at) => viewPendingTrace(view, actions[at]!, network));
       const addresses = [
         ...addressesOf(views.flatMap((view) => view.transactions)),
@@ -102,7 +101,7 @@ function pendingActions({ pending, notes, network }: PendingOperationsDependenci
   return defineV3Operation({
     name: 'pendingActions',
     tag: 'pending',
-    summary: 'What foreseen traces of an account, or of messages from outside, mean.',
+    summary: 'Actions of simulated traces of an account, or of messages from outside.',
     ...asked,
     parameters: { ...asked.parameters, withTransactions: bool('include_transactions') },
     result: actionsResponse,
@@ -111,7 +110,7 @@ function pendingActions({ pending, notes, network }: PendingOperationsDependenci
       const supported = supportedBy(values, context);
       const raw = values.account && rawText(values.account);
       const shown = found
-        .flatMap((pendingTrace) => actionsOfSimulated(pendingTrace.actions, pendingTrace, supported))
+        .flatMap((pendingTrace) => actionsOfPending(pendingTrace, supported))
         .filter(({ accounts: some }) => raw === undefined || some.includes(raw));
       const views = values.withTransactions
         ? (await viewPending(found, context.signal)).flatMap((view) => view.transactions)

@@ -1,10 +1,12 @@
-import { createTimeSlice } from '#service/runtime/time-slice.ts';
+import { createTimeSlice, mapInSlices } from '#service/runtime/time-slice.ts';
+import { parseBoc } from '#service/decode/boc.ts';
 import { createCellStore } from '#service/decode/cell-store.ts';
+import { readTransaction } from '#service/decode/tlb/transaction.ts';
 import type { PendingTrace } from '#service/pending/pending.ts';
 import type { ActionNetwork } from '../action-details/action-derived.ts';
 import { noExtras, viewAction, type ShownAction } from './action-views.ts';
 import { viewBytes } from '../request/scalars.ts';
-import { viewSimulated } from './simulated-views.ts';
+import { actionsOfSimulated, viewSimulated, type SimulatedSource } from './simulated-views.ts';
 import { growTree } from './trace-tree.ts';
 import type { TraceView } from './trace-views.ts';
 import type { TransactionView } from './transaction-views.ts';
@@ -17,10 +19,27 @@ export async function viewPending(
   traces: readonly PendingTrace[],
   signal: AbortSignal,
 ): Promise<readonly ViewedTrace[]> {
-  const options = { pacer: createTimeSlice(signal), store: createCellStore() };
+  const timeSlice = createTimeSlice(signal);
+  const store = createCellStore();
   const viewed: ViewedTrace[] = [];
-  for (const trace of traces) viewed.push({ trace, transactions: await viewSimulated(trace, options) });
+  for (const trace of traces) {
+    const transactions = await mapInSlices(trace.transactions, openStored, timeSlice);
+    viewed.push({ trace, transactions: await viewSimulated({ ...trace, transactions }, { timeSlice, store }) });
+  }
   return viewed;
+}
+
+/** Opens a transaction that was stored as a bag of cells. */
+function openStored({ workchain, boc }: PendingTrace['transactions'][number]): SimulatedSource['transactions'][number] {
+  const table = parseBoc(boc);
+  return { workchain, table, transaction: readTransaction(table, table.roots[0]!) };
+}
+
+/** Actions of a pending trace that its caller sees. */
+export function actionsOfPending(trace: PendingTrace, supported: ReadonlySet<string>): readonly ShownAction[] {
+  const last = trace.transactions.at(-1);
+  if (last === undefined) return [];
+  return actionsOfSimulated(trace.actions, { ...trace, end: openStored(last).transaction }, supported);
 }
 
 /** A pending trace with its actions. */

@@ -1,10 +1,10 @@
 import type { Action } from '#service/actions/engine/action-rows.ts';
 import { mapInSlices, type TimeSlice } from '#service/runtime/time-slice.ts';
 import type { CellStore } from '#service/decode/cell-store.ts';
-import { parseBoc } from '#service/decode/boc.ts';
 import { ACCOUNT_STATUS_TAGS } from '#service/decode/tlb/account-status.ts';
-import { readTransaction } from '#service/decode/tlb/transaction.ts';
+import type { Transaction } from '#service/decode/tlb/transaction.ts';
 import type { SimulatedState } from '#service/simulation/account-state.ts';
+import type { SimulatedTransaction } from '#service/simulation/simulate-message.ts';
 import { isVisible } from '../request/action-versions.ts';
 import { viewBytes, viewBytesOrNull } from '../request/scalars.ts';
 import { ofAction, type ShownAction } from './action-views.ts';
@@ -26,15 +26,15 @@ export type SimulatedSource = {
   readonly key: Buffer | null;
   /** Simulated hash of the first transaction. */
   readonly rootHash: Buffer;
-  /** Ordered by lt, then account, as bags of cells. */
-  readonly transactions: readonly { readonly workchain: number; readonly boc: Buffer }[];
+  /** Ordered by lt, then account. */
+  readonly transactions: readonly Omit<SimulatedTransaction, 'boc'>[];
   readonly states: readonly SimulatedState[];
   /** Version of the chain's rules that it was run by. */
   readonly version: number;
 };
 
 export type SimulatedViewOptions = {
-  readonly pacer: TimeSlice;
+  readonly timeSlice: TimeSlice;
   /** Receives cells that rendering has to build: a single store for an answer. */
   readonly store: CellStore;
   /** Called with each message once it is rendered; throws to end the rendering of a too large answer. */
@@ -44,7 +44,7 @@ export type SimulatedViewOptions = {
 /** Renders the transactions of a trace, in their order. */
 export async function viewSimulated(
   source: SimulatedSource,
-  { pacer, store, onMessage }: SimulatedViewOptions,
+  { timeSlice, store, onMessage }: SimulatedViewOptions,
 ): Promise<readonly TransactionView[]> {
   const states = statesByHash(source.states);
   const views: TransactionView[] = [];
@@ -53,26 +53,25 @@ export async function viewSimulated(
     return message;
   };
   for (const transaction of source.transactions) {
-    await pacer.pause();
-    const opened = openSimulated(transaction, source);
+    await timeSlice.pause();
+    const opened = placeSimulated(transaction, source);
     const tail = viewTail({ ...opened, ...opened.transaction }, states);
     const { taken, sent } = openMessages(opened, store);
     const in_msg = taken && noted(taken);
-    views.push({ ...viewHead(opened), in_msg, out_msgs: await mapInSlices(sent, noted, pacer), ...tail });
+    views.push({ ...viewHead(opened), in_msg, out_msgs: await mapInSlices(sent, noted, timeSlice), ...tail });
   }
   return views;
 }
 
 /** A simulated transaction is in no block: its position is zeros (service/v3/README.md#pending). */
-function openSimulated(
-  { boc, workchain }: SimulatedSource['transactions'][number],
+function placeSimulated(
+  { workchain, table, transaction }: SimulatedSource['transactions'][number],
   { key, rootHash, version }: SimulatedSource,
 ): ShownTransaction {
-  const table = parseBoc(boc);
   return {
     table,
-    transaction: readTransaction(table, table.roots[0]!),
-    hash: table.hash(table.roots[0]!),
+    transaction,
+    hash: table.hash(transaction.cell),
     workchain,
     shard: 0n,
     seqno: 0,
@@ -101,21 +100,23 @@ function statesByHash(states: readonly SimulatedState[]): StatesByHash {
   );
 }
 
+/** Trace of simulated actions. `end` is its last transaction. */
+export type SimulatedActionsSource = Pick<SimulatedSource, 'messageHash' | 'key'> & {
+  readonly end: Pick<Transaction, 'lt' | 'utime'>;
+};
+
 /** Actions of a simulated trace that its caller sees. */
 export function actionsOfSimulated(
   actions: readonly Action[],
-  source: SimulatedSource,
+  { messageHash, key, end }: SimulatedActionsSource,
   supported: ReadonlySet<string>,
 ): readonly ShownAction[] {
-  const last = source.transactions.at(-1);
-  if (last === undefined) return [];
-  const { lt, utime } = openSimulated(last, source).transaction;
   const ofTrace = {
-    traceEndLt: lt,
-    traceEndUtime: utime,
+    traceEndLt: end.lt,
+    traceEndUtime: end.utime,
     traceMcSeqnoEnd: 0,
-    externalHash: viewBytesOrNull(source.messageHash),
-    externalHashNorm: viewBytesOrNull(source.key),
+    externalHash: viewBytesOrNull(messageHash),
+    externalHashNorm: viewBytesOrNull(key),
     finality: 'pending',
   } as const;
   return actions.map((action) => ofAction(action, ofTrace, null)).filter((action) => isVisible(action, supported));

@@ -1,5 +1,8 @@
+import { setImmediate as turn } from 'node:timers/promises';
+
 import { describe, expect, it } from 'vitest';
 
+import { formatRawAddress } from '#service/decode/address.ts';
 import type { Detector } from '#service/interfaces/detector.ts';
 import type { ChainSnapshot } from '#service/live/contracts/chain-snapshot.ts';
 import { createSimulatedDetection } from '#service/simulation/detection.ts';
@@ -17,7 +20,7 @@ function detectionThatFails(failure: Error) {
       return { facts: {}, lastTransLt: 1n };
     },
   };
-  return createSimulatedDetection({ after: new Map() }, { snapshot, detector });
+  return createSimulatedDetection({ after: new Map() }, { before: snapshot, detector });
 }
 
 describe('the kinds of accounts of a simulated trace', () => {
@@ -29,6 +32,24 @@ describe('the kinds of accounts of a simulated trace', () => {
       expect([[...found.keys()], detection.isIncomplete]).toEqual([[sound], true]);
     },
   );
+
+  it('are found by a single examination of each account, however often and at once it is named', async () => {
+    const chain = { readAccount: () => Promise.resolve({ code: null }) };
+    const before = { ...chain, foresee: () => chain } as unknown as ChainSnapshot;
+    const examined: string[] = [];
+    const detector: Detector = {
+      async detect(_, { account }) {
+        examined.push(formatRawAddress(account));
+        await turn();
+        return { facts: {}, lastTransLt: 1n };
+      },
+    };
+    const detection = createSimulatedDetection({ after: new Map() }, { before, detector });
+    const [twice, once] = await Promise.all([detection.detect([failing, sound, failing]), detection.detect([sound])]);
+    expect([[...twice.keys()], [...once.keys()]]).toEqual([[failing, sound], [sound]]);
+    await detection.detect([failing]);
+    expect(examined.toSorted()).toEqual([failing, sound]);
+  });
 
   it('are unknown when the virtual machine has no room', async () => {
     const detection = detectionThatFails(new TvmError('tvm_queue_full', { detail: 'calls wait' }));

@@ -6,8 +6,7 @@ import { pino } from 'pino';
 
 import { readExternalMessage } from '#service/live/send/external-message.ts';
 import { createPending, type Pending } from '#service/pending/pending.ts';
-import { viewPending, viewPendingTrace } from '#service/v3/views/pending-views.ts';
-import { actionsOfSimulated } from '#service/v3/views/simulated-views.ts';
+import { actionsOfPending, viewPending, viewPendingTrace } from '#service/v3/views/pending-views.ts';
 import { supportedTypes } from '#service/v3/request/action-versions.ts';
 import { shownIn, startEmulateUnderTest, type EmulateUnderTest } from '#test/service/emulate/emulate-under-test.ts';
 import { startForkedNetwork, type ForkedNetwork } from '#test/support/forked-network.ts';
@@ -54,7 +53,7 @@ describe('a pending trace and an emulation of the same message at the same head'
     await pending.refresh();
     const [found] = await pending.find({ hashes: [message.hash] });
     const [viewed] = await viewPending([found!], new AbortController().signal);
-    const actions = actionsOfSimulated(found!.actions, found!, supportedTypes([]));
+    const actions = actionsOfPending(found!, supportedTypes([]));
     const expected = JSON.parse(JSON.stringify(viewPendingTrace(viewed!, actions, { testOnly: false }))) as Record<
       string,
       unknown

@@ -13,6 +13,8 @@ import { TvmError } from '#service/tvm/errors.ts';
 import { writeShardAccount } from '#service/tvm/shard-account.ts';
 import { bagWithLeaves } from '#test/support/many-cells.ts';
 
+const { signal } = new AbortController();
+
 const account = Address.parseRaw(`0:${'1'.repeat(64)}`);
 
 /** `account_none` without a transaction. */
@@ -98,7 +100,7 @@ describe('work on large bags of cells leaves turns of the event loop to other re
       return Promise.resolve({ kind: 'transaction', transaction, shardAccount: noAccount() });
     });
     const turns = await turnsDuring(async () => {
-      const trace = await simulateMessage(chain, boc, { transactionsMax: 256, depthMax: 32 });
+      const trace = await simulateMessage(chain, boc, { transactionsMax: 256, depthMax: 32, signal });
       expect(trace).toMatchObject({ kind: 'trace', left: 40 });
     });
     expect(turns).toBeGreaterThan(8);
@@ -109,9 +111,32 @@ describe('work on large bags of cells leaves turns of the event loop to other re
     const chain = emptyChain(() => Promise.reject(new Error('nothing runs')));
     const turns = await turnsDuring(async () => {
       const id = { workchain: 0, id: account.hash };
-      const [boc] = (await overrideAccounts(chain, [{ account: id, data }])).values();
+      const [boc] = (await overrideAccounts(chain, [{ account: id, data }], signal)).values();
       expect(parseBoc(boc!).size).toBeGreaterThan(32_768);
     });
     expect(turns).toBeGreaterThan(8);
+  });
+});
+
+describe('work for a caller that leaves ends', () => {
+  const left = AbortSignal.abort(new Error('the caller left'));
+
+  it('before the cells of an overridden account', async () => {
+    const chain = emptyChain(() => Promise.reject(new Error('nothing runs')));
+    const id = { workchain: 0, id: account.hash };
+    const making = overrideAccounts(chain, [{ account: id, data: bagWithLeaves(16) }], left);
+    await expect(making).rejects.toThrow('the caller left');
+  });
+
+  it('before a message runs', async () => {
+    let runs = 0;
+    const chain = emptyChain(() => Promise.reject(new Error(`run ${++runs}`)));
+    const boc = beginCell()
+      .store(storeMessage(external({ to: account })))
+      .endCell()
+      .toBoc();
+    const running = simulateMessage(chain, boc, { transactionsMax: 256, depthMax: 32, signal: left });
+    await expect(running).rejects.toThrow('the caller left');
+    expect(runs).toBe(0);
   });
 });

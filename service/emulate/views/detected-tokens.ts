@@ -1,12 +1,6 @@
-import { parseBoc } from '#service/decode/boc.ts';
-import { methodIds } from '#service/decode/method-ids.ts';
-import { parseAddress } from '#service/decode/address.ts';
 import type { Detected } from '#service/interfaces/detector.ts';
-import type { SimulatedSnapshot } from '#service/live/contracts/chain-snapshot.ts';
-import type { TimeSlice } from '#service/runtime/time-slice.ts';
 import type { DescribedAccount } from '#service/v3/annotations/token-info-cache.ts';
-import type { AccountCode } from '#service/v3/views/account-interfaces.ts';
-import { viewAccountKey, viewBytes } from '#service/v3/request/scalars.ts';
+import { viewAccountKey } from '#service/v3/request/scalars.ts';
 import { describeToken, describeWallet, type DescribedToken } from '#service/v3/views/token-info.ts';
 
 /** Nothing is fetched from outside of the chain. */
@@ -36,28 +30,4 @@ export function describeDetected(detected: Detected): DescribedAccount | undefin
     isIndexed: tokens.every(({ isIndexed }) => isIndexed),
     infos: infos.map((info) => JSON.stringify(info)).join(','),
   };
-}
-
-/** Codes of accounts as a simulation leaves them, by raw address. Rejects as `SimulatedSnapshot.readAccount` does, and when the pacer ends. */
-export async function readCodes(
-  snapshot: Pick<SimulatedSnapshot, 'readAccount'>,
-  accounts: readonly string[],
-  pacer: TimeSlice,
-): Promise<ReadonlyMap<string, AccountCode>> {
-  const codes = new Map<string, AccountCode>();
-  for (const raw of accounts) {
-    const address = parseAddress(raw);
-    if (address === undefined) continue;
-    await pacer.pause();
-    const { code } = await snapshot.readAccount({ workchain: address.workchain, id: address.id });
-    codes.set(raw, codeOf(code));
-  }
-  return codes;
-}
-
-function codeOf(code: Buffer | null): AccountCode {
-  if (code === null) return { codeHash: null, methods: null };
-  const table = parseBoc(code);
-  const root = table.roots[0]!;
-  return { codeHash: viewBytes(table.hash(root)), methods: methodIds(table, root) };
 }
