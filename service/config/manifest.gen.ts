@@ -546,8 +546,10 @@ export type TonApi = {
         readonly nodeName?: string;
         /** May not be set. */
         readonly restartPolicy?: string;
-        /** May not be set. serviceAccountName takes its place. */
+        /** May not be set. podTemplate.serviceAccountName has its place. */
         readonly serviceAccount?: string;
+        /** May not be set. podTemplate.serviceAccountName has its place. */
+        readonly serviceAccountName?: string;
         /** May not be set. rollout.drainSeconds and requestTimeout make it. */
         readonly terminationGracePeriodSeconds?: number;
         /** Security of the pod besides what the restricted level needs, as supplementalGroups. */
@@ -1585,6 +1587,7 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
                 nodeName: { type: 'string', maxLength: 1024 },
                 restartPolicy: { type: 'string', maxLength: 1024 },
                 serviceAccount: { type: 'string', maxLength: 1024 },
+                serviceAccountName: { type: 'string', maxLength: 1024 },
                 terminationGracePeriodSeconds: { type: 'integer', format: 'int64' },
                 securityContext: {
                   type: 'object',

@@ -20,6 +20,7 @@ const podFields = [
   'nodeName',
   'restartPolicy',
   'serviceAccount',
+  'serviceAccountName',
   'terminationGracePeriodSeconds',
 ] as const;
 
@@ -41,9 +42,11 @@ const containerFields = [
   'workingDir',
 ] as const;
 
-const ownContainers: readonly string[] = ['api', 'indexer', 'metadata', 'migration'];
+/** Containers of the operator that take additions of the author. The embedded Redis is no part of the service and takes none. */
+export const ownContainers = ['api', 'indexer', 'metadata', 'migration'] as const;
 const ownVariables: readonly string[] = ['NODE_NAME', 'NODE_OPTIONS', 'POD_IP', 'POD_NAME'];
-const ownVolumes: readonly string[] = [
+/** Names of volumes that the operator makes. */
+export const ownVolumes: readonly string[] = [
   'config',
   'data',
   'keyring',
@@ -73,9 +76,9 @@ export const podTemplateRules: readonly Rule[] = [
   ]),
   ...containerFields.map((field) =>
     rule(containers, `!${isOwn} || !has(self.${field})`, ['name'], (container: Container) => [
-      ownContainers.includes(container.name) && container[field] !== undefined,
+      isOwnContainer(container) && container[field] !== undefined,
       field,
-      `expected none, since ${container.name} is a container of the operator`,
+      `expected no ${field}, because ${container.name} is a container of the operator`,
     ]),
   ),
   rule(
@@ -85,7 +88,7 @@ export const podTemplateRules: readonly Rule[] = [
     ({ name, lifecycle }: Container) => [
       name === 'api' && lifecycle?.preStop !== undefined,
       'lifecycle.preStop',
-      'expected none, since the operator sets that of api',
+      'expected no preStop, because the operator sets that of api',
     ],
   ),
   rule(
@@ -93,7 +96,7 @@ export const podTemplateRules: readonly Rule[] = [
     `!${isOwn} || !has(self.env) || self.env.all(e, !(e.name in ${listed(ownVariables)}))`,
     ['name', 'env'],
     ({ name, env = [] }: Container) => [
-      ownContainers.includes(name) && env.some((variable) => ownVariables.includes(variable.name)),
+      isOwnContainer({ name }) && env.some((variable) => ownVariables.includes(variable.name)),
       'env',
       `expected none of ${ownVariables.join(', ')}, which are the operator's own`,
     ],
@@ -103,7 +106,7 @@ export const podTemplateRules: readonly Rule[] = [
     `!${isOwn} || !has(self.volumeMounts) || self.volumeMounts.all(m, m.mountPath != '/tmp' && !m.mountPath.startsWith('/etc/tonplane') && !m.mountPath.startsWith('/var/lib/tonplane'))`,
     ['name', 'volumeMounts'],
     ({ name, volumeMounts = [] }: Container) => [
-      ownContainers.includes(name) && volumeMounts.some(({ mountPath }) => isOwnPath(mountPath)),
+      isOwnContainer({ name }) && volumeMounts.some(({ mountPath }) => isOwnPath(mountPath)),
       'volumeMounts',
       'expected no path of /tmp, /etc/tonplane and /var/lib/tonplane',
     ],
@@ -114,8 +117,12 @@ function absent(scope: string, field: string): Rule {
   return rule(scope, `!has(self.${field})`, [], (self: Fields) => [
     self[field] !== undefined,
     field,
-    'expected none: the operator decides it',
+    `expected no ${field}, because the operator decides it`,
   ]);
+}
+
+function isOwnContainer({ name }: { readonly name: string }): boolean {
+  return ownContainers.some((own) => own === name);
 }
 
 function isOwnPath(path: string): boolean {

@@ -8,7 +8,15 @@ export const postgresPartNames = ['host', 'port', 'database', 'user', 'password'
 export type PostgresPartName = (typeof postgresPartNames)[number];
 
 /** URIs of the database and of its replica. Undefined while a part is missing. */
-export type PostgresUris = { readonly uri: string | undefined; readonly replicaUri: string | undefined };
+type PostgresUris = {
+  readonly uri: string | undefined;
+  readonly replicaUri: string | undefined;
+  /** Parts of `uri` without a value. */
+  readonly missing: readonly PostgresPartName[];
+};
+
+/** Parts of the URI of the database. */
+const neededParts = ['host', 'port', 'database', 'user', 'password'] as const;
 
 const DEFAULT_PORT = '5432';
 
@@ -26,7 +34,8 @@ export function urisOfParts(
     return (part?.value ?? (part?.secretRef && secretOf(name)))?.trim();
   };
   const [database, user, password] = [valueOf('database'), valueOf('user'), valueOf('password')];
-  const port = parts.port === undefined ? DEFAULT_PORT : valueOf('port');
+  const [mainHost, port] = [valueOf('host'), parts.port === undefined ? DEFAULT_PORT : valueOf('port')];
+  const given = { host: mainHost, port, database, user, password };
   const uriAt = (host: string | undefined): string | undefined => {
     const needed = [host, port, database, user, password];
     if (host === undefined || needed.some((text) => text === undefined || text === '')) return undefined;
@@ -36,7 +45,8 @@ export function urisOfParts(
     return `postgresql://${name}:${of}@${address}:${port}/${to}${mode}`;
   };
   return {
-    uri: uriAt(valueOf('host')),
+    uri: uriAt(mainHost),
     replicaUri: parts.readOnlyHost === undefined ? undefined : uriAt(valueOf('readOnlyHost')),
+    missing: neededParts.filter((name) => given[name] === undefined || given[name] === ''),
   };
 }

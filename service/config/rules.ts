@@ -2,6 +2,7 @@ import { durationMs } from './duration.ts';
 import type { ConfigProblem } from './errors.ts';
 import type { TonApi } from './manifest.gen.ts';
 import { podTemplateRules } from './pod-template-rules.ts';
+import { postgresPartNames } from './postgres-parts.ts';
 import { rule, type Rule } from './rule.ts';
 
 type Spec = TonApi['spec'];
@@ -11,6 +12,9 @@ type Item<L> = L extends readonly (infer T)[] ? T : never;
 const NAME_LENGTH_MAX = 40;
 const REQUEST_TIMEOUT_MIN_MS = 100;
 const REQUEST_TIMEOUT_MAX_MS = 300_000;
+
+/** Parts that take a value too. A password comes from a Secret alone. */
+const partsWithValue = postgresPartNames.filter((part) => part !== 'password');
 
 function caBundleRule(scope: string): Rule {
   return rule(
@@ -23,6 +27,20 @@ function caBundleRule(scope: string): Rule {
       `expected exactly one of secretRef, configMapRef, got ${secretRef === undefined ? 'neither' : 'both'}`,
     ],
   );
+}
+
+/** Rule that a spec needs `postgres`, except where `without` holds in CEL. `cause` names the field that needs it. */
+function postgresRule(
+  without: string,
+  reads: readonly string[],
+  isNeeded: (spec: Spec) => boolean,
+  cause: string,
+): Rule {
+  return rule('spec', `${without} || has(self.postgres)`, reads, (spec: Spec) => [
+    isNeeded(spec) && spec.postgres === undefined,
+    'postgres',
+    `expected postgres with secretRef or parts, because ${cause}, got nothing`,
+  ]);
 }
 
 /** Every rule of the TonApi about one state. Rules about a change (`oldSelf`) have no previous state to compare here. */
@@ -61,21 +79,9 @@ export const rules: readonly Rule[] = [
       return [broken, 'requestTimeout', `expected a duration from 100ms to 5m, got ${requestTimeout}`];
     },
   ),
-  rule('spec', '!has(self.indexer) || has(self.postgres)', [], (spec: Spec) => [
-    spec.indexer !== undefined && spec.postgres === undefined,
-    'postgres',
-    'expected a secretRef, because indexer is set, got nothing',
-  ]),
-  rule('spec', '!has(self.tokenMetadata) || has(self.postgres)', [], (spec: Spec) => [
-    spec.tokenMetadata !== undefined && spec.postgres === undefined,
-    'postgres',
-    'expected a secretRef, because tokenMetadata is set, got nothing',
-  ]),
-  rule('spec', "!('v3' in self.surfaces) || has(self.postgres)", ['surfaces'], (spec: Spec) => [
-    spec.surfaces.includes('v3') && spec.postgres === undefined,
-    'postgres',
-    'expected a secretRef, because surfaces has v3, got nothing',
-  ]),
+  postgresRule('!has(self.indexer)', [], ({ indexer }) => indexer !== undefined, 'indexer is set'),
+  postgresRule('!has(self.tokenMetadata)', [], (spec) => spec.tokenMetadata !== undefined, 'tokenMetadata is set'),
+  postgresRule("!('v3' in self.surfaces)", ['surfaces'], ({ surfaces }) => surfaces.includes('v3'), 'surfaces has v3'),
   rule('spec', "self.surfaces.exists(s, s != 'stream')", ['surfaces'], ({ surfaces }: Spec) => [
     surfaces.every((surface) => surface === 'stream'),
     'surfaces',
@@ -161,7 +167,17 @@ export const rules: readonly Rule[] = [
       `expected exactly one of secretRef, parts, got ${secretRef === undefined ? 'neither' : 'both'}`,
     ],
   ),
-  ...(['host', 'port', 'database', 'user', 'readOnlyHost'] as const).map((part) =>
+  rule(
+    'spec.postgres',
+    '!has(self.readOnlySecretRef) || !has(self.parts) || !has(self.parts.readOnlyHost)',
+    [],
+    ({ readOnlySecretRef, parts }: NonNullable<Spec['postgres']>) => [
+      readOnlySecretRef !== undefined && parts?.readOnlyHost !== undefined,
+      '',
+      'expected at most one of readOnlySecretRef, parts.readOnlyHost, got both',
+    ],
+  ),
+  ...partsWithValue.map((part) =>
     rule(
       `spec.postgres.parts.${part}`,
       'has(self.value) != has(self.secretRef)',
@@ -263,7 +279,7 @@ export const rules: readonly Rule[] = [
     ({ type, loadBalancerClass, loadBalancerSourceRanges }: NonNullable<Spec['service']>) => [
       type !== 'LoadBalancer' && (loadBalancerClass !== undefined || loadBalancerSourceRanges !== undefined),
       'type',
-      `expected LoadBalancer, since ${loadBalancerClass === undefined ? 'loadBalancerSourceRanges' : 'loadBalancerClass'} is set, got ${type}`,
+      `expected LoadBalancer, because ${loadBalancerClass === undefined ? 'loadBalancerSourceRanges' : 'loadBalancerClass'} is set, got ${type}`,
     ],
   ),
   rule(
@@ -273,7 +289,7 @@ export const rules: readonly Rule[] = [
     ({ type, externalTrafficPolicy }: NonNullable<Spec['service']>) => [
       type === 'ClusterIP' && externalTrafficPolicy !== undefined,
       'type',
-      `expected LoadBalancer or NodePort, since externalTrafficPolicy is set, got ${type}`,
+      `expected LoadBalancer or NodePort, because externalTrafficPolicy is set, got ${type}`,
     ],
   ),
   rule(
@@ -283,7 +299,7 @@ export const rules: readonly Rule[] = [
     ({ maxSurge, maxUnavailable = 0 }: NonNullable<Spec['rollout']>) => [
       [maxSurge, maxUnavailable].every((pods) => pods === 0 || pods === '0%'),
       'maxUnavailable',
-      `expected more than 0, since maxSurge is ${maxSurge}, got ${maxUnavailable}`,
+      `expected more than 0, because maxSurge is ${maxSurge}, got ${maxUnavailable}`,
     ],
   ),
   rule(

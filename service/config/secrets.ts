@@ -8,6 +8,8 @@ export type ManifestSecrets = {
   readonly redisUrl: string | undefined;
   readonly redisCa: CaBundle | undefined;
   readonly postgresUrl: string | undefined;
+  /** Parts of `postgres.parts` without a value. The URL is undefined then. */
+  readonly postgresMissing: readonly PostgresPartName[];
   readonly postgresReplicaUrl: string | undefined;
   readonly postgresCa: CaBundle | undefined;
   readonly tracingCa: CaBundle | undefined;
@@ -49,6 +51,7 @@ export function secretsOfManifest(
     redisUrl: valueOf(rateLimits.redis.secretRef),
     redisCa: bundleOf(rateLimits.redis.caBundle),
     postgresUrl: made === undefined ? valueOf(postgres?.secretRef) : made.uri,
+    postgresMissing: made?.missing ?? [],
     postgresReplicaUrl: made?.replicaUri ?? valueOf(postgres?.readOnlySecretRef),
     postgresCa: bundleOf(postgres?.caBundle),
     metadataCa: bundleOf(tonApi.spec.tokenMetadata?.caBundle),

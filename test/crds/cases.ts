@@ -166,6 +166,17 @@ export const tonApiCases: readonly RuleCase[] = [
     accepted: set({ postgres: { ...postgres, readOnlySecretRef: { name: 'replica' } } }),
     refused: set({ postgres: { readOnlySecretRef: { name: 'replica' } } }),
   },
+  {
+    message: 'set at most one of readOnlySecretRef, parts.readOnlyHost',
+    field: 'spec.postgres',
+    accepted: set({ postgres: { parts: connection, readOnlySecretRef: { name: 'replica' } } }),
+    refused: set({
+      postgres: {
+        parts: { ...connection, readOnlyHost: { value: 'replica.example.com' } },
+        readOnlySecretRef: { name: 'replica' },
+      },
+    }),
+  },
   ...['host', 'port', 'database', 'user', 'readOnlyHost'].map((part) => ({
     message: 'set exactly one of value, secretRef',
     field: `spec.postgres.parts.${part}`,

@@ -20,6 +20,7 @@ const podFields: Fields = {
   nodeName: 'x',
   restartPolicy: 'Always',
   serviceAccount: 'x',
+  serviceAccountName: 'x',
   terminationGracePeriodSeconds: 1,
 };
 
@@ -55,7 +56,7 @@ export const podTemplateCases: readonly RuleCase[] = [
   ...Object.entries(podFields).map(([field, value]) => ({
     message: `${field} may not be set`,
     field: `${scope}.${field}`,
-    accepted: podSpec({ dnsPolicy: 'Default', runtimeClassName: 'gvisor', serviceAccountName: 'x' }),
+    accepted: podSpec({ dnsPolicy: 'Default', runtimeClassName: 'gvisor' }),
     refused: podSpec({ [field]: value }),
   })),
   ...Object.entries(securityFields).map(([field, value]) => ({

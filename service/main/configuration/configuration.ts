@@ -65,8 +65,8 @@ export function loadConfiguration(args: Arguments, environment: NodeJS.ProcessEn
       redisUrl,
       postgresUrl,
       postgresReplicaUrl:
-        given.postgresReplicaUrl ??
-        checked(postgresUrlProblem, 'spec.postgres.readOnlySecretRef', secrets.postgresReplicaUrl),
+        given.postgresReplicaUrl ?? checked(postgresUrlProblem, 'spec.postgres (replica)', secrets.postgresReplicaUrl),
+      postgresMissing: secrets.postgresMissing,
       redisCa,
       postgresCa,
       tracingCa,
@@ -156,8 +156,8 @@ function authoritiesOf(
 function checkedTls(loaded: Loaded): Loaded {
   const problemOf: UrlProblem = (url) => postgresTlsProblem(url, loaded.postgresCa);
   checked((url) => redisTlsProblem({ url, ca: loaded.redisCa }), 'spec.rateLimits.redis.secretRef', loaded.redisUrl);
-  checked(problemOf, 'spec.postgres.secretRef', loaded.postgresUrl);
-  checked(problemOf, 'spec.postgres.readOnlySecretRef', loaded.postgresReplicaUrl);
+  checked(problemOf, 'spec.postgres', loaded.postgresUrl);
+  checked(problemOf, 'spec.postgres (replica)', loaded.postgresReplicaUrl);
   return loaded;
 }
 

@@ -20,6 +20,8 @@ export type Loaded = {
   /** URLs of the index, and of its read replica; secrets too. Undefined: the same database, or no index. */
   readonly postgresUrl: string | undefined;
   readonly postgresReplicaUrl: string | undefined;
+  /** Parts of `spec.postgres.parts` without a value. The URL is undefined then. */
+  readonly postgresMissing?: readonly string[];
   /** Authorities of Postgres, certificates in PEM; undefined: as the URLs say. */
   readonly postgresCa: string | undefined;
   /** The same of the collector of traces. */

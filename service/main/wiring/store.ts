@@ -8,7 +8,9 @@ import { StartError } from '../errors.ts';
 import type { Loaded } from '../configuration/hot-reload.ts';
 
 /** URLs of the index and of its read replica, which are secrets, with the certificate authorities of both. */
-export type PostgresUrls = Partial<Pick<Loaded, 'postgresUrl' | 'postgresReplicaUrl' | 'postgresCa'>>;
+export type PostgresUrls = Partial<
+  Pick<Loaded, 'postgresUrl' | 'postgresReplicaUrl' | 'postgresMissing' | 'postgresCa'>
+>;
 
 /**
  * The index of a configuration, not connected yet.
@@ -17,13 +19,17 @@ export type PostgresUrls = Partial<Pick<Loaded, 'postgresUrl' | 'postgresReplica
  */
 export function openStore(
   { postgres, requestTimeoutMs }: Pick<ServiceConfig, 'postgres' | 'requestTimeoutMs'>,
-  { postgresUrl, postgresReplicaUrl, postgresCa }: PostgresUrls,
+  { postgresUrl, postgresReplicaUrl, postgresMissing = [], postgresCa }: PostgresUrls,
   { logger, register, tracer }: { readonly logger: Logger; readonly register: Registry; readonly tracer: Tracer },
 ): Store {
   if (postgres === null) throw missing('spec.postgres: expected the database of the index, got nothing');
   if (postgresUrl === undefined) {
+    const named = '--postgres-url, --postgres-file, TONPLANE_POSTGRES_URL';
+    if (postgresMissing.length > 0) {
+      const parts = `${postgresMissing.join(', ')} in --postgres-folder or in Secrets in the manifest's file`;
+      throw missing(`spec.postgres.parts: expected ${parts}, or ${named}, got none`);
+    }
     const secret = postgres.secret === null ? '' : `, or a Secret ${postgres.secret.name} in the manifest's file`;
-    const named = '--postgres-url, --postgres-file, every part in --postgres-folder, TONPLANE_POSTGRES_URL';
     throw missing(`expected ${named}${secret}, got none`);
   }
   return createStore(

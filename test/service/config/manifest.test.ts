@@ -12,6 +12,8 @@ function linesOf(change: Parameters<typeof manifestOf>[0]): string[] {
 }
 
 const postgres = { secretRef: { name: 'pg' } };
+const given = { value: 'x' };
+const connection = { host: given, database: given, user: given, password: postgres, readOnlyHost: given };
 
 describe('a manifest is taken', () => {
   it.each<[string, Parameters<typeof manifestOf>[0]]>([
@@ -176,10 +178,29 @@ describe('a manifest is refused', () => {
     ],
     ['spec.surfaces[1]: expected each value once, got "v2" again', (spec) => void (spec['surfaces'] = ['v2', 'v2'])],
     [
-      'spec.postgres: expected a secretRef, because surfaces has v3, got nothing',
+      'spec.postgres: expected postgres with secretRef or parts, because surfaces has v3, got nothing',
       (spec) => void (spec['surfaces'] = ['v3']),
     ],
-    ['spec.postgres: expected a secretRef, because indexer is set, got nothing', (spec) => void (spec['indexer'] = {})],
+    [
+      'spec.postgres: expected postgres with secretRef or parts, because indexer is set, got nothing',
+      (spec) => void (spec['indexer'] = {}),
+    ],
+    [
+      'spec.postgres: expected at most one of readOnlySecretRef, parts.readOnlyHost, got both',
+      (spec) => void (spec['postgres'] = { parts: connection, readOnlySecretRef: { name: 'replica' } }),
+    ],
+    [
+      'spec.podTemplate.spec.serviceAccountName: expected no serviceAccountName, because the operator decides it',
+      (spec) => void (spec['podTemplate'] = { spec: { serviceAccountName: 'reader' } }),
+    ],
+    [
+      'spec.podTemplate.spec.containers[0].image: expected no image, because api is a container of the operator',
+      (spec) => void (spec['podTemplate'] = { spec: { containers: [{ name: 'api', image: 'x' }] } }),
+    ],
+    [
+      'spec.podTemplate.spec.containers[0].lifecycle.preStop: expected no preStop, because the operator sets that of api',
+      (spec) => void (spec['podTemplate'] = { spec: { containers: [{ name: 'api', lifecycle: { preStop: {} } }] } }),
+    ],
     [
       'spec.indexer.partitions: expected 1, because mode is SingleWriter, got 4',
       (spec) => Object.assign(spec, { postgres, indexer: { partitions: 4 } }),

@@ -19,7 +19,7 @@ const secrets: Partial<Record<PostgresPartName, string | undefined>> = {
 };
 
 describe('a connection to Postgres from its parts', () => {
-  it.each<[string, Partial<PostgresParts>, typeof secrets, string | undefined]>([
+  it.each<[string, Partial<PostgresParts>, typeof secrets, string | undefined, PostgresPartName[]?]>([
     ['has the usual port', {}, {}, 'postgresql://app:s3cret@db.example.com:5432/ton'],
     ['has a port of its own', { port: { value: '5433' } }, {}, 'postgresql://app:s3cret@db.example.com:5433/ton'],
     [
@@ -52,12 +52,17 @@ describe('a connection to Postgres from its parts', () => {
       {},
       'postgresql://app:s3cret@db.example.com:5432/ton?sslmode=verify-full',
     ],
-    ['is missing without a password', {}, { password: undefined }, undefined],
-    ['is missing with an empty user', {}, { user: '' }, undefined],
-    ['is missing without the port of its Secret', { port: secretRef('port') }, {}, undefined],
-  ])('%s', (_case, changes, values, uri) => {
+    ['is missing without a password', {}, { password: undefined }, undefined, ['password']],
+    ['is missing with an empty user', {}, { user: '' }, undefined, ['user']],
+    ['is missing without the port of its Secret', { port: secretRef('port') }, {}, undefined, ['port']],
+    ['names every missing part', {}, { user: '', password: undefined }, undefined, ['user', 'password']],
+  ])('%s', (_case, changes, values, uri, missing = []) => {
     const given = { ...secrets, ...values };
-    expect(urisOfParts({ ...parts, ...changes }, (name) => given[name])).toEqual({ uri, replicaUri: undefined });
+    expect(urisOfParts({ ...parts, ...changes }, (name) => given[name])).toEqual({
+      uri,
+      replicaUri: undefined,
+      missing,
+    });
   });
 
   it('reaches a replica with the same credentials', () => {

@@ -70,7 +70,7 @@ describe('token metadata in a manifest', () => {
 
   it('token metadata is refused without a database', () => {
     expect(problemLines(manifestOf((spec) => void (spec['tokenMetadata'] = {})))).toEqual([
-      'spec.postgres: expected a secretRef, because tokenMetadata is set, got nothing',
+      'spec.postgres: expected postgres with secretRef or parts, because tokenMetadata is set, got nothing',
     ]);
   });
 });

@@ -111,7 +111,7 @@ describe('a URL of Postgres', () => {
     const uri = file('uri', 'postgres://user:password@host/ton?sslmode=verify-ca');
     const text = manifestOf((whole) => Object.assign(whole, { postgres: { secretRef: { name: 'database' } } }));
     const args = ['--postgres-file', uri];
-    expect(() => load(text, ...args)).toThrow('spec.postgres.secretRef: sslmode: expected a root for verify-ca');
+    expect(() => load(text, ...args)).toThrow('spec.postgres: sslmode: expected a root for verify-ca');
     expect(load(text, ...args, '--postgres-ca-file', file('root.crt', certificate)).postgresUrl).toContain('verify-ca');
   });
 });
