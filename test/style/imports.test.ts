@@ -23,7 +23,7 @@ const allowed: Record<string, readonly string[]> = {
   contract: ['error', 'decode', 'pool', 'runtime', 'tvm'],
   live: ['error', 'contract', 'decode', 'pool', 'proof', 'tvm', 'liteserver', 'runtime'],
   simulation: ['error', 'decode', 'live', 'tvm', 'actions', 'interfaces', 'runtime'],
-  pending: ['error', 'decode', 'live', 'simulation', 'actions', 'interfaces', 'contract'],
+  pending: ['error', 'decode', 'live', 'simulation', 'actions', 'interfaces', 'contract', 'runtime'],
   v2: ['error', 'contract', 'decode', 'live', 'runtime', 'tvm'],
   v3: ['error', 'contract', 'decode', 'live', 'pending', 'simulation', 'store', 'actions', 'runtime', 'tvm'],
   emulate: ['error', 'contract', 'decode', 'live', 'interfaces', 'simulation', 'store', 'v3', 'runtime', 'tvm'],
