@@ -30,7 +30,7 @@ export function cellEntry(type: 'cell' | 'slice' | 'builder', cell: StackCell, r
 }
 
 /** Most arguments of a call. Each argument is a cell deeper than the one before it, and a bag of cells has 1,024 levels. */
-const ARGUMENTS_MAX = DEPTH_MAX;
+export const ARGUMENTS_MAX = DEPTH_MAX;
 
 /**
  * Returns the arguments of a call, if they are few enough for the VM. Reads no argument: a long stack costs its caller's parsing alone.

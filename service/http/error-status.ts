@@ -81,6 +81,7 @@ const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['not_runnable', [422, ownMessage]],
   ['body_not_json', [422, (error) => `failed to parse request: ${error.message}`]],
   ['body_encoded', [415, ownMessage]],
+  ['stack_too_long', [422, stackRefusal]],
   ['not_json', [415, 'expected the media type application/json']],
   ['body_too_large', [413, 'request body too large']],
   ['body_slow', [408, 'request body took too long']],

@@ -6,6 +6,7 @@ import type { RefusalCode, Refused } from '../limits/limits.ts';
  * - `not_found`, `wrong_method`, `url_too_long`, `bad_url`, `headers_too_large`: the request line and the headers
  * - `body_too_large`, `body_not_json`, `body_slow`, `body_cut`: the body
  * - `body_encoded`: the body is compressed
+ * - `stack_too_long`: a get-method has more arguments than the VM takes
  * - `not_json`: the body's media type is not JSON, although it must be
  * - `too_many_in_flight`: the process has its maximum of requests in flight
  * - `request_timeout`: the request's time is over; `caller_gone`: the caller has disconnected
@@ -22,6 +23,7 @@ export type HttpErrorCode =
   | 'body_not_json'
   | 'not_json'
   | 'body_encoded'
+  | 'stack_too_long'
   | 'body_slow'
   | 'body_cut'
   | 'too_many_in_flight'

@@ -1,20 +1,18 @@
 import { parse } from 'lossless-json';
 
+import { ARGUMENTS_MAX } from '../contract/stack-arguments.ts';
 import { HttpError } from './errors.ts';
 
 /** Depth of arrays and objects in each other: deep stacks of get-methods (service/v2/README.md#transport). */
 const DEPTH_MAX = 2048;
 
-/**
- * Values in one body. 200,000 take 20 to 60 ms. The longest stack, 8,000 typed entries, has 48,000 in 700 KB. A body full of the
- * smallest cells as objects has 170,000.
- */
+/** Values in one body. 200,000 take 20 to 60 ms. A body full of the smallest cells as objects has 170,000. */
 const VALUES_MAX = 200_000;
 
 /** Fields of one object. The contract has some 20 names. All-different names take the parser much longer than values do. */
 const FIELDS_MAX = 1_000;
 
-/** Integers beyond 2^53 in one body: twice as many as the longest stack has. A conversion takes half a microsecond. */
+/** Integers beyond 2^53 in one body. A conversion takes half a microsecond. */
 const LONG_INTEGERS_MAX = 16_000;
 
 /** A shorter body cannot exceed a bound. A level takes two bytes, a value at least two, a field at least six. */
@@ -29,9 +27,10 @@ const DIGITS_MAX = 100;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Parses a JSON body exactly: integers beyond 2^53 become bigint, as shards and logical times need. Throws HttpError `body_not_json`.
+ * Parses a JSON body exactly: integers beyond 2^53 become bigint, as shards and logical times need.
  * A short body takes V8's parser, which is twice as fast. That parser also enters each string of up to ten characters into a table of the
  * whole process. Millions of them, from long bodies, stop the process for half a second when the table grows.
+ * @throws HttpError `body_not_json`, `stack_too_long`
  */
 export function parseJson(bytes: Uint8Array): unknown {
   const isShort = bytes.length <= bytesAlwaysFine;
@@ -71,16 +70,20 @@ function decodeText(bytes: Uint8Array): string {
 const quote = 0x22;
 const backslash = 0x5c;
 const comma = 0x2c;
+const colon = 0x3a;
 const openBracket = 0x5b;
 const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
-/** Checks depth, values and fields in one pass over the bytes outside strings, before anything is built. */
+/** Field of every get-method's arguments. */
+const stackField = Buffer.from('"stack"');
+
+/** Checks depth, values, fields and arguments in one pass over the bytes outside strings, before anything is built. */
 function refuseExcess(bytes: Uint8Array): void {
-  /** Per level: items after the first, and whether the items are fields. */
+  /** Per level: items after the first, and the kind of list. */
   const items = new Uint32Array(DEPTH_MAX + 1);
-  const isObject = new Uint8Array(DEPTH_MAX + 1);
+  const lists: (ListBound | null)[] = [null];
   let depth = 0;
   let values = 1;
   for (let at = 0; at < bytes.length; at++) {
@@ -88,16 +91,43 @@ function refuseExcess(bytes: Uint8Array): void {
     if (byte === quote) at = stringEnd(bytes, at);
     else if (byte === comma) {
       values++;
-      if (++items[depth]! >= FIELDS_MAX && isObject[depth] === 1) throw tooMany(FIELDS_MAX, 'fields in an object');
+      const list = lists[depth];
+      if (++items[depth]! >= (list?.max ?? VALUES_MAX)) throw list?.refusal() ?? tooMany(VALUES_MAX, 'values');
     } else if (byte === closeBracket || byte === closeBrace) depth = Math.max(0, depth - 1);
     else if (byte === openBracket || byte === openBrace) {
       values++;
       if (++depth > DEPTH_MAX) throw new HttpError('body_not_json', `nested deeper than ${DEPTH_MAX}`);
       items[depth] = 0;
-      isObject[depth] = byte === openBrace ? 1 : 0;
+      lists[depth] = byte === openBrace ? objectBound : isStack(bytes, at) ? stackBound : null;
     }
     if (values > VALUES_MAX) throw tooMany(VALUES_MAX, 'values');
   }
+}
+
+/** Bound on the items of one kind of list. */
+type ListBound = { readonly max: number; readonly refusal: () => HttpError };
+
+const objectBound: ListBound = { max: FIELDS_MAX, refusal: () => tooMany(FIELDS_MAX, 'fields in an object') };
+
+/** A longer stack is refused here: 8,000 arguments take the parser 3 to 8 ms. */
+const stackBound: ListBound = {
+  max: ARGUMENTS_MAX,
+  refusal: () => new HttpError('stack_too_long', `more than ${ARGUMENTS_MAX} arguments`),
+};
+
+/** Returns whether the list that opens at `start` is the value of a field `stack`. */
+function isStack(bytes: Uint8Array, start: number): boolean {
+  const colonAt = lastVisible(bytes, start - 1);
+  if (bytes[colonAt] !== colon) return false;
+  const nameEnd = lastVisible(bytes, colonAt - 1) + 1;
+  const nameStart = nameEnd - stackField.length;
+  return nameStart >= 0 && stackField.equals(bytes.subarray(nameStart, nameEnd));
+}
+
+/** Returns the last index up to `at` that is no blank, or -1. */
+function lastVisible(bytes: Uint8Array, at: number): number {
+  while (at >= 0 && bytes[at]! <= 0x20) at--;
+  return at;
 }
 
 function tooMany(max: number, what: string): HttpError {

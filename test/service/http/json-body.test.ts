@@ -10,7 +10,7 @@ function refusal(bytes: Uint8Array): string {
   try {
     parseJson(bytes);
   } catch (error) {
-    if (error instanceof HttpError && error.code === 'body_not_json') return error.message;
+    if (error instanceof HttpError && ['body_not_json', 'stack_too_long'].includes(error.code)) return error.message;
     throw error;
   }
   return 'accepted';
@@ -18,6 +18,9 @@ function refusal(bytes: Uint8Array): string {
 
 const fields = (count: number): string =>
   `[[1],{${Array.from({ length: count }, (_, at) => `"field ${at}":{"a":[1,2]}`).join(',')}},{}]`;
+
+/** A list of numbers as arguments. */
+const numbers = (count: number): string => `[${Array(count).fill('["num","1"]').join(',')}]`;
 
 describe('a JSON body', () => {
   const nested = { a: [{ b: [-12_345_678_901_234_567_890n, '-12345678901234567890'] }] };
@@ -94,6 +97,22 @@ describe('a JSON body', () => {
     ['an unfinished string', `{"a":"${'\\"'.repeat(100_000)}`, unterminated],
   ])('with %s is judged by its shape', (_what, text, expected) => {
     expect(refusal(Buffer.from(text))).toEqual(expected);
+  });
+
+  it.each([
+    ['1,024 arguments', `{"stack":${numbers(1024)}}`, 'accepted'],
+    ['1,025 arguments', `{"stack":${numbers(1025)}}`, 'more than 1024 arguments'],
+    ['1,025 arguments within parameters', `{"params":{"stack" :\n ${numbers(1025)}}}`, 'more than 1024 arguments'],
+    [
+      '8,000 arguments that are not JSON behind the bound',
+      `{"stack":[${'1,'.repeat(8000)}`,
+      'more than 1024 arguments',
+    ],
+    ['1,025 items of an argument', `{"stack":[["tuple",${numbers(1025)}]]}`, 'accepted'],
+    ['1,025 items of another list', `{"stacks":${numbers(1025)}}`, 'accepted'],
+    ['1,025 items beside the name in a string', `[${JSON.stringify('"stack":')},${numbers(1025)}]`, 'accepted'],
+  ])('with %s is judged by its arguments before it is parsed', (_what, text, expected) => {
+    expect(refusal(Buffer.from(text))).toBe(expected);
   });
 
   it('that is not UTF-8 is refused', () => {
