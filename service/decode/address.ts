@@ -76,6 +76,11 @@ export function formatFriendlyAddress(address: { workchain: number; id: Buffer }
   return bytes.toString(urlSafe ? 'base64url' : 'base64');
 }
 
+/** True for a workchain of 8 bits. Friendly addresses and messages have no more. */
+export function fitsFriendly({ workchain }: { readonly workchain: number }): boolean {
+  return workchain === (workchain << 24) >> 24;
+}
+
 /** CRC-16/XMODEM, polynomial 0x1021; get-method ids and friendly addresses use it. @param end of the covered bytes */
 export function crc16(bytes: Uint8Array, end = bytes.length): number {
   let crc = 0;

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** Result of a run; `failed` for every error that the contract of an account did not cause. */
-export type RunOutcome = 'whole' | 'incomplete' | 'rejected' | 'failed';
+/** Result of a run: `rejected` by the contract of the account, `refused` for a fault of the request, `failed` for every other error. */
+export type RunOutcome = 'whole' | 'incomplete' | 'rejected' | 'refused' | 'failed';
 
 export type EmulateMetrics = {
   ran(outcome: RunOutcome): void;
@@ -16,7 +16,7 @@ export function createEmulateMetrics(
   const registers = [register];
   const runs = new Counter({
     name: 'ton_emulate_runs_total',
-    help: 'Emulated messages, by outcome: whole, incomplete (a bound was met), rejected (by the contract), failed',
+    help: 'Emulated messages, by outcome: whole, incomplete (a bound was met), rejected (by the contract), refused (a fault of the request), failed',
     labelNames: ['outcome'],
     registers,
   });

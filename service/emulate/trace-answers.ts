@@ -1,17 +1,21 @@
 import type { Registry } from 'prom-client';
 
 import type { LiveAnswer } from '../contract/answer.ts';
+import { ContractError } from '../contract/errors.ts';
 import { DecodeError } from '../decode/errors.ts';
 import type { Detector } from '../interfaces/detector.ts';
 import type { ChainSnapshot, ChainSnapshots } from '../live/contracts/chain-snapshot.ts';
+import { LiveError } from '../live/errors.ts';
 import type { IncomingMessage } from '../live/send/external-message.ts';
-import { createSemaphore } from '../runtime/semaphore.ts';
 import { overrideAccounts } from '../simulation/account-overrides.ts';
 import { createSimulatedDetection } from '../simulation/detection.ts';
 import { simulateMessage, type SimulationBounds } from '../simulation/simulate-message.ts';
+import type { Bill } from '../tvm/bill.ts';
 import { TvmError } from '../tvm/errors.ts';
 import type { ActionNetwork } from '../v3/action-details/action-derived.ts';
+import { V3Error } from '../v3/request/errors.ts';
 import type { V3Request } from '../v3/request/operation.ts';
+import { createFairSlots } from './fair-slots.ts';
 import { createEmulateMetrics, type RunOutcome } from './metrics.ts';
 import { cannotRun, EmulateError, notAccepted } from './request/errors.ts';
 import type { EmulateIndex } from './views/annotations.ts';
@@ -51,6 +55,8 @@ export type TraceAnswersDependencies = {
   /** Returns so many random bytes. */
   readonly randomBytes: (count: number) => Buffer;
   readonly register: Registry;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now: () => number;
 };
 
 /**
@@ -68,9 +74,9 @@ const RUNS_AT_ONCE = 32;
 const SEED_BYTES = 32;
 
 export function createTraceAnswers(network: ActionNetwork, dependencies: TraceAnswersDependencies): TraceAnswers {
-  const { snapshots, detector, index, headSeqno, randomBytes, register } = dependencies;
+  const { snapshots, detector, index, headSeqno, randomBytes, register, now } = dependencies;
   const show = createTraceView(network, { index });
-  const slots = createSemaphore(RUNS_AT_ONCE);
+  const slots = createFairSlots(RUNS_AT_ONCE, now);
   const metrics = createEmulateMetrics(register, { running: () => slots.taken, waiting: () => slots.waiting });
 
   async function open(seqno: number | undefined, context: V3Request): Promise<ChainSnapshot> {
@@ -108,7 +114,7 @@ export function createTraceAnswers(network: ActionNetwork, dependencies: TraceAn
 
   return {
     answer: (values, context, make) =>
-      slots.run(context.signal, async () => {
+      slots.run(billOf(context), context.signal, async () => {
         try {
           return await run(values, context, make);
         } catch (error) {
@@ -136,6 +142,19 @@ function needsTooManyLibraries({ code, data }: TvmError): boolean {
   return code === 'tvm_library_unavailable' && data.limit !== undefined;
 }
 
+/** Payer and caller of a request, as for thread time of the virtual machine. */
+function billOf({ caller = '', getMethods }: V3Request): Bill {
+  return { payer: getMethods?.payer ?? caller, caller };
+}
+
 function outcomeOf(error: unknown): RunOutcome {
-  return error instanceof EmulateError && error.code === 'not_accepted' ? 'rejected' : 'failed';
+  if (error instanceof EmulateError && error.code === 'not_accepted') return 'rejected';
+  return isRefusal(error) ? 'refused' : 'failed';
+}
+
+/** True for a fault of the request. */
+function isRefusal(error: unknown): boolean {
+  if (error instanceof EmulateError || error instanceof ContractError) return true;
+  if (error instanceof LiveError) return error.code === 'bad_message';
+  return error instanceof V3Error && error.code === 'answer_too_large';
 }

@@ -64,21 +64,16 @@ export const v2Envelope: Envelope = { success: successEnvelope, failure: failure
 /** Results as they are, and failures without `@extra` (service/v3/README.md#transport, service/v3/README.md#errors). */
 export const v3Envelope: Envelope = {
   success: (result, _extra, _mark, signal) => writePaced(result, createTimeSlice(signal)),
-  failure: ({ text, status, code }) => {
+  failure: ({ text, status, code, fields }) => {
     // v2 reports a timeout as if the lite server had timed out.
     const error = code === 'request_timeout' ? 'timeout of the request' : text;
-    return `{"ok":false,"code":${status},"error":${JSON.stringify(error)}}`;
+    return JSON.stringify({ ok: false, code: status, error, ...fields });
   },
 };
 
-/** The form of v3, with 400 for a body that is no JSON and with the fields of a message that is not accepted (service/emulate/README.md#errors). */
+/** The form of v3, with 400 for a body that is no JSON (service/emulate/README.md#errors). */
 export const emulateEnvelope: Envelope = {
   ...v3Envelope,
-  failure(failure, extra) {
-    const { fields = {} } = failure;
-    const further = Object.entries(fields).map(([name, value]) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`);
-    return `${v3Envelope.failure(failure, extra).slice(0, -1)}${further.join('')}}`;
-  },
   statuses: new Map([['body_not_json', 400]]),
 };
 

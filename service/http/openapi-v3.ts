@@ -8,7 +8,7 @@ import { notAcceptedFields } from '../emulate/request/errors.ts';
 import type { Emulate } from '../emulate/emulate.ts';
 import type { V3 } from '../v3/v3.ts';
 import { jsonContent } from './openapi-failures.ts';
-import { emulatePath, v3Path } from './paths.ts';
+import { basePaths } from './paths.ts';
 
 type V3Operation = Operation<V3Request>;
 
@@ -43,8 +43,8 @@ type DescribedContract = {
   readonly path: string;
   readonly title: string;
   readonly summary: string;
-  readonly failures: ReadonlyMap<number, string>;
-  readonly commonStatuses: readonly number[];
+  /** Failures that any operation may answer with, besides those of v3 or in place of theirs. */
+  readonly ownFailures: ReadonlyMap<number, string>;
   /** Headers that an operation reads. */
   readonly headersOf: (operation: V3Operation) => readonly SettingHeader[];
   /** Fields of a failure besides those of v3. */
@@ -56,11 +56,10 @@ type SettingHeader = (typeof settingHeaders)[number];
 /** The OpenAPI 3.1 document of v3, made from its operations. */
 export function describeV3(v3: V3): JsonSchema {
   return describeContract(v3, {
-    path: v3Path,
+    path: basePaths.v3,
     title: 'TON HTTP API v3',
     summary: 'The index of the blockchain',
-    failures,
-    commonStatuses,
+    ownFailures: new Map(),
     headersOf: (operation) =>
       settingHeaders.filter((header) => header !== 'X-Actions-Version' || hasActions(operation)),
     errorFields: {},
@@ -70,15 +69,13 @@ export function describeV3(v3: V3): JsonSchema {
 /** The OpenAPI 3.1 document of the emulation. */
 export function describeEmulate(emulate: Emulate): JsonSchema {
   return describeContract(emulate, {
-    path: emulatePath,
+    path: basePaths.emulate,
     title: 'TON emulation API v1',
     summary: 'What a message would do, before it is sent',
-    failures: new Map([
-      ...failures,
+    ownFailures: new Map([
       [400, 'The body is no JSON object'],
       [422, 'A field is missing or not valid, or the message is not accepted'],
     ]),
-    commonStatuses: [400, ...commonStatuses],
     headersOf: () => ['X-Timeout', 'X-Actions-Version'],
     errorFields: notAcceptedFields,
   });
@@ -140,7 +137,8 @@ type DescribedPath = {
 
 function describe(operation: V3Operation, { name, method, contract }: DescribedPath): JsonSchema {
   const statuses = new Set([
-    ...contract.commonStatuses,
+    ...commonStatuses,
+    ...contract.ownFailures.keys(),
     ...(operation.failures ?? []),
     ...(method === 'POST' ? [413] : []),
   ]);
@@ -149,7 +147,7 @@ function describe(operation: V3Operation, { name, method, contract }: DescribedP
     .map((status) => [
       status.toString(),
       {
-        description: contract.failures.get(status) ?? 'The operation is refused',
+        description: contract.ownFailures.get(status) ?? failures.get(status) ?? 'The operation is refused',
         headers: answerHeaders,
         content: jsonContent({ $ref: referenceTo('Error') }),
       },

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { privateCache } from './headers.ts';
+import { basePaths, type Contract } from './paths.ts';
 
 /** A file that is served as it is. */
 export type Page = { readonly contentType: string; readonly body: Buffer; readonly cacheControl: string };
@@ -11,7 +12,7 @@ export type Page = { readonly contentType: string; readonly body: Buffer; readon
 export type OwnPage = Page & { readonly policy: string };
 
 /** Path of the documentation's assets. */
-export const docsPath = '/api/v2/docs';
+export const docsPath = `${basePaths.v2}/docs`;
 
 /** Files of the Swagger UI package that the page needs. All of them are ours to serve: the page asks no other host. */
 const assets: Readonly<Record<string, string>> = {
@@ -31,16 +32,7 @@ const assetCache = `${privateCache}, max-age=86400`;
 /** A document names the operations of this release: each use asks again. */
 export const documentCache = `${privateCache}, no-cache`;
 
-/** Contracts that have a document. */
-type DocsContract = 'v2' | 'v3' | 'emulate';
-
-const documents: Readonly<Record<DocsContract, string>> = {
-  v2: '/api/v2/openapi.json',
-  v3: '/api/v3/openapi.json',
-  emulate: '/api/emulate/v1/openapi.json',
-};
-
-const html = (contract: DocsContract): string => `<!doctype html>
+const html = (contract: Contract): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -58,8 +50,8 @@ const html = (contract: DocsContract): string => `<!doctype html>
 `;
 
 /** `validatorUrl: null` prevents requests to Swagger's public validator. */
-const start = (contract: DocsContract): string => `SwaggerUIBundle({
-  url: '${documents[contract]}',
+const start = (contract: Contract): string => `SwaggerUIBundle({
+  url: '${basePaths[contract]}/openapi.json',
   dom_id: '#swagger-ui',
   deepLinking: true,
   validatorUrl: null,
@@ -68,7 +60,7 @@ const start = (contract: DocsContract): string => `SwaggerUIBundle({
 `;
 
 /** The documentation page of a contract. */
-export function docsPage(contract: DocsContract): Page {
+export function docsPage(contract: Contract): Page {
   return page('text/html; charset=utf-8', html(contract), documentCache);
 }
 
@@ -79,7 +71,7 @@ export function readDocsAssets(): ReadonlyMap<string, Page> {
     `${docsPath}/${name}`,
     { contentType, body: readFileSync(join(folder, name)), cacheControl: assetCache },
   ]);
-  const starts = (['v2', 'v3', 'emulate'] as const).map((contract): [string, Page] => [
+  const starts = (Object.keys(basePaths) as Contract[]).map((contract): [string, Page] => [
     `${docsPath}/${contract}.js`,
     page('text/javascript; charset=utf-8', start(contract), assetCache),
   ]);

@@ -1,22 +1,20 @@
-/** Base path of v2 operations. */
-export const operationsPath = '/api/v2';
+/** Contract of a path. */
+export type Contract = 'v2' | 'v3' | 'emulate';
 
-export const rpcPath = `${operationsPath}/jsonRPC`;
+/** Base paths of operations. Names of v3 and of the emulation match in any case; routes have them in lower case. */
+export const basePaths: Readonly<Record<Contract, string>> = {
+  v2: '/api/v2',
+  v3: '/api/v3',
+  emulate: '/api/emulate/v1',
+};
 
-/** Base path of v3 operations. Names below it match in any case; routes have them in lower case. */
-export const v3Path = '/api/v3';
-
-/** Base path of the emulation's operations; the same rules as for v3. */
-export const emulatePath = '/api/emulate/v1';
+export const rpcPath = `${basePaths.v2}/jsonRPC`;
 
 /** Path of the emulation's page, besides its base path. */
 export const emulatePagePath = '/api/emulate';
 
 /** Path of today's usage of the request's key. */
 export const usagePath = '/usage';
-
-/** Contract of a path. */
-export type Contract = 'v2' | 'v3' | 'emulate';
 
 const contractStart = /^\/api\/(v3|emulate)(?=[/?#]|$)/i;
 

@@ -19,7 +19,7 @@ import { withExamples } from './openapi-examples.ts';
 import { describeEmulate, describeV3 } from './openapi-v3.ts';
 import type { ResolvedHttpOptions } from './options.ts';
 import { docsPage, documentCache, page, pagePolicy, readDocsAssets, type OwnPage, type Page } from './pages.ts';
-import { emulatePagePath, emulatePath, operationsPath, rpcPath, usagePath, v3Path } from './paths.ts';
+import { basePaths, emulatePagePath, rpcPath, usagePath } from './paths.ts';
 import { answerPost, type PostHandler } from './post-route.ts';
 import { send, type Answer } from './reply.ts';
 import { answerRest } from './rest-route.ts';
@@ -99,21 +99,21 @@ export function declareRoutes(
   };
 
   const declareV2 = (operation: Operation): void =>
-    declareOperation(operation, { label: operation.name, pathOf: (name) => `${operationsPath}/${name}` }, (call) =>
+    declareOperation(operation, { label: operation.name, pathOf: (name) => `${basePaths.v2}/${name}` }, (call) =>
       answerRest(calls, call, operation, bodies),
     );
 
-  /** @param contract its name in metrics; @param base path of its operations */
-  const declareV3 = (contract: 'v3' | 'emulate', base: string, operation: Operation<V3Request>): void =>
+  /** @param contract its name in metrics and of its base path */
+  const declareV3 = (contract: 'v3' | 'emulate', operation: Operation<V3Request>): void =>
     declareOperation(
       operation,
-      { label: `${contract}/${operation.name}`, pathOf: (name) => `${base}/${name.toLowerCase()}` },
+      { label: `${contract}/${operation.name}`, pathOf: (name) => `${basePaths[contract]}/${name.toLowerCase()}` },
       (call) => answerV3(calls, call, operation, { ...options, bodies }),
     );
 
   if (options.rest) v2.operations.forEach(declareV2);
-  v3?.operations.forEach((operation) => declareV3('v3', v3Path, operation));
-  emulate?.operations.forEach((operation) => declareV3('emulate', emulatePath, operation));
+  v3?.operations.forEach((operation) => declareV3('v3', operation));
+  emulate?.operations.forEach((operation) => declareV3('emulate', operation));
   if (options.rpc) {
     const handler = answering('jsonRPC', (call) => answerRpc(options, { ...dependencies, bodies }, call));
     declare(rpcPath, ['POST'], handler);
@@ -185,10 +185,10 @@ function servicePages(v2: V2, examples: RoutesDependencies['examples']): Readonl
   const document = page('application/json', JSON.stringify(withExamples(describeV2(v2), examples)), documentCache);
   return new Map<string, Page>([
     ['/healthcheck', health],
-    [`${operationsPath}/healthcheck`, health],
-    [`${operationsPath}/openapi.json`, document],
+    [`${basePaths.v2}/healthcheck`, health],
+    [`${basePaths.v2}/openapi.json`, document],
     ['/', docsPage('v2')],
-    [operationsPath, docsPage('v2')],
+    [basePaths.v2, docsPage('v2')],
     ...readDocsAssets(),
   ]);
 }
@@ -197,10 +197,10 @@ function servicePages(v2: V2, examples: RoutesDependencies['examples']): Readonl
 function v3Pages(v3: V3, examples: RoutesDependencies['examples']): ReadonlyMap<string, Page> {
   const document = page('application/json', JSON.stringify(withExamples(describeV3(v3), examples)), documentCache);
   return new Map<string, Page>([
-    [`${v3Path}/openapi.json`, document],
-    [`${v3Path}/doc.json`, document],
-    [v3Path, docsPage('v3')],
-    [`${v3Path}/index.html`, docsPage('v3')],
+    [`${basePaths.v3}/openapi.json`, document],
+    [`${basePaths.v3}/doc.json`, document],
+    [basePaths.v3, docsPage('v3')],
+    [`${basePaths.v3}/index.html`, docsPage('v3')],
   ]);
 }
 
@@ -208,8 +208,8 @@ function v3Pages(v3: V3, examples: RoutesDependencies['examples']): ReadonlyMap<
 function emulatePages(emulate: Emulate, examples: RoutesDependencies['examples']): ReadonlyMap<string, Page> {
   const described = JSON.stringify(withExamples(describeEmulate(emulate), examples));
   return new Map<string, Page>([
-    [`${emulatePath}/openapi.json`, page('application/json', described, documentCache)],
-    [emulatePath, docsPage('emulate')],
+    [`${basePaths.emulate}/openapi.json`, page('application/json', described, documentCache)],
+    [basePaths.emulate, docsPage('emulate')],
     [emulatePagePath, docsPage('emulate')],
   ]);
 }

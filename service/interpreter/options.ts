@@ -1,7 +1,7 @@
 import { CLASSIFICATION_VERSION } from '../actions/families.ts';
 
 /** Version of the detection of kinds of contracts. Increase it with every change of detection that changes rows. */
-const DETECTION_VERSION = 1;
+export const DETECTION_VERSION = 2;
 
 /** Version of the interpretation. A higher version of either part queues indexed blocks again. */
 export const INTERPRETATION_VERSION = DETECTION_VERSION + CLASSIFICATION_VERSION;

@@ -1,6 +1,5 @@
 import { formatRawAddress } from '../decode/address.ts';
 import { BitWriter } from '../decode/bit-writer.ts';
-import { parseBoc } from '../decode/boc.ts';
 import type { Boc } from '../decode/boc.ts';
 import { createCellStore } from '../decode/cell-store.ts';
 import type { CellStore } from '../decode/cell-store.ts';
@@ -21,8 +20,8 @@ export type AccountOverride = {
   /** Nanotons, below 2^120. */
   readonly balance?: bigint;
   /** Bags of cells with one root. An account without code becomes active. */
-  readonly code?: Buffer;
-  readonly data?: Buffer;
+  readonly code?: Boc;
+  readonly data?: Boc;
 };
 
 /**
@@ -58,7 +57,7 @@ async function overrideAccount(
   const imported = (of: number | undefined): number | undefined =>
     of === undefined ? undefined : store.import(table, of);
   const { workchain, id } = override.account;
-  const [code, data] = [override.code, override.data].map((boc) => boc && parseBoc(boc));
+  const { code, data } = override;
   for (const bag of [table, code, data]) if (bag !== undefined) await importInSlices(store, bag, timeSlice);
   const account = storeAccount(store, {
     workchain,

@@ -1,4 +1,4 @@
-import { formatFriendlyAddress, formatRawAddress, type ParsedAddress } from '../decode/address.ts';
+import { fitsFriendly, formatFriendlyAddress, formatRawAddress, type ParsedAddress } from '../decode/address.ts';
 import { spelledAddress } from './address-parameter.ts';
 import { invalid } from '../contract/errors.ts';
 import { defineOperation, localAnswer, type Operation } from '../contract/operation.ts';
@@ -56,7 +56,7 @@ function viewGivenType({ form, bounceable }: ParsedAddress): Infer<typeof detect
  * @throws ContractError a friendly address has room for 8 bits of workchain
  */
 function pack(address: ParsedAddress, style: { bounceable?: boolean; urlSafe?: boolean } = {}): string {
-  if (address.workchain !== (address.workchain << 24) >> 24) throw invalid('failed to parse address', 'address');
+  if (!fitsFriendly(address)) throw invalid('failed to parse address', 'address');
   return formatFriendlyAddress(address, { bounceable: address.bounceable, testOnly: address.testOnly, ...style });
 }
 

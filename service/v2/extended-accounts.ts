@@ -1,4 +1,4 @@
-import { crc16, formatFriendlyAddress, type ParsedAddress } from '../decode/address.ts';
+import { crc16, fitsFriendly, formatFriendlyAddress, type ParsedAddress } from '../decode/address.ts';
 import type { AccountId } from '../live/accounts/accounts.ts';
 import type { LiveExtendedAccount } from '../live/contracts/extended-accounts.ts';
 import type { KnownContract } from '../live/contracts/known-contracts.ts';
@@ -256,9 +256,8 @@ function viewAddress(
   address: AccountId,
   style: { readonly bounceable?: boolean; readonly testOnly?: boolean } = {},
 ): Infer<typeof accountAddress> {
-  const fits = address.workchain === (address.workchain << 24) >> 24;
   const { bounceable = true, testOnly = false } = style;
-  return viewAccountAddress(fits ? formatFriendlyAddress(address, { bounceable, testOnly }) : '');
+  return viewAccountAddress(fitsFriendly(address) ? formatFriendlyAddress(address, { bounceable, testOnly }) : '');
 }
 
 /** Bytes before an Ed25519 key in its friendly form, which ends with a CRC-16 and is base64url (48 characters). */

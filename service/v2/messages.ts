@@ -1,4 +1,4 @@
-import { formatFriendlyAddress } from '../decode/address.ts';
+import { fitsFriendly, formatFriendlyAddress } from '../decode/address.ts';
 import type { CellTable } from '../decode/cell-table.ts';
 import { listExtraCurrencies } from '../decode/tlb/currency-collection.ts';
 import type { ExternalAddress, InternalAddress } from '../decode/tlb/message-address.ts';
@@ -136,7 +136,7 @@ function viewEnds({ info }: Message): { source: string; destination: string } {
 function viewEnd(address: InternalAddress | ExternalAddress | undefined): string {
   if (address?.kind !== 'internal' || address.bitLength !== 256) return '';
   const { workchain, anycast } = address;
-  if (workchain !== (workchain << 24) >> 24) return '';
+  if (!fitsFriendly(address)) return '';
   return formatFriendlyAddress({ workchain, id: anycast === undefined ? address.id : rewrite(address.id, anycast) });
 }
 

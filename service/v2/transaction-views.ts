@@ -1,4 +1,4 @@
-import { formatFriendlyAddress, formatRawAddress } from '../decode/address.ts';
+import { fitsFriendly, formatFriendlyAddress, formatRawAddress } from '../decode/address.ts';
 import { writeBocText } from '../decode/boc-writer.ts';
 import type { CellStore } from '../decode/cell-store.ts';
 import type { Transaction } from '../decode/tlb/transaction.ts';
@@ -123,9 +123,7 @@ function accountOf({ workchain, transaction: { account } }: LiveTransaction) {
 }
 
 function friendlyOf(shown: LiveTransaction): string {
-  const { workchain } = shown;
-  // A friendly address has room for 8 bits of workchain.
-  return workchain === (workchain << 24) >> 24 ? formatFriendlyAddress(accountOf(shown)) : '';
+  return fitsFriendly(shown) ? formatFriendlyAddress(accountOf(shown)) : '';
 }
 
 function rawOf(shown: LiveTransaction): string {

@@ -42,6 +42,8 @@ export type V2Options = {
   readonly blockIdTag?: BlockIdTag;
   /** Serve legacy operations too (service/v2/README.md#legacy-operations); default false. */
   readonly legacyOperations?: boolean;
+  /** Changes how operations run. */
+  readonly around?: (operation: Operation) => Operation;
 };
 
 export type V2Dependencies = {
@@ -60,6 +62,7 @@ export type V2Dependencies = {
 
 /** Builds the table. */
 export function createV2(options: V2Options, dependencies: V2Dependencies): V2 {
+  const { around = (operation) => operation } = options;
   const operations = [
     ...accountOperations(dependencies.accounts, dependencies.extended),
     ...blockOperations(dependencies.accounts, dependencies.blocks),
@@ -74,7 +77,7 @@ export function createV2(options: V2Options, dependencies: V2Dependencies): V2 {
     ...dnsOperations(dependencies.dns),
     ...feeOperations(dependencies.fees),
     ...(options.legacyOperations === true ? legacyOperations(dependencies) : []),
-  ].map((operation) => tagBlockIds(operation, options.blockIdTag ?? 'ton.blockIdExt'));
+  ].map((operation) => around(tagBlockIds(operation, options.blockIdTag ?? 'ton.blockIdExt')));
   const byName = new Map(
     operations.flatMap((operation) => [operation.name, ...operation.aliases].map((name) => [name, operation] as const)),
   );

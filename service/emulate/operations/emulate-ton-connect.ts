@@ -7,10 +7,9 @@ import { required } from '#service/v3/request/required-parameters.ts';
 import type { EmulateOperation } from '../emulate.ts';
 import { tonConnectMessages } from '../request/ton-connect-messages.ts';
 import { traceParameters } from '../request/trace-parameters.ts';
-import { validUntil } from '../request/valid-until.ts';
+import { defaultValidUntil, validUntil } from '../request/valid-until.ts';
 import { readSigningWallet } from '../ton-connect/signing-wallet.ts';
 import { unsignedMessage } from '../ton-connect/unsigned-message.ts';
-import { defaultValidUntil } from '../ton-connect/valid-until.ts';
 import type { TraceAnswers } from '../trace-answers.ts';
 import { emulateTraceResponse } from '../views/trace-response.ts';
 

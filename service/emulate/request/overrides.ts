@@ -1,13 +1,12 @@
-import { readBase64 } from '#service/contract/boc-parameter.ts';
 import { invalid } from '#service/contract/errors.ts';
 import type { DefaultedParameter } from '#service/contract/parameter.ts';
 import { isRecord } from '#service/contract/record.ts';
 import type { JsonSchema } from '#service/contract/shape.ts';
 import { formatRawAddress } from '#service/decode/address.ts';
-import { parseBoc } from '#service/decode/boc.ts';
-import { DecodeError } from '#service/decode/errors.ts';
 import type { AccountOverride } from '#service/simulation/account-overrides.ts';
 import { readAccount } from '#service/v3/request/parameter-values.ts';
+import { readBag, type CellBudget } from './bag.ts';
+import { digitsPattern, readDigits } from './digits.ts';
 
 /** Accounts of a request: each is read from lite servers and written again. */
 const ACCOUNTS_MAX = 16;
@@ -18,7 +17,7 @@ const BALANCE_BITS = 120;
 /** Depth of an account's cells below `Account` and `StateInit`, which have 1,024 levels in all. */
 const DEPTH_MAX = 512;
 
-/** Cells of all code and data of a request, as one account may have. Reading them takes some 0.3 µs a cell in one turn of the event loop. */
+/** Cells of all code and data of a request, as one account may have. */
 const CELLS_MAX = 65_536;
 
 const part: JsonSchema = { type: ['string', 'null'] };
@@ -28,7 +27,7 @@ const schema: JsonSchema = {
   maxProperties: ACCOUNTS_MAX,
   additionalProperties: {
     type: 'object',
-    properties: { balance: { ...part, pattern: '^[0-9]{1,37}$' }, code: part, data: part },
+    properties: { balance: { ...part, ...digitsPattern(BALANCE_BITS) }, code: part, data: part },
     additionalProperties: false,
   },
 };
@@ -67,9 +66,6 @@ function readOverrides(raw: unknown, name: string): readonly AccountOverride[] {
 /** Characters of a name in a message: the longest address has fewer. */
 const ADDRESS_CHARACTERS_MAX = 80;
 
-/** Cells that the code and data of a request still may have. */
-type CellBudget = { cells: number };
-
 /** Place of a part in the request, for messages, and the request's budget. */
 type PartPlace = { readonly place: string; readonly name: string; readonly budget: CellBudget };
 
@@ -81,37 +77,17 @@ function readParts(value: unknown, { place, name, budget }: PartPlace): Omit<Acc
   }
   const of = (field: string): unknown => value[field] ?? undefined;
   const [balance, code, data] = [of('balance'), of('code'), of('data')];
+  // Hashes are checked when the account is made, in slices of time.
+  const rules = { name, budget, depthMax: DEPTH_MAX, checksHashes: false };
   return {
     ...(balance !== undefined && { balance: readBalance(balance, `${place}.balance`, name) }),
-    ...(code !== undefined && { code: readCell(code, { place: `${place}.code`, name, budget }) }),
-    ...(data !== undefined && { data: readCell(data, { place: `${place}.data`, name, budget }) }),
+    ...(code !== undefined && { code: readBag(code, { place: `${place}.code`, ...rules }) }),
+    ...(data !== undefined && { data: readBag(data, { place: `${place}.data`, ...rules }) }),
   };
 }
 
 function readBalance(value: unknown, place: string, name: string): bigint {
-  const amount = typeof value === 'string' && /^\d{1,37}$/.test(value) ? BigInt(value) : undefined;
-  if (amount === undefined || amount >= 2n ** BigInt(BALANCE_BITS)) {
-    throw invalid(`${place} must be a decimal string of at most ${BALANCE_BITS} bits`, name);
-  }
+  const amount = readDigits(value, BALANCE_BITS);
+  if (amount === undefined) throw invalid(`${place} must be a decimal string of at most ${BALANCE_BITS} bits`, name);
   return amount;
-}
-
-/**
- * A bag of cells with one root. Hashes are checked when the account is made, in slices of time. Pruned branches are refused: the VM cannot
- * read an account with them.
- */
-function readCell(value: unknown, { place, name, budget }: PartPlace): Buffer {
-  if (typeof value !== 'string') throw invalid(`${place} must be a bag of cells in base64`, name);
-  const boc = readBase64(value, place);
-  try {
-    const bag = parseBoc(boc, { rootsMax: 1, cellsMax: budget.cells });
-    budget.cells -= bag.size;
-    const root = bag.roots[0]!;
-    if (bag.levelMask(root) !== 0) throw invalid(`${place} has a pruned branch`, name);
-    if (bag.depth(root) > DEPTH_MAX) throw invalid(`${place}: cells are deeper than ${DEPTH_MAX}`, name);
-    return boc;
-  } catch (error) {
-    if (error instanceof DecodeError) throw invalid(`${place}: ${error.message}`, name);
-    throw error;
-  }
 }

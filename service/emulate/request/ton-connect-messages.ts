@@ -1,14 +1,13 @@
-import { readBase64 } from '#service/contract/boc-parameter.ts';
-import { ContractError, invalid } from '#service/contract/errors.ts';
+import { type ContractError, invalid } from '#service/contract/errors.ts';
 import type { RequiredParameter } from '#service/contract/parameter.ts';
 import { isRecord } from '#service/contract/record.ts';
 import type { JsonSchema } from '#service/contract/shape.ts';
-import { parseAddress, type ParsedAddress } from '#service/decode/address.ts';
-import { parseBoc } from '#service/decode/boc.ts';
+import { fitsFriendly, parseAddress, type ParsedAddress } from '#service/decode/address.ts';
 import type { ContractCell } from '#service/decode/contract-data.ts';
-import { DecodeError } from '#service/decode/errors.ts';
 import type { ExtraCurrency } from '#service/decode/tlb/currency-collection.ts';
 import type { SentMessage } from '../ton-connect/sent-message.ts';
+import { readBag, type CellBudget } from './bag.ts';
+import { digitsPattern, readDigits } from './digits.ts';
 
 /** Messages of the wallet that sends the most at once. */
 const MESSAGES_MAX = 255;
@@ -22,8 +21,7 @@ const CURRENCY_BITS = 248;
 /** Currencies of one message; the network's configuration allows two. */
 const CURRENCIES_MAX = 16;
 
-/** Characters of an amount: the longest one of 248 bits has 75. */
-const DIGITS_MAX = 75;
+const CURRENCY_ID_BITS = 32;
 
 /** Cells of all bags of a request. The bag of the message is written in one turn of the event loop, at some 5 µs a cell. */
 const CELLS_MAX = 4_096;
@@ -33,21 +31,23 @@ const DEPTH_MAX = 510;
 
 const bag: JsonSchema = { type: ['string', 'null'], pattern: '^[A-Za-z0-9+/_-]*={0,2}$' };
 
-const amount: JsonSchema = { type: 'string', pattern: '^[0-9]{1,75}$' };
-
 const message: JsonSchema = {
   type: 'object',
   required: ['address', 'amount'],
   properties: {
     address: { type: 'string', minLength: 1 },
-    amount: { ...amount, description: `Nanotons, at most ${AMOUNT_BITS} bits` },
+    amount: {
+      type: 'string',
+      ...digitsPattern(AMOUNT_BITS),
+      description: `Nanotons, at most ${AMOUNT_BITS} bits`,
+    },
     payload: bag,
     stateInit: bag,
     extra_currency: {
       type: ['object', 'null'],
       maxProperties: CURRENCIES_MAX,
-      propertyNames: { pattern: '^[0-9]{1,10}$' },
-      additionalProperties: amount,
+      propertyNames: digitsPattern(CURRENCY_ID_BITS),
+      additionalProperties: { type: 'string', ...digitsPattern(CURRENCY_BITS) },
     },
   },
 };
@@ -70,14 +70,11 @@ function readMessages(raw: unknown): readonly SentMessage[] {
   if (!Array.isArray(raw)) throw refused('messages must be an array');
   if (raw.length === 0) throw refused(empty);
   if (raw.length > MESSAGES_MAX) throw refused(`messages array cannot contain more than ${MESSAGES_MAX} messages`);
-  const budget: BagBudget = { cells: CELLS_MAX };
+  const budget: CellBudget = { cells: CELLS_MAX };
   return raw.map((one: unknown, index) => readMessage(one, index, budget));
 }
 
-/** Cells that the bags of a request still may have. */
-type BagBudget = { cells: number };
-
-function readMessage(raw: unknown, index: number, budget: BagBudget): SentMessage {
+function readMessage(raw: unknown, index: number, budget: CellBudget): SentMessage {
   if (!isRecord(raw)) throw refused(`message at index ${index} must be an object`);
   const of = (field: string): unknown => (Object.hasOwn(raw, field) ? raw[field] : undefined) ?? undefined;
   const { workchain, id, bounceable } = readAddress(of('address'), index);
@@ -86,8 +83,8 @@ function readMessage(raw: unknown, index: number, budget: BagBudget): SentMessag
     bounce: bounceable,
     amount: readAmount(of('amount'), index),
     extraCurrencies: readCurrencies(of('extra_currency'), index),
-    payload: readBag(of('payload'), `invalid message payload at index ${index}`, budget),
-    stateInit: readBag(of('stateInit'), `invalid message stateInit at index ${index}`, budget),
+    payload: readCell(of('payload'), `invalid message payload at index ${index}`, budget),
+    stateInit: readCell(of('stateInit'), `invalid message stateInit at index ${index}`, budget),
   };
 }
 
@@ -96,7 +93,7 @@ function readAddress(raw: unknown, index: number): ParsedAddress {
   if (raw === undefined || raw === '') throw refused(`address in message at index ${index} cannot be empty`);
   const address = typeof raw === 'string' ? parseAddress(raw, { anyTag: true }) : undefined;
   if (address === undefined) throw refused(`invalid address in message at index ${index}`);
-  if (address.workchain !== (address.workchain << 24) >> 24) {
+  if (!fitsFriendly(address)) {
     throw refused(`invalid address in message at index ${index}: the workchain has more than 8 bits`);
   }
   return address;
@@ -117,8 +114,8 @@ function readCurrencies(raw: unknown, index: number): readonly ExtraCurrency[] {
   const entries = Object.entries(raw);
   if (entries.length > CURRENCIES_MAX) throw refuse(`more than ${CURRENCIES_MAX} currencies`);
   const currencies = entries.map(([key, value]) => {
-    const id = readDigits(key, 32);
-    if (id === undefined) throw refuse('an id is not a decimal string of at most 32 bits');
+    const id = readDigits(key, CURRENCY_ID_BITS);
+    if (id === undefined) throw refuse(`an id is not a decimal string of at most ${CURRENCY_ID_BITS} bits`);
     const sum = readDigits(value, CURRENCY_BITS);
     if (sum === undefined) throw refuse(`the amount of ${id} is not a decimal string of at most ${CURRENCY_BITS} bits`);
     return { id: Number(id), amount: sum };
@@ -127,35 +124,11 @@ function readCurrencies(raw: unknown, index: number): readonly ExtraCurrency[] {
   return currencies;
 }
 
-/** Undefined for anything but digits, and beyond the bits. */
-function readDigits(raw: unknown, bits: number): bigint | undefined {
-  if (typeof raw !== 'string' || raw.length > DIGITS_MAX || !/^\d+$/.test(raw)) return undefined;
-  const value = BigInt(raw);
-  return value < 2n ** BigInt(bits) ? value : undefined;
-}
-
 /** Undefined when there is no bag. */
-function readBag(raw: unknown, place: string, budget: BagBudget): ContractCell | undefined {
+function readCell(raw: unknown, place: string, budget: CellBudget): ContractCell | undefined {
   if (raw === undefined || raw === '') return undefined;
-  try {
-    return openBag(raw, budget);
-  } catch (error) {
-    if (error instanceof DecodeError || error instanceof ContractError) throw refused(`${place}: ${error.message}`);
-    throw error;
-  }
-}
-
-/** Reads a bag of cells with one root. Pruned branches are refused, because no message has them. Throws ContractError, DecodeError. */
-function openBag(raw: unknown, budget: BagBudget): ContractCell {
-  if (typeof raw !== 'string') throw refused('not a bag of cells in base64');
-  const table = parseBoc(readBase64(raw, 'messages'), { rootsMax: 1, cellsMax: budget.cells });
-  budget.cells -= table.size;
-  const cell = table.roots[0]!;
-  // Checks the hashes in Merkle cells, too.
-  table.hash(cell);
-  if (table.levelMask(cell) !== 0) throw refused('the bag has a pruned branch');
-  if (table.depth(cell) > DEPTH_MAX) throw refused(`cells are deeper than ${DEPTH_MAX}`);
-  return { table, cell };
+  const table = readBag(raw, { place, name: 'messages', budget, depthMax: DEPTH_MAX, checksHashes: true });
+  return { table, cell: table.roots[0]! };
 }
 
 function refused(reason: string): ContractError {

@@ -1,4 +1,4 @@
-import { parseAddress } from '#service/decode/address.ts';
+import { fitsFriendly, parseAddress } from '#service/decode/address.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import type { AccountLabel } from '#service/v3/annotations/account-label-cache.ts';
 import { writeBook, type AddressBook } from '#service/v3/annotations/address-book.ts';
@@ -6,7 +6,7 @@ import type { AnswerAnnotations, Notes } from '#service/v3/annotations/answer-an
 import { emptyMetadata } from '#service/v3/annotations/metadata.ts';
 import type { SimulatedLabels } from '#service/v3/annotations/simulated-labels.ts';
 import type { V3Request } from '#service/v3/request/operation.ts';
-import { fitsFriendly, viewAddressBookRow } from '#service/v3/views/address-book-row.ts';
+import { viewAddressBookRow } from '#service/v3/views/address-book-row.ts';
 
 /** Index that knows names and tokens. */
 export type EmulateIndex = {

@@ -5,7 +5,6 @@ import type { Registry } from 'prom-client';
 import type { ServiceConfig } from '#service/config.ts';
 import type { ReadContext } from '#service/contract/answer.ts';
 import type { Operation } from '#service/contract/operation.ts';
-import type { Emulate } from '#service/emulate/emulate.ts';
 import type { CallerConditions } from '#service/http/conditions.ts';
 import type { Readiness } from '#service/http/internal-server.ts';
 import type { HttpOptions } from '#service/http/options.ts';
@@ -15,7 +14,7 @@ import { createHttpServer } from '#service/http/server.ts';
 import { createDetector, type Detector } from '#service/interfaces/detector.ts';
 import type { Pool } from '#service/pool/pool.ts';
 import { createTvm } from '#service/tvm/tvm.ts';
-import { createV2, type V2 } from '#service/v2/v2.ts';
+import { createV2 } from '#service/v2/v2.ts';
 import { followConfiguration, type ConfigurationSource } from '../wiring/follow-configuration.ts';
 import { createEmulation } from '../wiring/emulate.ts';
 import { createInternal, type InternalOptions } from '../wiring/internal-listener.ts';
@@ -93,11 +92,12 @@ export async function startApi(
   const live = createLive(config, { pool, signatures, tvm, onSent: (...sent) => ledger?.onSent(...sent) });
   const detector = createDetector(config, { register });
   const ledger: IndexService | undefined = ledgerOf(config, options, { ...dependencies, pool, live, detector, tracer });
-  const emulate = createEmulation(config, { pool, live, detector, index: ledger?.annotations, register });
+  const { around } = options;
+  const emulate = createEmulation(config, { pool, live, detector, index: ledger?.annotations, register, around });
   const http = createHttpServer(httpOptions(config, options), {
-    v2: around(createV2({ release: releaseOf(version), ...config.api.v2 }, live), options.around),
+    v2: createV2({ release: releaseOf(version), ...config.api.v2, ...(around && { around }) }, live),
     ...(ledger && { v3: ledger.v3 }),
-    ...(emulate && { emulate: aroundEmulate(emulate, options.around) }),
+    ...(emulate && { emulate }),
     limits,
     logger,
     tracer,
@@ -160,17 +160,6 @@ function ledgerOf(
 }
 
 const clock = { nowMs: () => performance.now(), unixMs: Date.now };
-
-function around(v2: V2, change: ApiOptions['around']): V2 {
-  if (change === undefined) return v2;
-  const operations = v2.operations.map((one) => change(one));
-  const byName = new Map(operations.flatMap((one) => [one.name, ...one.aliases].map((name) => [name, one] as const)));
-  return { ...v2, operations, find: (name) => byName.get(name) };
-}
-
-function aroundEmulate(emulate: Emulate, change: ApiOptions['around']): Emulate {
-  return change === undefined ? emulate : { ...emulate, operations: emulate.operations.map((one) => change(one)) };
-}
 
 /** PATCH of `MAJOR.MINOR.PATCH`. */
 function releaseOf(version: string): number {

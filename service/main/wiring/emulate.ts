@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Registry } from 'prom-client';
 
 import type { ServiceConfig } from '#service/config.ts';
-import { createEmulate, type Emulate } from '#service/emulate/emulate.ts';
+import { createEmulate, type Emulate, type EmulateOperation } from '#service/emulate/emulate.ts';
 import { emulateTonConnectOperation } from '#service/emulate/operations/emulate-ton-connect.ts';
 import { emulateTraceOperation } from '#service/emulate/operations/emulate-trace.ts';
 import { createTraceAnswers } from '#service/emulate/trace-answers.ts';
@@ -19,12 +19,14 @@ export type EmulateParts = {
   /** Absent: names and tokens are unknown. */
   readonly index: EmulateIndex | undefined;
   readonly register: Registry;
+  /** Changes how operations run. */
+  readonly around: ((operation: EmulateOperation) => EmulateOperation) | undefined;
 };
 
 /** Creates the emulation; undefined when it is not served. */
 export function createEmulation(
   { surfaces, network }: Pick<ServiceConfig, 'surfaces' | 'network'>,
-  { pool, live, detector, index, register }: EmulateParts,
+  { pool, live, detector, index, register, around = (operation) => operation }: EmulateParts,
 ): Emulate | undefined {
   if (!surfaces.includes('emulate')) return undefined;
   const answers = createTraceAnswers(
@@ -36,7 +38,8 @@ export function createEmulation(
       headSeqno: () => pool.head()?.block.seqno,
       randomBytes,
       register,
+      now: () => performance.now(),
     },
   );
-  return createEmulate([emulateTraceOperation(answers), emulateTonConnectOperation(answers)]);
+  return createEmulate([emulateTraceOperation(answers), emulateTonConnectOperation(answers)].map(around));
 }

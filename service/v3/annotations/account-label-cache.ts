@@ -1,12 +1,12 @@
 import { createTimeSlice } from '#service/runtime/time-slice.ts';
-import { formatRawAddress, parseAddress, type ParsedAddress } from '#service/decode/address.ts';
+import { fitsFriendly, formatRawAddress, parseAddress, type ParsedAddress } from '#service/decode/address.ts';
 import { accountKey } from '#service/store/account-key.ts';
 import { hashKey } from '#service/store/hash-key.ts';
 import { CHANGES_MAX } from '#service/store/queries/account-changes.ts';
 import { readAccountNames, type AccountNameRow } from '#service/store/queries/accounts.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import { createChangeTrackedCache, type CacheView } from './change-tracked-cache.ts';
-import { fitsFriendly, viewAddressBookRow } from '../views/address-book-row.ts';
+import { viewAddressBookRow } from '../views/address-book-row.ts';
 import { createCodeInterfaces } from './code-interfaces.ts';
 import type { CacheMetrics } from '../metrics.ts';
 import { viewAccountKey } from '../request/scalars.ts';

@@ -67,6 +67,11 @@ export function readInt32(text: string): number | undefined {
   return value !== undefined && isSigned(value, 32) ? Number(value) : undefined;
 }
 
+export function readUint32(text: string): number | undefined {
+  const value = readInteger(text);
+  return value !== undefined && BigInt.asUintN(32, value) === value ? Number(value) : undefined;
+}
+
 /** How many, at least `least`; beyond 2^53 all are the same. */
 export function readCount(text: string, least: number): number | undefined {
   const value = readInteger(text);

@@ -11,6 +11,7 @@ import {
   readNullableAccount,
   readOpcode,
   readShard,
+  readUint32,
   readUtime,
   type Account,
 } from './parameter-values.ts';
@@ -74,10 +75,19 @@ export const lt = (name: string): OptionalParameter<bigint> =>
   scalar(name, readLt, { type: 'integer', format: 'int64', minimum: 0 });
 
 /** Signed 32 bits: a text in a query, a text or a number in a body. */
-export function int32(name: string): OptionalParameter<number> {
-  const ofText = scalar(name, readInt32, { type: 'integer', format: 'int32' });
-  return { ...ofText, parse: (raw, kind) => ofText.parse(typeof raw === 'number' ? String(raw) : raw, kind) };
-}
+export const int32 = (name: string): OptionalParameter<number> =>
+  orNumber(scalar(name, readInt32, { type: 'integer', format: 'int32' }));
+
+/** Unsigned 32 bits, in the same forms. */
+export const uint32 = (name: string): OptionalParameter<number> =>
+  orNumber(
+    scalar(
+      name,
+      readUint32,
+      { type: 'integer', minimum: 0, maximum: 2 ** 32 - 1 },
+      `${name} must be an unsigned integer of 32 bits`,
+    ),
+  );
 
 export const bool = (name: string, fallback = false): DefaultedParameter<boolean> =>
   withDefault(scalar(name, readBool, { type: 'boolean' }), fallback);
@@ -166,6 +176,11 @@ function scalar<T>(
     check: () => undefined,
     input: { name, schema },
   };
+}
+
+/** Takes a number of a body as its text. */
+function orNumber<T>(ofText: OptionalParameter<T>): OptionalParameter<T> {
+  return { ...ofText, parse: (raw, kind) => ofText.parse(typeof raw === 'number' ? String(raw) : raw, kind) };
 }
 
 /** A value that does not parse is split at commas and parsed again; an empty value has no items. */

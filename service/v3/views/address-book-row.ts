@@ -33,8 +33,3 @@ export function viewAddressBookRow(
   const bounceable = code !== null && knownWallet(code) === undefined;
   return { user_friendly: formatFriendlyAddress(address, { bounceable, testOnly }), domain, interfaces };
 }
-
-/** Friendly addresses have 8 bits for the workchain. */
-export function fitsFriendly({ workchain }: ParsedAddress): boolean {
-  return workchain === (workchain << 24) >> 24;
-}

@@ -66,6 +66,7 @@ export async function startEmulateUnderTest(
       headSeqno: () => pool.head()?.block.seqno,
       randomBytes: (count) => Buffer.alloc(count, ++requests),
       register,
+      now,
     },
   );
   const emulate = createEmulate([emulateTraceOperation(answers), emulateTonConnectOperation(answers)]);

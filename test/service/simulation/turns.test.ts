@@ -111,7 +111,7 @@ describe('work on large bags of cells leaves turns of the event loop to other re
     const chain = emptyChain(() => Promise.reject(new Error('nothing runs')));
     const turns = await turnsDuring(async () => {
       const id = { workchain: 0, id: account.hash };
-      const [boc] = (await overrideAccounts(chain, [{ account: id, data }], signal)).values();
+      const [boc] = (await overrideAccounts(chain, [{ account: id, data: parseBoc(data) }], signal)).values();
       expect(parseBoc(boc!).size).toBeGreaterThan(32_768);
     });
     expect(turns).toBeGreaterThan(8);
@@ -124,7 +124,7 @@ describe('work for a caller that leaves ends', () => {
   it('before the cells of an overridden account', async () => {
     const chain = emptyChain(() => Promise.reject(new Error('nothing runs')));
     const id = { workchain: 0, id: account.hash };
-    const making = overrideAccounts(chain, [{ account: id, data: bagWithLeaves(16) }], left);
+    const making = overrideAccounts(chain, [{ account: id, data: parseBoc(bagWithLeaves(16)) }], left);
     await expect(making).rejects.toThrow('the caller left');
   });
 

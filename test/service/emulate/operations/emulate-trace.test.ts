@@ -6,6 +6,7 @@ import { startForkedNetwork, type ForkedNetwork } from '#test/support/forked-net
 import { jettonOrder } from '#test/support/jetton-order.ts';
 import { scriptedCode, scriptedData, type Response } from '#test/support/scripted-contract.ts';
 import { transfer } from '#test/support/wallet.ts';
+import { metric } from '#test/service/pool/network.ts';
 import { shownIn, startEmulateUnderTest, transactionsIn, type EmulateUnderTest } from '../emulate-under-test.ts';
 
 let forked: ForkedNetwork;
@@ -203,6 +204,27 @@ describe('a message between accounts', () => {
     expect(transactionsIn(shown)[0]!.in_msg.source).toBe(raw(receiver));
     const { status, body } = await setting.emulate({ boc });
     expect([status, body['error']]).toEqual([422, 'CommonMsgInfo tag is not ext_in_msg_info']);
+  });
+});
+
+describe('an emulation', () => {
+  it('counts as refused for a fault of the request, as rejected by a contract, and as failed for neither', async () => {
+    const counts = (): Promise<number[]> =>
+      Promise.all(
+        ['refused', 'rejected', 'failed'].map((outcome) =>
+          metric(setting.register, 'ton_emulate_runs_total', { outcome }),
+        ),
+      );
+    const before = await counts();
+    await setting.emulate({ boc: messageBetween({ dest: receiver }) });
+    await setting.emulate({ boc: jettonMessage(), mc_block_seqno: setting.pool.head()!.block.seqno + 1000 });
+    await setting.emulateTonConnect({
+      from: receiver.toRawString(),
+      messages: [{ address: raw(receiver), amount: '1' }],
+    });
+    await setting.emulate({ boc: base64(forked.wallet('w2').send(5, [transfer(receiver, VALUE)])) });
+    const after = await counts();
+    expect(after.map((count, at) => count - before[at]!)).toEqual([3, 1, 0]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { defaultValidUntil, validUntilSeconds } from '#service/emulate/ton-connect/valid-until.ts';
+import { defaultValidUntil, validUntilSeconds } from '#service/emulate/request/valid-until.ts';
 
 describe('the end of a request', () => {
   test.each([

@@ -1,0 +1,79 @@
+import { setImmediate } from 'node:timers/promises';
+
+import { describe, expect, test } from 'vitest';
+
+import { createFairSlots, type FairSlots } from '#service/emulate/fair-slots.ts';
+
+const SLOTS = 32;
+const { signal } = new AbortController();
+const anonymous = (caller: string) => ({ payer: 'anonymous', caller });
+
+/** Slots with work whose start and end the test sees. Each run takes `tookMs` by the clock of the slots. */
+function slotsUnderTest(tookMs = 500) {
+  let nowMs = 0;
+  const slots = createFairSlots(SLOTS, () => nowMs);
+  const begun: string[] = [];
+  const ends: (() => void)[] = [];
+  const begin = (payer: string, caller = payer): Promise<void> =>
+    slots.run({ payer, caller }, signal, () => {
+      begun.push(caller);
+      return new Promise<void>((resolve) => void ends.push(resolve));
+    });
+  return {
+    slots,
+    begun,
+    begin,
+    async endFirst() {
+      nowMs += tookMs;
+      ends.shift()!();
+      await setImmediate();
+    },
+  };
+}
+
+/** A caller without a key, whose first run has ended, wants twice the slots that there are. */
+async function flood({ begin, endFirst }: ReturnType<typeof slotsUnderTest>): Promise<void> {
+  void begin('anonymous', 'greedy');
+  await setImmediate();
+  await endFirst();
+  for (let run = 0; run < 2 * SLOTS; run++) void begin('anonymous', 'greedy');
+  await setImmediate();
+}
+
+describe('slots of the emulation', () => {
+  test('a caller with a key gets a slot at once beside all the runs that a caller without a key may have', async () => {
+    const under = slotsUnderTest();
+    await flood(under);
+    const running = under.slots.taken;
+    expect([running, under.slots.waiting]).toEqual([SLOTS - 1, SLOTS + 1]);
+    void under.begin('key honest');
+    await setImmediate();
+    expect([under.begun.at(-1), under.slots.taken]).toEqual(['key honest', running + 1]);
+  });
+
+  test('a caller without a key gets the next free slot before further runs of another such caller', async () => {
+    const under = slotsUnderTest();
+    await flood(under);
+    void under.begin('anonymous', 'honest');
+    await setImmediate();
+    expect(under.begun).not.toContain('honest');
+    await under.endFirst();
+    expect(under.begun.at(-1)).toBe('honest');
+  });
+
+  test('work that fails frees its slot, and work whose caller leaves while it waits never begins', async () => {
+    const slots: FairSlots = createFairSlots(2, () => performance.now());
+    const first = Promise.withResolvers<void>();
+    const failing = slots.run(anonymous('a'), signal, () => first.promise);
+    const leaving = new AbortController();
+    const waiting = slots.run(anonymous('a'), leaving.signal, () => Promise.resolve('never'));
+    expect([slots.taken, slots.waiting]).toEqual([1, 1]);
+    leaving.abort(new Error('gone'));
+    await expect(waiting).rejects.toThrow('gone');
+    first.reject(new Error('failed'));
+    await expect(failing).rejects.toThrow('failed');
+    expect([slots.taken, slots.waiting]).toEqual([0, 0]);
+    await expect(slots.run(anonymous('b'), leaving.signal, () => Promise.resolve('never'))).rejects.toThrow('gone');
+    await expect(slots.run(anonymous('b'), signal, () => Promise.resolve('free'))).resolves.toBe('free');
+  });
+});
