@@ -96,7 +96,7 @@ export function createTraceAnswers(network: ActionNetwork, dependencies: TraceAn
     const overrides = await overrideAccounts(snapshot, values.overrides, context.signal).catch((error: unknown) => {
       throw notRunnable(error, true);
     });
-    const before = overrides.size === 0 ? snapshot : snapshot.foresee(overrides);
+    const before = overrides.size === 0 ? snapshot : snapshot.withAccounts(overrides);
     const { message, ignoreSignature } = await make({ block: snapshot.block, readAccount: before.readAccount });
     const randSeed = values.randSeed ?? randomBytes(SEED_BYTES);
     const options = { ...BOUNDS, ignoreSignature, randSeed, overrides, withLog: true, signal: context.signal };

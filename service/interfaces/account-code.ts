@@ -1,6 +1,7 @@
-import { parseBoc } from '../decode/boc.ts';
 import { methodIds } from '../decode/method-ids.ts';
 import type { AccountId } from '../live/accounts/accounts.ts';
+import { parseInSlices } from '../live/accounts/paced-cells.ts';
+import { createTimeSlice } from '../runtime/time-slice.ts';
 import type { ChangedAccount, DetectionWorld } from './detector.ts';
 
 /** Reads an account's code from the world in the form that detection needs. Rejects like `ContractWorld.readAccount`. */
@@ -10,7 +11,7 @@ export async function readChangedAccount(
 ): Promise<ChangedAccount> {
   const { code } = await world.readAccount(account);
   if (code === null) return { account, codeHash: null, methods: null };
-  const table = parseBoc(code);
+  const table = await parseInSlices(code, createTimeSlice(undefined));
   const root = table.roots[0]!;
   return { account, codeHash: table.hash(root), methods: methodIds(table, root) };
 }

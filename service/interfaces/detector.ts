@@ -1,11 +1,13 @@
 import type { Registry } from 'prom-client';
 
-import { parseBoc } from '../decode/boc.ts';
+import type { Boc } from '../decode/boc.ts';
 import { knownWallet } from '../decode/known-codes.ts';
 import { methodIds } from '../decode/method-ids.ts';
 import type { AccountView } from '../live/accounts/account-view.ts';
 import type { AccountId } from '../live/accounts/accounts.ts';
+import { parseInSlices } from '../live/accounts/paced-cells.ts';
 import type { ChainSnapshot } from '../live/contracts/chain-snapshot.ts';
+import { createTimeSlice } from '../runtime/time-slice.ts';
 import { accountKey } from '../store/account-key.ts';
 import type {
   DnsEntryRow,
@@ -101,14 +103,15 @@ export function createDetector(options: DetectorOptions, { register }: DetectorD
     const lastTransLt = view.lastTransaction.lt;
     const { code, data } = view;
     if (code === null || data === null) return { facts: {}, lastTransLt };
-    const table = parseBoc(code);
+    const timeSlice = createTimeSlice(undefined);
+    const table = await parseInSlices(code, timeSlice);
     const [root] = table.roots;
     const codeHash = table.hash(root!);
     // The world may be of a later block than the change, and the code may have changed since.
     const methods = codeHash.equals(changed.codeHash) ? changed.methods : methodIds(table, root!);
     const candidates = candidatesOf({ codeHash, methods });
     const answers = await ask(world, changed.account, { candidates, codeHash, isKnown: methods !== null });
-    const subject = subjectOf(view, codeHash, data, answers);
+    const subject = subjectOf(view, { codeHash, data, dataTable: await parseInSlices(data, timeSlice) }, answers);
     const around: DetectionContext = {
       consult: (consultation) => consultations.consult(world, changed.account, consultation),
       zoneOf: (collection) => zoneOf(world, collection),
@@ -158,12 +161,15 @@ function resultOf(detected: Detected | undefined): string {
   return Object.keys(rows).length + Object.keys(facts).length === 0 ? 'nothing' : 'something';
 }
 
-function subjectOf(view: AccountView, codeHash: Buffer, data: Buffer, answers: Subject['answers']): Subject {
-  const table = parseBoc(data);
+function subjectOf(
+  view: AccountView,
+  { codeHash, data, dataTable }: { readonly codeHash: Buffer; readonly data: Buffer; readonly dataTable: Boc },
+  answers: Subject['answers'],
+): Subject {
   const state = {
     last_trans_lt: view.lastTransaction.lt,
     code_hash: codeHash,
-    data_hash: table.hash(table.roots[0]!),
+    data_hash: dataTable.hash(dataTable.roots[0]!),
   };
   return { account: view.account, key: accountKey(view.account), codeHash, data, state, answers };
 }

@@ -12,7 +12,7 @@ import { createTimeSlice } from '../runtime/time-slice.ts';
 import type { TimeSlice } from '../runtime/time-slice.ts';
 import { writeStoredShardAccount } from '../tvm/shard-account.ts';
 import { openShardAccount } from './account-state.ts';
-import { importInSlices } from './paced-cells.ts';
+import { importInSlices } from '../live/accounts/paced-cells.ts';
 
 /** Parts of an account that a simulation replaces. */
 export type AccountOverride = {

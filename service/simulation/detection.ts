@@ -39,7 +39,7 @@ export function createSimulatedDetection(
   { after: changed }: Pick<SimulatedTrace, 'after'>,
   { before, detector }: SimulatedDetectionDependencies,
 ): SimulatedDetection {
-  const after = before.foresee(changed);
+  const after = before.withAccounts(changed);
   const detections = new Map<string, Promise<Detected | undefined>>();
   let isIncomplete = false;
 

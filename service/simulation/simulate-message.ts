@@ -7,6 +7,7 @@ import type { MessageInfo } from '../decode/tlb/message.ts';
 import { readTransaction } from '../decode/tlb/transaction.ts';
 import type { Transaction } from '../decode/tlb/transaction.ts';
 import type { AccountId } from '../live/accounts/accounts.ts';
+import { hashInSlices } from '../live/accounts/paced-cells.ts';
 import type { ChainSnapshot, EmulationCall, SimulatedAccounts } from '../live/contracts/chain-snapshot.ts';
 import { TvmError } from '../tvm/errors.ts';
 import type { EmulationResult } from '../tvm/tvm.ts';
@@ -14,7 +15,6 @@ import { createTimeSlice } from '../runtime/time-slice.ts';
 import type { TimeSlice } from '../runtime/time-slice.ts';
 import { noState, openShardAccount, readState } from './account-state.ts';
 import type { SimulatedState } from './account-state.ts';
-import { hashInSlices } from './paced-cells.ts';
 
 /** Simulated transaction, as a bag of cells and as parsed. */
 export type SimulatedTransaction = {

@@ -309,17 +309,17 @@ describe('an emulated request of TON Connect', () => {
   test.each(cases)(
     '%s has the outcome that the chain shows afterwards',
     async (_what, version, wishes, type) => {
-      const foreseen = await emulate(version, wishes());
+      const emulated = await emulate(version, wishes());
       const happened = await send(version, wishes());
-      expect(partsOf(foreseen)).toEqual(partsOf(happened));
-      const [said, seen] = [valuesOf(foreseen), valuesOf(happened)];
+      expect(partsOf(emulated)).toEqual(partsOf(happened));
+      const [said, seen] = [valuesOf(emulated), valuesOf(happened)];
       const apart = said.filter(
         (value, at) => value - seen[at]! > STORAGE_NANOTONS || seen[at]! - value > STORAGE_NANOTONS,
       );
       expect(apart).toEqual([]);
-      expect(actionsOf(foreseen)).toEqual(actionsOf(happened));
-      expect(foreseen.actions.map((action) => action.type)).toContain(type);
-      expect(foreseen.is_incomplete).toBe(false);
+      expect(actionsOf(emulated)).toEqual(actionsOf(happened));
+      expect(emulated.actions.map((action) => action.type)).toContain(type);
+      expect(emulated.is_incomplete).toBe(false);
     },
     120_000,
   );

@@ -170,12 +170,12 @@ describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'pending traces over 
         { emulated: false, finality: 'finalized', in_msg: { value: VALUE.toString() } },
       ]);
 
-      // What was foreseen is what happened, but for the lts, the times and what they cost.
-      const foreseen = Object.values(trace!['transactions'] as Record<string, Transaction>);
+      // The simulated transactions are those that happened, except their lts, times and costs.
+      const simulated = Object.values(trace!['transactions'] as Record<string, Transaction>);
       const happened = await get(0, 'transactions', { account: raw(faucet.address), limit: '1' });
       const [wallet] = happened.body['transactions'] as Transaction[];
       const gasOf = (one: Transaction | undefined): unknown => one?.description.compute_ph?.['gas_used'];
-      expect(gasOf(foreseen.find(({ account }) => account === raw(faucet.address)))).toBe(gasOf(wallet));
+      expect(gasOf(simulated.find(({ account }) => account === raw(faucet.address)))).toBe(gasOf(wallet));
     });
 
     it('of jettons is an action on every pod before a block has it, and is told at any time until the real one is', async () => {
@@ -196,12 +196,12 @@ describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'pending traces over 
           amount: '12345',
         },
       };
-      const [foreseen] = await until(
+      const [simulated] = await until(
         () => actionsOf(1, 'pendingActions'),
         (actions) => actions.length > 0,
       );
-      expect(foreseen).toMatchObject({ ...told, trace_id: null, trace_external_hash: hash });
-      expect(await actionsOf(0, 'pendingActions')).toEqual([foreseen]);
+      expect(simulated).toMatchObject({ ...told, trace_id: null, trace_external_hash: hash });
+      expect(await actionsOf(0, 'pendingActions')).toEqual([simulated]);
       expect(await actionsOf(1, 'actions')).toEqual([]);
 
       const both = async (): Promise<readonly Body[][]> => {

@@ -145,7 +145,7 @@ function send(agent: Agent, { method, path, body }: Sent): Promise<Got> {
 }
 
 /** Texts of lite servers and contracts that are 500 by the contract (service/v2/README.md#texts-of-lite-servers). */
-const foreseen = /^(LITE_SERVER_(?!NETWORK)|TVM stack size exceeds limit|from mc block is too old)/;
+const expectedErrors = /^(LITE_SERVER_(?!NETWORK)|TVM stack size exceeds limit|from mc block is too old)/;
 
 /** What is wrong with an answer; undefined when nothing is. */
 function flawOf({ method }: Sent, { status, type, text }: Got): string | undefined {
@@ -157,7 +157,7 @@ function flawOf({ method }: Sent, { status, type, text }: Got): string | undefin
   const { ok, error, code } = body as { ok: boolean; error?: string; code?: number };
   if (ok) return status === 200 ? undefined : `ok with ${status}`;
   if (code !== status) return `code ${code} with ${status}`;
-  return status < 500 || status === 542 || foreseen.test(error ?? '') ? undefined : `${status} ${error}`;
+  return status < 500 || status === 542 || expectedErrors.test(error ?? '') ? undefined : `${status} ${error}`;
 }
 
 function parse(text: string): unknown {

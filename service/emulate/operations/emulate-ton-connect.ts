@@ -29,9 +29,9 @@ export function emulateTonConnectOperation(answers: TraceAnswers): EmulateOperat
     result: emulateTraceResponse,
     handle: ({ from, messages, validUntil: until, ...values }, context: V3Request) =>
       answers.answer(values, context, async ({ block, readAccount }) => {
-        const wallet = readSigningWallet(from, await readAccount(from));
-        const request = { messages, validUntil: until ?? defaultValidUntil(block.utime) };
         const timeSlice = createTimeSlice(context.signal);
+        const wallet = await readSigningWallet(from, await readAccount(from), timeSlice);
+        const request = { messages, validUntil: until ?? defaultValidUntil(block.utime) };
         const unsigned = await unsignedMessage(wallet, request, timeSlice);
         await timeSlice.pause();
         const message = readExternalMessage(unsigned);

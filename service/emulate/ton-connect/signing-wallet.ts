@@ -1,7 +1,9 @@
 import { invalid } from '#service/contract/errors.ts';
 import { knownWallet, type WalletOrder } from '#service/decode/known-codes.ts';
 import type { AccountId } from '#service/live/accounts/accounts.ts';
-import { codeHash, readWalletByHash, type ContractState } from '#service/live/contracts/wallets.ts';
+import { parseInSlices } from '#service/live/accounts/paced-cells.ts';
+import { readWalletByHash, type ContractState } from '#service/live/contracts/wallets.ts';
+import type { TimeSlice } from '#service/runtime/time-slice.ts';
 
 /** Wallet that can sign a request, with the numbers that its next message must have. */
 export type SigningWallet = {
@@ -17,11 +19,16 @@ export type SigningWallet = {
 
 /**
  * Reads the wallet that a request is from.
- * @throws ContractError in the words of the contract (service/emulate/README.md#emulatetonconnect)
+ * Rejects with ContractError in the words of the contract (service/emulate/README.md#emulatetonconnect).
  */
-export function readSigningWallet(account: AccountId, state: ContractState): SigningWallet {
-  const hash = codeHash(state);
-  if (hash === undefined || state.data === null) throw invalid('from is not a deployed wallet', 'from');
+export async function readSigningWallet(
+  account: AccountId,
+  state: ContractState,
+  timeSlice: TimeSlice,
+): Promise<SigningWallet> {
+  if (state.code === null || state.data === null) throw invalid('from is not a deployed wallet', 'from');
+  const table = await parseInSlices(state.code, timeSlice);
+  const hash = table.hash(table.roots[0]!).toString('base64');
   const version = knownWallet(hash);
   const wallet = readWalletByHash(hash, state);
   if (version?.order === undefined || wallet === undefined) throw invalid('Account is not a known wallet', 'from');

@@ -1,6 +1,7 @@
 import { writeBocText } from '#service/decode/boc-writer.ts';
 import type { ReadBudget } from '#service/decode/read-budget.ts';
 import { readAccount } from '#service/decode/tlb/account.ts';
+import { hashInSlices } from '#service/live/accounts/paced-cells.ts';
 import type { SimulatedAccounts } from '#service/live/contracts/chain-snapshot.ts';
 import { openShardAccount } from '#service/simulation/account-state.ts';
 import { viewBytes } from '#service/v3/request/scalars.ts';
@@ -23,6 +24,7 @@ export async function viewContractCells(
   for (const boc of accounts.values()) {
     await timeSlice.pause();
     const { table, account } = openShardAccount(boc);
+    await hashInSlices(table, timeSlice);
     const state = readAccount(table, account)?.state;
     if (state?.kind !== 'active') continue;
     for (const part of ['code', 'data'] as const) {
@@ -30,6 +32,7 @@ export async function viewContractCells(
       if (cell === undefined) continue;
       const hash = viewBytes(table.hash(cell));
       if (found[part].has(hash)) continue;
+      await timeSlice.pause();
       const text = writeBocText(table, [cell], { crc32c: true, budget });
       budget.write(text.length);
       found[part].set(hash, text);

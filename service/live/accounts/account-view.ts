@@ -1,13 +1,14 @@
 import type { BlockId } from '#service/decode/block-id.ts';
-import { parseBoc } from '#service/decode/boc.ts';
 import { CellSlice } from '#service/decode/cell-slice.ts';
 import type { CellTable } from '#service/decode/cell-table.ts';
 import { writeBoc } from '#service/decode/boc-writer.ts';
 import { readAccount } from '#service/decode/tlb/account.ts';
 import type { AccountState } from '#service/decode/tlb/account.ts';
 import { listExtraCurrencies } from '#service/decode/tlb/currency-collection.ts';
+import type { TimeSlice } from '#service/runtime/time-slice.ts';
 import type { AccountId, LiveAccount } from './accounts.ts';
 import type { PinnedBlock } from '../pinned-block.ts';
+import { parseInSlices } from './paced-cells.ts';
 
 /** An account's cell and last transaction, and the shard block that holds it. */
 export type FoundAccount = {
@@ -61,11 +62,15 @@ export function viewAccount(account: AccountId, pinned: PinnedBlock, { shard, en
 
 /**
  * An account as a run of the TVM left it.
- * @param shardAccount BoC of `ShardAccount`
- * @throws DecodeError
+ * @param options.shardAccount BoC of `ShardAccount`
+ * Rejects with DecodeError, and when the time slice ends.
  */
-export function viewSimulated(account: AccountId, pinned: PinnedBlock, shardAccount: Buffer): AccountView {
-  const table = parseBoc(shardAccount);
+export async function viewSimulated(
+  account: AccountId,
+  pinned: PinnedBlock,
+  { shardAccount, timeSlice }: { readonly shardAccount: Buffer; readonly timeSlice: TimeSlice },
+): Promise<AccountView> {
+  const table = await parseInSlices(shardAccount, timeSlice);
   const slice = new CellSlice(table, table.roots[0]!);
   const cell = slice.ref();
   const lastTransactionHash = slice.bytes(32);

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { accessText } from '#service/pool/read-access.ts';
 import { formatRawAddress } from '#service/decode/address.ts';
 import { createBoundedCache } from '#service/runtime/bounded-cache.ts';
+import { createTimeSlice } from '#service/runtime/time-slice.ts';
 import type { Pool } from '#service/pool/pool.ts';
 import { fromMemory } from '#service/pool/read-event.ts';
 import { createSingleFlight } from '#service/pool/single-flight.ts';
@@ -96,7 +97,7 @@ export type ChainSnapshot = {
   /** A transaction at the time of the block. Rejects with TvmError, and as `Pool.query` does. */
   emulate(call: EmulationCall): Promise<EmulationResult>;
   /** Returns this world with further simulated accounts, which replace those of before. @param accounts BoCs of `ShardAccount` by raw address, lower case */
-  foresee(accounts: SimulatedAccounts): SimulatedSnapshot;
+  withAccounts(accounts: SimulatedAccounts): SimulatedSnapshot;
   /** A value made of what was read so far. */
   answer<T>(value: T): LiveAnswer<T>;
 };
@@ -106,7 +107,7 @@ export type SimulatedAccounts = ReadonlyMap<string, Buffer>;
 /** Results of contracts, some of them on simulated accounts. Rejects as `ChainSnapshot` does. */
 export type SimulatedSnapshot = Pick<
   ChainSnapshot,
-  'readAccount' | 'runMethod' | 'runMethods' | 'readDnsRoot' | 'foresee'
+  'readAccount' | 'runMethod' | 'runMethods' | 'readDnsRoot' | 'withAccounts'
 >;
 
 export type ChainSnapshots = {
@@ -189,7 +190,7 @@ export function createChainSnapshots(
     const { note, noteRun, answer } = createNotes(pinned);
     const gasMax = context.getMethods?.gas ?? gasLimit;
 
-    const simulatedView = createSimulatedViews(block, simulated);
+    const simulatedView = createSimulatedViews(block, simulated, context.signal);
 
     async function readAccount(account: AccountId): Promise<AccountView> {
       return simulatedView(account) ?? note(await reader.readView(account, block, context));
@@ -218,7 +219,8 @@ export function createChainSnapshots(
       const key = `${gasMax} ${runKey(block, call)}`;
       const account = await readAccount(call.account);
       // The result on a simulated account is no function of the block. It is neither shared nor cached.
-      if (simulatedView(call.account) !== undefined) return { ...(await run(account, call, context.signal)), account };
+      if (simulated.has(formatRawAddress(call.account)))
+        return { ...(await run(account, call, context.signal)), account };
       const cached = runs.get(key);
       if (cached !== undefined) {
         context.observe?.(fromMemory);
@@ -253,7 +255,7 @@ export function createChainSnapshots(
         noteRun();
         return tvm.emulateTransaction({ ...world, ...call, utime: block.utime });
       },
-      foresee: (accounts) => openAt(pinned, context, new Map([...simulated, ...accounts])),
+      withAccounts: (accounts) => openAt(pinned, context, new Map([...simulated, ...accounts])),
       answer,
     };
   }
@@ -267,13 +269,14 @@ export function createChainSnapshots(
 function createSimulatedViews(
   block: PinnedBlock,
   accounts: SimulatedAccounts,
-): (account: AccountId) => AccountView | undefined {
-  const views = new Map<string, AccountView>();
+  signal: AbortSignal,
+): (account: AccountId) => Promise<AccountView> | undefined {
+  const views = new Map<string, Promise<AccountView>>();
   return (account) => {
     const key = formatRawAddress(account);
     const shardAccount = accounts.get(key);
     if (shardAccount === undefined) return undefined;
-    const view = views.get(key) ?? viewSimulated(account, block, shardAccount);
+    const view = views.get(key) ?? viewSimulated(account, block, { shardAccount, timeSlice: createTimeSlice(signal) });
     views.set(key, view);
     return view;
   };

@@ -196,7 +196,7 @@ describe('a contract that is a copy of another', () => {
   async function worldWithCopy(label: string): Promise<DetectionWorld> {
     const world = await open(last);
     const state = await world.readShardAccount(accountOf(label));
-    return world.foresee(new Map([[`0:${forger.id.toString('hex')}`, state]]));
+    return world.withAccounts(new Map([[`0:${forger.id.toString('hex')}`, state]]));
   }
 
   it.each(['jetton_wallet_w3', 'stable_wallet_w7', 'nft_0', 'dns_item', 'ms_order_0'])(

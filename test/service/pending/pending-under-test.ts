@@ -133,7 +133,7 @@ export async function startPendingNetwork(over?: PrivateNetwork): Promise<Pendin
   };
 }
 
-/** `account -> account` of every foreseen transaction, first hex digits. */
+/** `account -> account` of every simulated transaction, first hex digits. */
 export function pathOf(trace: PendingTrace): readonly string[] {
   return trace.transactions.map(({ boc }) => {
     const table = parseBoc(boc);

@@ -24,7 +24,7 @@ const accountOf = (address: Address) => ({ workchain: address.workChain, id: add
 const texts = (accounts: readonly Address[]) => accounts.map((account) => account.hash.toString('hex'));
 
 describe('a message that was sent', () => {
-  it('is foreseen as a whole trace, found by accounts and by every hash of it', async () => {
+  it('is simulated as a whole trace, found by accounts and by every hash of it', async () => {
     const { faucet } = setting;
     const pending = setting.open();
     const message = await setting.send(pending, faucet.send(0, [transfer(receiver, VALUE), transfer(receiver, 2n)]));
@@ -130,7 +130,7 @@ describe('a message that was sent', () => {
     await pending.refresh();
     // Less what it costs to be stored between the two.
     expect(await mostMoney()).toBeGreaterThan(3n * VALUE + VALUE / 2n - 100n);
-    // The foreseen hash of its first transaction is another now; who asks by the one of before finds it all the same.
+    // The simulated hash of its first transaction is another now. The hash of before finds the trace, too.
     const [again] = await pending.find({ hashes: [rootHash] });
     expect(again!.key).toEqual(message.normalizedHash);
     expect(again!.rootHash).not.toEqual(rootHash);

@@ -45,7 +45,7 @@ describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'actions of pending t
     }
 
     /** What another pod than the one that sent it tells. */
-    async function foreseen(filter: PendingFilter): Promise<PendingTrace | undefined> {
+    async function simulated(filter: PendingFilter): Promise<PendingTrace | undefined> {
       const [trace] = await pods[1].find({ ...filter, wanted: 'actions' });
       return trace;
     }
@@ -66,8 +66,8 @@ describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'actions of pending t
       });
       const { hash, normalizedHash } = await setting.send(pods[0], order(w3, sent));
       // The receiver has no transaction in the trace: it is found by the action.
-      expect(await foreseen({ accounts: [accountOf(stranger)] })).toBeUndefined();
-      const trace = await foreseen({ actionAccounts: [accountOf(stranger)] });
+      expect(await simulated({ accounts: [accountOf(stranger)] })).toBeUndefined();
+      const trace = await simulated({ actionAccounts: [accountOf(stranger)] });
       expect(trace).toMatchObject({ messageHash: hash, classificationState: 'ok' });
       expect(only(trace!.actions, 'jetton_transfer')).toMatchObject({
         source: raw(w3.address),
@@ -85,12 +85,12 @@ describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'actions of pending t
       await setting.step();
       await setting.step();
       await pods[0].refresh();
-      expect(await foreseen({ hashes: [hash] })).toBeDefined();
+      expect(await simulated({ hashes: [hash] })).toBeDefined();
       await indexed(normalizedHash, whole);
       expect(await pods[1].find({ hashes: [hash] })).toEqual([]);
-      expect((await foreseen({ hashes: [hash] }))?.actions).toEqual(trace!.actions);
+      expect((await simulated({ hashes: [hash] }))?.actions).toEqual(trace!.actions);
       await indexed(normalizedHash, classified);
-      expect(await foreseen({ hashes: [hash] })).toBeUndefined();
+      expect(await simulated({ hashes: [hash] })).toBeUndefined();
     });
 
     it('changes with the accounts of the trace: jettons come that an order lacked', async () => {
@@ -101,7 +101,7 @@ describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'actions of pending t
       // A lite server has it and no block takes it: the test keeps it from the network.
       pods[0].note(message, {});
       await pods[0].refresh();
-      const before = await foreseen({ hashes: [message.hash] });
+      const before = await simulated({ hashes: [message.hash] });
       expect(only(before?.actions, 'jetton_transfer')).toBeUndefined();
       expect(before?.actions.some(({ success }) => !success)).toBe(true);
 
@@ -111,9 +111,9 @@ describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'actions of pending t
       await setting.step();
       await setting.step();
       await pods[0].refresh();
-      const after = await foreseen({ hashes: [message.hash] });
+      const after = await simulated({ hashes: [message.hash] });
       expect(only(after?.actions, 'jetton_transfer')).toMatchObject({ amount: wanted.amount, success: true });
-      expect(await foreseen({ actionAccounts: [accountOf(to)] })).toEqual(after);
+      expect(await simulated({ actionAccounts: [accountOf(to)] })).toEqual(after);
     });
 
     it('is told of a contract as it was when the message destroys it', async () => {
@@ -143,7 +143,7 @@ describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'actions of pending t
       await network.step([putAccount(accountOf(sale), { code, data: scriptedData([script]) })]);
       await setting.step();
       const { hash } = await setting.send(pods[0], order(w5, transfer(sale, 4_000_000_000n)));
-      const trace = await foreseen({ hashes: [hash] });
+      const trace = await simulated({ hashes: [hash] });
       expect(trace?.states.some(({ status }) => status === 'nonexist')).toBe(true);
       expect(only(trace?.actions, 'nft_purchase')).toMatchObject({
         destination: raw(w5.address),
@@ -158,15 +158,15 @@ describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'actions of pending t
       const [own, to] = [forked.address('jetton_wallet_w4'), Address.parseRaw(`0:${'c'.repeat(64)}`)];
       const jettons = (amount: bigint) => jettonOrder(own, { to, amount, back: w4.address });
       const { hash } = await setting.send(pods[0], w4.send(0, [jettons(5n)]));
-      expect(await foreseen({ actionAccounts: [accountOf(to)] })).toMatchObject({ messageHash: hash });
+      expect(await simulated({ actionAccounts: [accountOf(to)] })).toMatchObject({ messageHash: hash });
       setting.network.send(w4.send(0, [jettons(6n)]));
       await setting.step();
       await setting.step();
       await pods[0].refresh();
       setting.index.seqno = setting.pool.head()!.block.seqno;
       await pods[0].refresh();
-      expect(await foreseen({ actionAccounts: [accountOf(to)] })).toBeUndefined();
-      expect(await foreseen({ hashes: [hash] })).toBeUndefined();
+      expect(await simulated({ actionAccounts: [accountOf(to)] })).toBeUndefined();
+      expect(await simulated({ hashes: [hash] })).toBeUndefined();
     });
 
     describe('when contracts cannot be looked into', () => {
@@ -181,13 +181,13 @@ describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'actions of pending t
         const message = readExternalMessage(order(w8, sent));
         pods[0].note(message, {});
         await pods[0].refresh();
-        const before = await foreseen({ hashes: [message.hash] });
+        const before = await simulated({ hashes: [message.hash] });
         expect(before).toMatchObject({ classificationState: 'unclassified', actions: [] });
         expect(before!.transactions.length).toBeGreaterThan(2);
         setting.looking.broken = false;
         await setting.step();
         await pods[0].refresh();
-        const after = await foreseen({ hashes: [message.hash] });
+        const after = await simulated({ hashes: [message.hash] });
         expect(after?.classificationState).toBe('ok');
         expect(only(after?.actions, 'jetton_transfer')).toMatchObject({ amount: 9n });
       });

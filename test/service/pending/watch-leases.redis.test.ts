@@ -20,7 +20,7 @@ type Pod = ReturnType<PendingNetwork['open']>;
 
 describe.skipIf(
   skipLoudly(redisUrl === undefined, { what: 'pods that take over pending traces', why: 'there is no Redis' }),
-)('a foreseen trace whose pod is gone', () => {
+)('a simulated trace whose pod is gone', () => {
   let setting: PendingNetwork;
   let client: Redis;
 
@@ -36,7 +36,7 @@ describe.skipIf(
   const openPod = async (): Promise<Pod> => setting.open(await openGoodLink(redisUrl!));
 
   /** A lite server has it and no block takes it: the wallet's money may change before. */
-  async function foresee(pod: Pod): Promise<ExternalMessage> {
+  async function simulate(pod: Pod): Promise<ExternalMessage> {
     const other = testWallet(Buffer.alloc(32, 9));
     setting.network.send(setting.faucet.send(0, [transfer(other.address, VALUE)]));
     await setting.step();
@@ -54,10 +54,10 @@ describe.skipIf(
     await setting.step();
   }
 
-  it('is run again by another pod, and seen as it is foreseen then', async () => {
+  it('is run again by another pod, and seen as it is simulated then', async () => {
     const gone = await openPod();
     const other = await openPod();
-    const message = await foresee(gone);
+    const message = await simulate(gone);
     await giveTheWalletMore();
     setting.clock.unixMs += LEASE_MS;
     await other.refresh();
@@ -70,7 +70,7 @@ describe.skipIf(
 
   it('is taken by one of the pods that look for it', async () => {
     const gone = await openPod();
-    await foresee(gone);
+    await simulate(gone);
     const pods = await Promise.all([openPod(), openPod(), openPod()]);
     setting.clock.unixMs += LEASE_MS;
     await Promise.all(pods.map((pod) => pod.refresh()));
@@ -81,7 +81,7 @@ describe.skipIf(
   it('is left alone while its pod says that it is there', async () => {
     const one = await openPod();
     const other = await openPod();
-    await foresee(one);
+    await simulate(one);
     setting.clock.unixMs += LEASE_MS - 1;
     await one.refresh();
     setting.clock.unixMs += LEASE_MS - 1;
@@ -92,13 +92,13 @@ describe.skipIf(
   it('is taken at once when its pod ends in order', async () => {
     const ended = await openPod();
     const other = await openPod();
-    await foresee(ended);
+    await simulate(ended);
     await ended.close();
     await other.refresh();
     expect(await takenOver(other)).toBe(1);
   });
 
-  it('may not be foreseen yet: the message is run by another pod', async () => {
+  it('may not be simulated yet: the message is run by another pod', async () => {
     const ended = await openPod();
     const other = await openPod();
     const message = readExternalMessage(setting.faucet.send(0, [transfer(receiver, VALUE)]));
@@ -126,7 +126,7 @@ describe.skipIf(
   it('goes with what it was replaced by, and nothing of it is kept', async () => {
     const gone = await openPod();
     const other = await openPod();
-    const { normalizedHash } = await foresee(gone);
+    const { normalizedHash } = await simulate(gone);
     setting.clock.unixMs += LEASE_MS;
     await other.refresh();
     setting.index.taken.set(normalizedHash.toString('hex'), classified);
@@ -137,7 +137,7 @@ describe.skipIf(
   it('is not run again when it is too old, and nothing of it is kept', async () => {
     const gone = await openPod();
     const other = await openPod();
-    await foresee(gone);
+    await simulate(gone);
     setting.clock.unixMs += KEPT_MS;
     await other.refresh();
     expect(await takenOver(other)).toBe(0);
@@ -146,7 +146,7 @@ describe.skipIf(
 
   it('is nobody else’s while Redis is away', async () => {
     const pod = setting.open(openLink('redis://127.0.0.1:1'));
-    const message = await foresee(pod);
+    const message = await simulate(pod);
     await giveTheWalletMore();
     setting.clock.unixMs += LEASE_MS;
     await pod.refresh();

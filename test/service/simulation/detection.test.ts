@@ -13,7 +13,7 @@ const [failing, sound] = ['1', '2'].map((digit) => `0:${digit.repeat(64)}`) as [
 /** Detection over accounts without code. The detector fails on the first account. */
 function detectionThatFails(failure: Error) {
   const simulated = { readAccount: () => Promise.resolve({ code: null }) };
-  const snapshot = { ...simulated, foresee: () => simulated } as unknown as ChainSnapshot;
+  const snapshot = { ...simulated, withAccounts: () => simulated } as unknown as ChainSnapshot;
   const detector: Detector = {
     async detect(_, { account }) {
       if (account.id[0] === 0x11) throw failure;
@@ -35,7 +35,7 @@ describe('the kinds of accounts of a simulated trace', () => {
 
   it('are found by a single examination of each account, however often and at once it is named', async () => {
     const chain = { readAccount: () => Promise.resolve({ code: null }) };
-    const before = { ...chain, foresee: () => chain } as unknown as ChainSnapshot;
+    const before = { ...chain, withAccounts: () => chain } as unknown as ChainSnapshot;
     const examined: string[] = [];
     const detector: Detector = {
       async detect(_, { account }) {

@@ -6,7 +6,13 @@ import { describe, expect, it } from 'vitest';
 
 import { parseBoc } from '#service/decode/boc.ts';
 import { createCellStore } from '#service/decode/cell-store.ts';
+import { createAnswerBudget } from '#service/emulate/views/answer-budget.ts';
+import { viewContractCells } from '#service/emulate/views/contract-cells.ts';
+import { readChangedAccount } from '#service/interfaces/account-code.ts';
+import { viewSimulated, type AccountView } from '#service/live/accounts/account-view.ts';
 import type { ChainSnapshot } from '#service/live/contracts/chain-snapshot.ts';
+import type { PinnedBlock } from '#service/live/pinned-block.ts';
+import { createTimeSlice } from '#service/runtime/time-slice.ts';
 import { overrideAccounts } from '#service/simulation/account-overrides.ts';
 import { simulateMessage } from '#service/simulation/simulate-message.ts';
 import { TvmError } from '#service/tvm/errors.ts';
@@ -16,6 +22,8 @@ import { bagWithLeaves } from '#test/support/many-cells.ts';
 const { signal } = new AbortController();
 
 const account = Address.parseRaw(`0:${'1'.repeat(64)}`);
+
+const pinned = { block: {}, utime: 1 } as unknown as PinnedBlock;
 
 /** `account_none` without a transaction. */
 function noAccount(): Buffer {
@@ -114,6 +122,27 @@ describe('work on large bags of cells leaves turns of the event loop to other re
       const [boc] = (await overrideAccounts(chain, [{ account: id, data: parseBoc(data) }], signal)).values();
       expect(parseBoc(boc!).size).toBeGreaterThan(32_768);
     });
+    expect(turns).toBeGreaterThan(8);
+  });
+
+  it('between the cells of an account that a simulation left, as get-methods and answers read it', async () => {
+    const chain = emptyChain(() => Promise.reject(new Error('nothing runs')));
+    const id = { workchain: 0, id: account.hash };
+    const override = { account: id, data: parseBoc(bagWithLeaves(32_768)) };
+    const accounts = await overrideAccounts(chain, [override], signal);
+    const [shardAccount] = accounts.values();
+    const view = await turnsDuring(() =>
+      viewSimulated(id, pinned, { shardAccount: shardAccount!, timeSlice: createTimeSlice(signal) }),
+    );
+    expect(view).toBeGreaterThan(8);
+    const cells = await turnsDuring(() => viewContractCells(accounts, createAnswerBudget(), createTimeSlice(signal)));
+    expect(cells).toBeGreaterThan(8);
+  });
+
+  it('between the cells of code', async () => {
+    const code = bagWithLeaves(32_768);
+    const world = { readAccount: () => Promise.resolve({ code } as unknown as AccountView) };
+    const turns = await turnsDuring(() => readChangedAccount(world, { workchain: 0, id: account.hash }));
     expect(turns).toBeGreaterThan(8);
   });
 });

@@ -82,7 +82,7 @@ describe('the message that a wallet would sign', () => {
         amount: String(value),
         payload: base64(longPayload),
       }));
-      const made = await make(signingWallet(wallet, 77), { messages: parse(request), validUntil });
+      const made = await make(await signingWallet(wallet, 77), { messages: parse(request), validUntil });
       expect(Cell.fromBoc(made)[0]!.toString()).toBe(expected(wallet, body).toString());
     }
   });
@@ -93,7 +93,7 @@ describe('the message that a wallet would sign', () => {
       const messages = [relaxed({ address: receiver, bounce: false, value: 5n })];
       const body = wallet.sign({ seqno: 4_294_967_295, timeout: validUntil, messages });
       const request = [{ address: receiver.toString({ bounceable: false }), amount: '5' }];
-      const made = await make(signingWallet(wallet, 4_294_967_295), { messages: parse(request), validUntil });
+      const made = await make(await signingWallet(wallet, 4_294_967_295), { messages: parse(request), validUntil });
       expect(Cell.fromBoc(made)[0]!.toString()).toBe(expected(wallet, body).toString());
     },
   );
@@ -102,7 +102,7 @@ describe('the message that a wallet would sign', () => {
     const one = { address: receiver.toString(), amount: '1' };
     const request = Array.from({ length: Math.min(wallet.messagesMax + 1, 255) }, () => one);
     const messages = [...parse(request), ...parse([one])];
-    await expect(make(signingWallet(wallet, 1), { messages, validUntil })).rejects.toThrow(
+    await expect(make(await signingWallet(wallet, 1), { messages, validUntil })).rejects.toThrow(
       `messages array cannot contain more than ${wallet.messagesMax} messages`,
     );
   });
@@ -119,7 +119,7 @@ describe('the message that a wallet would sign', () => {
         extra_currency: { 100: '7', 4_294_967_295: String(2n ** 248n - 1n), 5: '0' },
       },
     ];
-    const made = await make(signingWallet(wallets.at(-1)!, 1), { messages: parse(request), validUntil });
+    const made = await make(await signingWallet(wallets.at(-1)!, 1), { messages: parse(request), validUntil });
     const [cell] = sentBy(wallets.at(-1)!, made);
     const currencies = Dictionary.empty(Dictionary.Keys.Uint(32), Dictionary.Values.BigVarUint(5));
     currencies.set(100, 7n);
@@ -166,7 +166,7 @@ describe('the message that a wallet would sign', () => {
               stateInit: bag(stateInit),
             };
           });
-          const made = await make(signingWallet(wallet, seqno), { messages: parse(request), validUntil: until });
+          const made = await make(await signingWallet(wallet, seqno), { messages: parse(request), validUntil: until });
           const sent = sentBy(wallet, made).map((cell) => readSent(cell));
           expect(sent).toEqual(
             wanted.map(({ workchain, id, form, amount, payload, stateInit }) => ({
@@ -194,8 +194,8 @@ describe('the wallet of a request', () => {
     ['an account without data', { code, data: null }, 'from is not a deployed wallet'],
     ['another contract', { code: Cell.EMPTY.toBoc(), data }, 'Account is not a known wallet'],
     ['a wallet with other data', { code, data: Cell.EMPTY.toBoc() }, 'Account is not a known wallet'],
-  ])('%s is refused', (_what, state, text) => {
-    expect(() => readSigningWallet(account, state)).toThrow(text);
+  ])('%s is refused', async (_what, state, text) => {
+    await expect(readSigningWallet(account, state, createTimeSlice(undefined))).rejects.toThrow(text);
   });
 
   test('a wallet v5 signs even when its signatures are switched off', async () => {
@@ -203,7 +203,8 @@ describe('the wallet of a request', () => {
     const slice = v5.data.beginParse();
     slice.skip(1);
     const off = beginCell().storeBit(false).storeSlice(slice).endCell();
-    const read = readSigningWallet(account, { code: v5.code.toBoc(), data: off.toBoc() });
+    const state = { code: v5.code.toBoc(), data: off.toBoc() };
+    const read = await readSigningWallet(account, state, createTimeSlice(undefined));
     expect(read).toMatchObject({ order: 'v5', seqno: 0, messagesMax: 255 });
   });
 });

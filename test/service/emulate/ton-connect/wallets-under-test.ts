@@ -2,6 +2,7 @@ import { beginCell, Cell, SendMode, type Address, type MessageRelaxed } from '@t
 import { keyPairFromSeed } from '@ton/crypto';
 import * as ton from '@ton/ton';
 
+import { createTimeSlice } from '#service/runtime/time-slice.ts';
 import { readSigningWallet, type SigningWallet } from '#service/emulate/ton-connect/signing-wallet.ts';
 
 const { publicKey, secretKey } = keyPairFromSeed(Buffer.alloc(32, 5));
@@ -108,13 +109,16 @@ export const wallets: readonly WalletUnderTest[] = [
 ];
 
 /** Reads the wallet with another seqno in its data. */
-export function signingWallet({ address, code, data, seqnoAt }: WalletUnderTest, seqno: number): SigningWallet {
+export function signingWallet(
+  { address, code, data, seqnoAt }: WalletUnderTest,
+  seqno: number,
+): Promise<SigningWallet> {
   const slice = data.beginParse();
   const head = slice.loadBits(seqnoAt);
   slice.skip(32);
   const changed = beginCell().storeBits(head).storeUint(seqno, 32).storeSlice(slice).endCell();
   const account = { workchain: address.workChain, id: address.hash };
-  return readSigningWallet(account, { code: code.toBoc(), data: changed.toBoc() });
+  return readSigningWallet(account, { code: code.toBoc(), data: changed.toBoc() }, createTimeSlice(undefined));
 }
 
 /** Replaces the signature of a body with zeros. */

@@ -34,14 +34,14 @@ it('counts transactions and messages of a pending trace as the index does when i
   const { traces, transactions } = assembleTraces(await recordedRows());
   const members = Map.groupBy(transactions, ({ trace_id: id }) => hashKey(id));
   const real = traces.filter(({ state }) => state === TRACE_STATE.complete);
-  const foreseen = real.map((row) => {
+  const simulated = real.map((row) => {
     const own = members.get(hashKey(row.trace_id))!;
     return pendingTrace(
       row,
       own.map(({ workchain, boc }) => ({ workchain, boc: Buffer.from(boc) })),
     );
   });
-  const views = await viewPending(foreseen, new AbortController().signal);
+  const views = await viewPending(simulated, new AbortController().signal);
   const told = views.map((view) => viewPendingTrace(view, [], { testOnly: true }).trace_info);
   expect(told.map(({ transactions: nodes, messages }) => ({ nodes, messages }))).toEqual(
     real.map((row) => ({ nodes: row.nodes, messages: arrived(row) })),
@@ -49,15 +49,15 @@ it('counts transactions and messages of a pending trace as the index does when i
   expect(real.some((row) => arrived(row) > row.nodes)).toBe(true);
 }, 120_000);
 
-it('tells the other currencies of foreseen states: all are known', async () => {
+it('simulated states show all their other currencies', async () => {
   const { traces, transactions } = assembleTraces(await recordedRows());
   const row = transactions.find(({ workchain }) => workchain === 0)!;
   const table = parseBoc(row.boc);
   const { newHash } = readTransaction(table, table.roots[0]!).stateUpdate;
   for (const extraCurrencies of [{}, { '100': '7' }]) {
     const state = { ...noState(newHash), status: 'active' as const, extraCurrencies };
-    const foreseen = pendingTrace(traces[0]!, [{ workchain: 0, boc: Buffer.from(row.boc) }]);
-    const [view] = await viewPending([{ ...foreseen, states: [state] }], new AbortController().signal);
+    const simulated = pendingTrace(traces[0]!, [{ workchain: 0, boc: Buffer.from(row.boc) }]);
+    const [view] = await viewPending([{ ...simulated, states: [state] }], new AbortController().signal);
     expect(view!.transactions[0]!.account_state_after!.extra_currencies).toEqual(extraCurrencies);
   }
 });

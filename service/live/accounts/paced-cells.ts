@@ -1,11 +1,18 @@
-import type { Boc } from '../decode/boc.ts';
-import type { CellStore } from '../decode/cell-store.ts';
-import type { TimeSlice } from '../runtime/time-slice.ts';
+import { parseBoc, type Boc } from '#service/decode/boc.ts';
+import type { CellStore } from '#service/decode/cell-store.ts';
+import type { TimeSlice } from '#service/runtime/time-slice.ts';
 
 /*
  * Work on all cells of an account, which has up to 65,536. A cell takes some 2 to 10 µs, so the work pauses between cells. References point
  * to later cells of a bag: from the last cell on, each cell finds the cells below it done.
  */
+
+/** Parses a bag and computes the hashes of all its cells. Rejects as `parseBoc` and `hashInSlices` do. */
+export async function parseInSlices(boc: Buffer, slice: TimeSlice): Promise<Boc> {
+  const bag = parseBoc(boc);
+  await hashInSlices(bag, slice);
+  return bag;
+}
 
 /** Computes the hashes of all cells of a bag. Rejects with DecodeError `hash_mismatch` for a wrong hash in a Merkle cell. */
 export async function hashInSlices(bag: Boc, slice: TimeSlice): Promise<void> {
