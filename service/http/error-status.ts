@@ -148,6 +148,9 @@ const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['proof_aborted', [CALLER_GONE_STATUS, 'caller closed the request']],
 ]);
 
+/** Codes with a status of their own. */
+export const errorCodes: readonly string[] = [...rows.keys()];
+
 /** Names of the lite server's error numbers (service/v2/README.md#texts-of-lite-servers). All other numbers are UNKNOWN. */
 const serverErrorNames: ReadonlyMap<number, string> = new Map([
   [601, 'FAILURE'],

@@ -1,11 +1,15 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { TonplaneError } from '#service/error.ts';
 import { DecodeError } from '#service/decode/errors.ts';
-import { failureOf } from '#service/http/error-status.ts';
+import { CALLER_GONE_STATUS, errorCodes, failureOf } from '#service/http/error-status.ts';
 import { answeredError, LiteServerError } from '#service/liteserver/errors.ts';
 import { PoolError } from '#service/pool/errors.ts';
 import { ProofError, ProofUnavailableError } from '#service/proof/errors.ts';
+import { projectRoot } from '#test/style/sources.ts';
 import { scriptAccounts } from '../v2/scripted-accounts.ts';
 import { startListener, type Listener } from './listener.ts';
 import { call, ways } from './requests.ts';
@@ -78,6 +82,26 @@ const table: readonly (readonly [what: string, error: unknown, status: number, t
   ['anything else is thrown', new RangeError('secret detail'), 500, 'internal error'],
   ['a string is thrown', 'secret detail', 500, 'internal error'],
 ];
+
+/** Rows of the page: status and code. */
+function pageRows(): readonly (readonly [code: string, status: number])[] {
+  const page = readFileSync(join(projectRoot, 'service/http/README.md'), 'utf8');
+  const section = page.slice(page.indexOf('## Refusals'), page.indexOf('## Debug headers'));
+  return section.split('\n').flatMap((line) => {
+    const [, status = '', , codes = ''] = line.split('|');
+    return [...codes.matchAll(/`(\w+)`/g)].map(([, code]) => [code!, Number(status)] as const);
+  });
+}
+
+function statusOf(code: string): number {
+  return failureOf(new TonplaneError({ code, message: 'x', data: {}, retryable: false })).status;
+}
+
+it('The page of refusals has every code that a caller may get, with its status', () => {
+  const expected = errorCodes.map((code) => [code, statusOf(code)] as const);
+  const shown = expected.filter(([, status]) => status !== CALLER_GONE_STATUS);
+  expect(new Map(pageRows())).toEqual(new Map(shown));
+});
 
 let thrownNow: unknown;
 let listener: Listener;
