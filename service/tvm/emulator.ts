@@ -21,6 +21,7 @@ export type Emulator = {
    */
   createTransactions(config: number, verbosity: 0 | 1 | 3): number;
   destroyTransactions(transactions: number): void;
+  /** An empty text of libraries, and parameters without previous blocks, leave those of the run before in force. */
   runTransaction(
     transactions: number,
     libraries: string,
@@ -30,6 +31,23 @@ export type Emulator = {
   ): string;
   /** Returns the size of the emulator's memory. It grows with the largest call and never shrinks. */
   memoryBytes(): number;
+};
+
+/** JSON answers of the emulator's functions. */
+export type EmulatorAnswer = {
+  readonly output?: {
+    readonly success: boolean;
+    readonly error?: string;
+    readonly vm_log?: string;
+    readonly vm_exit_code?: number;
+    readonly gas_used?: string;
+    readonly stack?: string;
+    readonly missing_library?: string | null;
+    readonly transaction?: string;
+    readonly shard_account?: string;
+    readonly actions?: string | null;
+  };
+  readonly message?: string;
 };
 
 /**

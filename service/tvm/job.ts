@@ -27,6 +27,8 @@ export type Job = { readonly config: JobConfig; readonly params: string; readonl
       readonly message: string;
       /** Dictionary of libraries; empty for none. */
       readonly libraries: string;
+      /** Previous blocks; empty for none. */
+      readonly previousBlocks: string;
       /** True to record the gas of each instruction. */
       readonly gasTrace: boolean;
     }

@@ -6,7 +6,7 @@ import type { MethodSubject, TvmWorld } from './tvm.ts';
 // Inputs of the emulator's functions as JSON, besides configurations and bags of cells.
 
 /** BoC of an empty cell. */
-const EMPTY_CELL = Buffer.from('b5ee9c724101010100020000004cacb9cd', 'hex');
+export const EMPTY_CELL = Buffer.from('b5ee9c724101010100020000004cacb9cd', 'hex');
 
 const EMPTY_STACK = encodeStack([]).toString('base64');
 

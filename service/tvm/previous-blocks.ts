@@ -19,6 +19,11 @@ export function previousBlocksTuple({ last, lastKeyBlock, lastHundreds }: Previo
   return tuple(lastHundreds === undefined ? items : [...items, tuple(lastHundreds.map(blockTuple))]);
 }
 
+/** Adds previous blocks to the parameters of a run. @param params a JSON object with fields @param blocks base64 of the tuple; empty for none */
+export function withPreviousBlocks(params: string, blocks: string): string {
+  return blocks === '' ? params : `${params.slice(0, -1)},"prev_blocks_info":"${blocks}"}`;
+}
+
 /** `[wc:Integer shard:Integer seqno:Integer root_hash:Integer file_hash:Integer]`. */
 function blockTuple({ workchain, shard, seqno, rootHash, fileHash }: BlockId): StackEntry {
   return tuple([BigInt(workchain), shard, BigInt(seqno), hashNumber(rootHash), hashNumber(fileHash)].map(int));

@@ -1,10 +1,12 @@
 import { parseBoc } from '../decode/boc.ts';
-import type { Emulator } from './emulator.ts';
+import type { Emulator, EmulatorAnswer } from './emulator.ts';
 import { EmulatorFault } from './emulator.ts';
 import { readGasTrace } from './gas-trace.ts';
 import { LOG_CHARACTERS_MAX } from './job.ts';
 import type { Job, JobConfig, JobOutput, MethodOutput, RefusedOutput } from './job.ts';
+import { withPreviousBlocks } from './previous-blocks.ts';
 import { readsWorld, slimConfig } from './slim-config.ts';
+import { createTransactionEmulator, type TransactionEmulator } from './transaction-emulator.ts';
 
 /** Runs jobs in one emulator. The newest configurations stay in its memory. */
 export type Runner = {
@@ -20,24 +22,7 @@ type MethodsJob = Job & { readonly kind: 'getMethods' };
 const CONFIGS_MAX = 4;
 
 /** Configuration in the emulator's memory. */
-type CachedConfig = { readonly full: number; readonly slim: number; transactions: number | undefined };
-
-/** JSON answers of the emulator's functions. */
-type EmulatorAnswer = {
-  readonly output?: {
-    readonly success: boolean;
-    readonly error?: string;
-    readonly vm_log?: string;
-    readonly vm_exit_code?: number;
-    readonly gas_used?: string;
-    readonly stack?: string;
-    readonly missing_library?: string | null;
-    readonly transaction?: string;
-    readonly shard_account?: string;
-    readonly actions?: string | null;
-  };
-  readonly message?: string;
-};
+type CachedConfig = { readonly full: number; readonly slim: number; transactions: TransactionEmulator | undefined };
 
 export function createRunner(emulator: Emulator): Runner {
   const configs = new Map<string, CachedConfig>();
@@ -48,7 +33,7 @@ export function createRunner(emulator: Emulator): Runner {
     configs.delete(key);
     if (known === undefined && configs.size >= CONFIGS_MAX) {
       const [oldest, { full, slim, transactions }] = [...configs][0]!;
-      if (transactions !== undefined) emulator.destroyTransactions(transactions);
+      transactions?.destroy();
       emulator.release(full);
       emulator.release(slim);
       configs.delete(oldest);
@@ -99,14 +84,14 @@ export function createRunner(emulator: Emulator): Runner {
   }
 
   function runTransaction(job: Job & { kind: 'transaction' }, cached: CachedConfig): JobOutput {
-    const { shardAccount, message, libraries, params, gasTrace } = job;
+    const { gasTrace } = job;
     const verbosity = gasTrace ? 3 : job.log ? 1 : 0;
-    if (verbosity === 0) cached.transactions ??= emulator.createTransactions(cached.full, 0);
-    const transactions = verbosity === 0 ? cached.transactions! : emulator.createTransactions(cached.full, verbosity);
-    if (transactions === 0) return { kind: 'refused', error: 'the configuration cannot be read' };
-    const text = emulator.runTransaction(transactions, libraries, shardAccount, message, params);
-    if (verbosity > 0) emulator.destroyTransactions(transactions);
-    const answer = JSON.parse(text) as EmulatorAnswer;
+    if (verbosity === 0) cached.transactions ??= createTransactionEmulator(emulator, cached.full, 0);
+    const transactions =
+      verbosity === 0 ? cached.transactions : createTransactionEmulator(emulator, cached.full, verbosity);
+    if (transactions === undefined) return { kind: 'refused', error: 'the configuration cannot be read' };
+    const answer = transactions.run(job);
+    if (verbosity > 0) transactions.destroy();
     const { output } = answer;
     if (output === undefined) return { kind: 'refused', error: answer.message ?? 'no output' };
     const libraryFailed = output.vm_log?.includes('failed to load library cell') ?? false;
@@ -152,8 +137,7 @@ export function createRunner(emulator: Emulator): Runner {
 
 /** Builds the parameters of a method. `params` is a JSON object, the blocks are base64. */
 function methodParams({ params }: Job, { methodId }: MethodsJob['calls'][number], previousBlocks: string): string {
-  const blocks = previousBlocks === '' ? '' : `,"prev_blocks_info":"${previousBlocks}"`;
-  return `${params.slice(0, -1)},"method_id":${methodId}${blocks}}`;
+  return withPreviousBlocks(`${params.slice(0, -1)},"method_id":${methodId}}`, previousBlocks);
 }
 
 function logOf(job: MethodsJob, log: string | undefined): string | undefined {

@@ -159,20 +159,13 @@ export function createTvm(options: TvmOptions, { register, logger, now }: TvmDep
   const shareConfig = createSharedConfigs();
   const writtenBlocks = new WeakMap<PreviousBlocks, string>();
 
-  function writePreviousBlocks(blocks: PreviousBlocks): string {
+  function writePreviousBlocks(blocks: PreviousBlocks | undefined): string {
+    if (blocks === undefined) return '';
     const known = writtenBlocks.get(blocks);
     if (known !== undefined) return known;
     const text = encodeStackEntry(previousBlocksTuple(blocks)).toString('base64');
     writtenBlocks.set(blocks, text);
     return text;
-  }
-
-  function emulationParams({ message, utime, lt, ignoreSignature, ...world }: EmulationRequest): object {
-    const { previousBlocks } = world;
-    const blocks = previousBlocks === undefined ? {} : { prev_blocks_info: writePreviousBlocks(previousBlocks) };
-    const tickTock = typeof message === 'string' ? { is_tick_tock: true, is_tock: message === 'tock' } : {};
-    const call = { utime, lt: lt.toString(), ignore_chksig: ignoreSignature === true, ...tickTock };
-    return { ...call, ...seedParams(world), ...blocks };
   }
 
   async function runGetMethods(request: GetMethodsRequest): Promise<(GetMethodResult | TvmError)[]> {
@@ -181,7 +174,7 @@ export function createTvm(options: TvmOptions, { register, logger, now }: TvmDep
     const written = calls.map(({ methodId, stack }) => ({ methodId, stack: writeStack(stack) }));
     const config = shareConfig(request.config);
     const params = { ...getMethodParams(request, code, settings.gasLimit), ...seedParams(request) };
-    const previousBlocks = request.previousBlocks === undefined ? '' : writePreviousBlocks(request.previousBlocks);
+    const previousBlocks = writePreviousBlocks(request.previousBlocks);
     const log = request.log === true;
     const shared = { kind: 'getMethods', config, previousBlocks, log } as const;
     const results: (GetMethodResult | TvmError)[] = [];
@@ -234,7 +227,8 @@ export function createTvm(options: TvmOptions, { register, logger, now }: TvmDep
     const [shardAccount, inbound] = [request.shardAccount, typeof message === 'string' ? Buffer.alloc(0) : message];
     const mentioned = [shardAccount, inbound].flatMap(listMentioned);
     const wants = { log: request.log === true, gasTrace: request.gasTrace === true };
-    const shared = { kind: 'transaction', config, params, ...wants } as const;
+    const previousBlocks = writePreviousBlocks(request.previousBlocks);
+    const shared = { kind: 'transaction', config, params, previousBlocks, ...wants } as const;
     const texts = { shardAccount: shardAccount.toString('base64'), message: inbound.toString('base64') };
     const { output } = await runWithLibraries(
       request,
@@ -285,6 +279,12 @@ export function createTvm(options: TvmOptions, { register, logger, now }: TvmDep
       ),
     close: () => threads.close(),
   };
+}
+
+function emulationParams({ message, utime, lt, ignoreSignature, ...world }: EmulationRequest): object {
+  const tickTock = typeof message === 'string' ? { is_tick_tock: true, is_tock: message === 'tock' } : {};
+  const call = { utime, lt: lt.toString(), ignore_chksig: ignoreSignature === true, ...tickTock };
+  return { ...call, ...seedParams(world) };
 }
 
 function runWithoutCode({ methodId, stack }: MethodArguments): GetMethodResult {
