@@ -38,15 +38,17 @@ export { keyringRowFields, type KeyringRow } from './config/keyring-row.ts';
 export type Network = 'mainnet' | 'testnet' | 'custom';
 
 /**
- * What must hold before an answer is served. `verified`: account, shard block, masterchain block and the signatures of every key block since the init
- * block; `signed-head`: signatures of masterchain blocks only; `none`: the lite server's word.
+ * Checks that an answer passes before it is served.
+ * - `verified`: account, shard block, masterchain block, and the signatures of every key block since the init block
+ * - `signed-head`: signatures of masterchain blocks only
+ * - `none`: the lite server's word
  */
 export type Trust = 'verified' | 'signed-head' | 'none';
 
 /** API surfaces. `v2` includes `POST /api/v2/jsonRPC`, `jsonrpc` is only that; `emulate` needs no database; `stream` serves nothing yet. */
 export type Surface = 'v2' | 'v3' | 'jsonrpc' | 'emulate' | 'stream';
 
-/** What a caller may do in a time. */
+/** Rates and bounds of a group of keys. */
 export type Plan = {
   readonly name: string;
   /** 0 means no rate limit. */
@@ -83,7 +85,7 @@ export type ServiceConfig = {
   readonly trust: Trust;
   /** At least one. */
   readonly liteServers: readonly LiteServerEntry[];
-  /** Under `trust: none` only the zero state counts: it tells networks apart. */
+  /** Under `trust: none` only the zero state counts: it identifies the network. */
   readonly anchors: Anchors;
   readonly surfaces: readonly Surface[];
   readonly api: {
@@ -110,7 +112,7 @@ export type ServiceConfig = {
     readonly internalNames: readonly string[];
   };
   readonly rateLimits: {
-    /** Where the shared limits are kept; `embedded` is a Redis the operator runs; null: in this process only. */
+    /** Store of the shared limits; `embedded` is a Redis the operator runs; null: in this process only. */
     readonly redis: { readonly secret: SecretKey } | 'embedded' | null;
     readonly onRedisFailure: 'Local' | 'Open' | 'Closed';
   };
@@ -129,11 +131,11 @@ export type ServiceConfig = {
   };
   /** Port 0 takes a free one. */
   readonly listen: { readonly host: string; readonly port: number; readonly internalPort: number };
-  /** Folder for what is kept over restarts (verified key blocks); null: nothing is kept. */
+  /** Folder for verified key blocks, which survive restarts; null: they do not. */
   readonly stateDir: string | null;
 };
 
-/** What the process is told besides the network it serves: by the command line, the environment or the operator. */
+/** Settings of the process besides its network, from the command line, the environment or the operator. */
 export type ProcessSettings = {
   /** Default 127.0.0.1. */
   readonly host?: string | undefined;
@@ -143,7 +145,7 @@ export type ProcessSettings = {
   readonly internalPort?: number | undefined;
   /** Besides those of the manifest. */
   readonly internalNames?: readonly string[] | undefined;
-  /** Default: nothing is kept. */
+  /** Default: nothing survives a restart. */
   readonly stateDir?: string | undefined;
   readonly keyringFile?: string | undefined;
   /** Wins over the manifest. */
@@ -167,14 +169,14 @@ export type ManifestSources = ProcessSettings & {
   readonly globalConfig?: string | undefined;
 };
 
-/** Where the process listens when nobody says. */
+/** Host and ports of listeners without a setting. */
 export const defaultHost = '127.0.0.1';
 export const defaultPorts = { public: 8081, internal: 8082 } as const;
 
-/** Plan of keys where nobody has defined plans; without a limit. */
+/** Plan of keys when no plans are defined; without a limit. */
 export const unlimitedPlan = 'unlimited';
 
-/** Plan of callers without a key where nobody has defined plans: 1 request a second, as on the hosted service. */
+/** Plan of callers without a key when no plans are defined: 1 request a second, as on the hosted service. */
 export const anonymousPlan = 'anonymous';
 
 /**
@@ -222,8 +224,8 @@ function namespaceOf({ metadata }: TonApi): string | undefined {
 }
 
 /**
- * The configuration for a network given by its `global.config.json`, without a manifest: callers without a key get 1 request a second unless the
- * settings open it, keys are of the plan `unlimited` or whatever plan is named so, everything is verified.
+ * The configuration for a network given by its `global.config.json`, without a manifest. Everything is verified.
+ * Callers without a key get 1 request a second unless the settings open it. Keys are of the plan `unlimited`.
  *
  * @throws ConfigError listing every problem
  */
@@ -269,7 +271,7 @@ export function devConfig(
 /** Default of a plan's `liteServerTiers`. */
 const liteServerTiers: Plan['liteServerTiers'] = ['shared', 'private'];
 
-/** Of `api`, for manifests without it or a part of it. */
+/** Defaults of `api` and of its parts. */
 const apiDefaults = {
   v2: { blockIdTag: 'ton.blockIdExt', legacyOperations: false },
   v3: { unknownParameters: 'Ignore' },
@@ -338,7 +340,7 @@ function rateLimitsOf({ redis, onRedisFailure }: Spec['rateLimits']): ServiceCon
   return { redis: redis.secretRef === undefined ? 'embedded' : { secret: redis.secretRef }, onRedisFailure };
 }
 
-/** What a manifest cannot say, or the command line may say instead. */
+/** Settings that a manifest cannot give, or that the command line may give instead. */
 function processPart(
   settings: ProcessSettings,
   { observability, http }: Pick<Spec, 'observability' | 'http'>,

@@ -1,10 +1,10 @@
-/** The whole of an error that the service raises on purpose: a stable code, typed data, and whether trying again may help. */
+/** Parts of an error that the service raises on purpose. */
 export type ErrorDetails<Code extends string, Data> = {
   /** Stable, machine-readable, unique in the service; each module owns the codes it defines in its `errors.ts`. */
   readonly code: Code;
-  /** One sentence for a person. Never holds a key, a password or another secret. */
+  /** A sentence for a person. Never holds a key, a password or another secret. */
   readonly message: string;
-  /** What happened, as plain values: safe to log. */
+  /** Facts of the failure as plain values, safe to log. */
   readonly data: Data;
   /** True when the same call may succeed elsewhere or later. */
   readonly retryable: boolean;

@@ -20,7 +20,7 @@ import { createLogger } from './telemetry/logger.ts';
 import { createRegister } from './telemetry/register.ts';
 import { terminalLines } from './telemetry/terminal-lines.ts';
 
-/** Reads the command line and runs its role until SIGINT or SIGTERM; a second signal, or one during the start, ends the process at once. */
+/** Reads the command line and runs its role until SIGINT or SIGTERM. A second signal, or one during the start, ends the process at once. */
 async function main(): Promise<void> {
   const [role, ...rest] = process.argv.slice(2);
   if (role === 'keys') {
@@ -45,11 +45,11 @@ async function main(): Promise<void> {
   const running = await startRole[args.role](args, { version, register });
   await signal.wait();
   await running.close();
-  // Everything is closed: nothing is left for the runtime to wait for, and a handle that lingers must not hold the process.
+  // Everything is closed. A handle that stays open must not delay the end of the process.
   process.exit();
 }
 
-/** What is done is told in plain lines: a Job's log is read by people. */
+/** Reports its work in plain lines, because people read a Job's log. */
 async function runMigrate(args: Arguments): Promise<void> {
   const { config, ...urls } = loadConfiguration(args, process.env);
   const logger = createLogger({ level: 'error', base: { role: 'migrate' } }, process.stderr);
@@ -106,7 +106,7 @@ const startRole: Record<
   },
 };
 
-/** What the roles over a network that is named have in common: the configuration, where it came from, the logger that it asks for. */
+/** Common parts of the roles over a named network: the configuration, its source and its logger. */
 function prepareRole(args: Arguments) {
   const load = () => loadConfiguration(args, process.env);
   const { config, hash, ...urls } = load();
@@ -115,7 +115,7 @@ function prepareRole(args: Arguments) {
   return { config, options: { ...urls, configHash: hash, source: { files: configurationFiles(args), load } }, logger };
 }
 
-/** What a person did wrong is told in a sentence, what we did wrong with its stack. */
+/** Reports a mistake of a person in a sentence, and a bug with its stack. */
 function fail(error: unknown): void {
   if (error instanceof ArgumentsError && error.code === 'help') {
     process.stdout.write(error.message);

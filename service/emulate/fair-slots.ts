@@ -21,7 +21,7 @@ export function createFairSlots(max: number, now: () => number): FairSlots {
   const queue = createFairQueue<Waiting>({ lengthMax: Infinity, threads: max }, now);
   let taken = 0;
 
-  /** Fills the free slots. Work that must wait although a slot is free waits for a run of its payer or of other long payers. */
+  /** Fills the free slots. Work that waits beside a free slot waits for a run of its payer or of another long payer. */
   function admit(): void {
     while (taken < max) {
       const run = queue.start();

@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** Result of a run: `rejected` by the contract of the account, `refused` for a fault of the request, `failed` for every other error. */
+/** Result of a run. `rejected`: by the contract of the account. `refused`: a fault of the request. `failed`: every other error. */
 export type RunOutcome = 'whole' | 'incomplete' | 'rejected' | 'refused' | 'failed';
 
 export type EmulateMetrics = {

@@ -34,8 +34,7 @@ export type MessageSource = Pick<ChainSnapshot, 'block' | 'readAccount'>;
 /** Runs messages and shows what they lead to. */
 export type TraceAnswers = {
   /**
-   * Makes the answer for the message that `make` returns.
-   * @param make receives the wanted block, with the accounts that the request overrides
+   * Makes the answer for the message that `make` returns. `make` receives the wanted block, with the accounts that the request overrides.
    * Rejects with EmulateError, V3Error `answer_too_large`, and as `ChainSnapshot` and the index do.
    */
   answer(
@@ -68,7 +67,7 @@ const BOUNDS: SimulationBounds = { transactionsMax: 256, depthMax: 32, gasMax: 4
 /** Thread time of the transactions and get-methods of one request. */
 const THREAD_MS = 2000;
 
-/** Emulations in progress: with at most 20 MB each, 640 MB for the largest answers and some 30 MB for usual traces. */
+/** Emulations in progress. Each takes at most 20 MB: 640 MB for the largest answers, some 30 MB for usual traces. */
 const RUNS_AT_ONCE = 32;
 
 const SEED_BYTES = 32;
@@ -127,7 +126,7 @@ export function createTraceAnswers(network: ActionNetwork, dependencies: TraceAn
 
 /**
  * The VM refuses cells of the caller, or the first contract takes too long: a fault of the caller.
- * @param isInvented the caller chose a message or a state that the chain cannot have, on which the VM may fail
+ * @param isInvented the caller chose a message or a state that the chain cannot have
  */
 function notRunnable(error: unknown, isInvented: boolean): unknown {
   if (error instanceof DecodeError) return cannotRun(error.message);

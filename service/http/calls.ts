@@ -100,9 +100,9 @@ export function createCalls(options: ResolvedHttpOptions, dependencies: CallsDep
     };
   };
 
-  const fail = (exchange: Exchange, error: unknown, telling: ErrorReplyOptions = {}): Answer => {
+  const fail = (exchange: Exchange, error: unknown, form: ErrorReplyOptions = {}): Answer => {
     const { envelope } = exchange;
-    const answer = errorAnswer(error, exchange.extra(exchange.liteServers), { envelope, ...telling });
+    const answer = errorAnswer(error, exchange.extra(exchange.liteServers), { envelope, ...form });
     if (answer.unexpected === true) logger.error({ err: error, operation: exchange.operation }, 'operation failed');
     return answer;
   };

@@ -31,8 +31,8 @@ export type ErrorReplyOptions = {
 };
 
 /** The envelope of an error, with the headers that its status asks for. */
-export function errorAnswer(error: unknown, extra: string, telling: ErrorReplyOptions = {}): Answer {
-  const { envelope = v2Envelope, mark, refusalStatus } = telling;
+export function errorAnswer(error: unknown, extra: string, form: ErrorReplyOptions = {}): Answer {
+  const { envelope = v2Envelope, mark, refusalStatus } = form;
   const found = failureOf(error);
   const isRefusal = found.code === 'bad_message' || (found.status === 500 && !found.unexpected);
   const ownStatus = isRefusal ? refusalStatus : envelope.statuses?.get(found.code);

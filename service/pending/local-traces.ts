@@ -11,7 +11,7 @@ export type LocalTraces = {
   get(key: string): PendingTrace | undefined;
   /** @param place as `placesOf` names them */
   keysOf(place: string): readonly string[];
-  /** Key of a trace for a hash: the key itself, or the hash of a sent message or simulated first transaction. */
+  /** Key of a trace for a hash: the key itself, or the hash of its sent message or first transaction. */
   keyBy(hash: string): string | undefined;
   readonly size: number;
 };

@@ -9,7 +9,7 @@ export type PendingLink = {
   close(): void;
 };
 
-/** Traces that all pods of an API see, in Redis: a text per trace, a sorted set per place, an alias per hash. */
+/** Traces that all pods of an API see, in Redis. There is a text per trace, a sorted set per place, and an alias per hash. */
 export type SharedTraces = {
   /** @param before the trace of the previous simulation. Only its unchanged parts stay. */
   put(trace: PendingTrace, before: PendingTrace | undefined): Promise<void>;

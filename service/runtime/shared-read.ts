@@ -6,8 +6,8 @@ export type SharedReadOptions = {
 };
 
 /**
- * Shares reads among callers: each call gets the result of a read that begins after the call. At most one read runs. The next read has all
- * callers that came during the running one, and those of the same turn of the event loop. A failed read gives its callers undefined.
+ * Shares reads among callers: each call gets the result of a read that begins after the call. At most one read runs.
+ * Callers that come during a read share the next read, also those of the same turn of the event loop. A failed read gives its callers undefined.
  */
 export function createSharedRead<T>(
   { timeoutMs }: SharedReadOptions,

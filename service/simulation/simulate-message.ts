@@ -86,8 +86,8 @@ type Waiting = {
 /**
  * Runs a message on the accounts of a snapshot, then every message that it leads to, breadth first.
  * Each message sees the accounts as the messages before left them. All transactions have the time of the snapshot's block.
+ * The message is a bag of cells that `readExternalMessage` or `readIncomingMessage` made.
  * The result depends on the snapshot, the message and the options alone.
- * @param message a bag of cells that `readExternalMessage` or `readIncomingMessage` made
  * Rejects as `ChainSnapshot` does, and with the reason of the signal.
  */
 export async function simulateMessage(

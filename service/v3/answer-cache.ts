@@ -23,7 +23,7 @@ export type AnswerCacheDependencies = {
 /** Some ten pages of 100 transactions, 600 KB each. A larger answer than an eighth is not cached. */
 const CACHED_BYTES_MAX = 8 * 1024 * 1024;
 
-/** Least weight of an entry, so that there are at most 2,048: an entry has objects, a key and a Buffer's own memory. */
+/** Least weight of an entry: its objects, its key and a Buffer's own memory. The cache has at most 2,048 entries. */
 const ENTRY_BYTES = 4096;
 
 /** Parameters of a newest page have some hundred letters; longer ones are seldom repeated. */

@@ -10,9 +10,9 @@ import type { TraceRows } from '#service/store/trace-rows.ts';
 import type { Bench, BenchResult } from './bench.ts';
 import { openMainnetBlocks, openRecordedChain, type LocalSource } from './indexing/local-source.ts';
 import { openPipeline, type Pipeline } from './indexing/pipeline.ts';
-import { startTelling } from './indexing/interpreting.ts';
+import { startInterpreting } from './indexing/interpreting.ts';
 
-const GOALS = { decoded: 60_000, plain: 10_000, traced: 7_000, blocks: 50, told: 5_000 };
+const GOALS = { decoded: 60_000, plain: 10_000, traced: 7_000, blocks: 50, interpreted: 5_000 };
 
 const WARM_UP_MS = 4_000;
 const MEASURED_MS = 12_000;
@@ -21,7 +21,7 @@ const MEASURED_MS = 12_000;
 const BLOCKS_MIN = 300;
 
 /** Some 100,000 transactions: of twenty seconds, those of the first rows and of the last actions alone are few. */
-const TOLD_BLOCKS = 900;
+const INTERPRETED_BLOCKS = 900;
 /** Of all blocks: an indexer runs for hours, and code that was called for less than a second is not what it runs. */
 const WARM_PASSES = 20;
 const DECODED_PASSES = 40;
@@ -73,30 +73,30 @@ async function untilWritten(pipeline: Pipeline, blocks: number): Promise<void> {
   while (pipeline.written().blocks < blocks) await sleep(100);
 }
 
-/** Ledger, traces, transfers and actions of so many blocks, from the first read to nothing left to tell; without get-methods, which lite servers and the emulator pace. */
-async function measureTelling(
+/** Measures ledger, traces, transfers and actions of blocks, from the first read to the last action. Get-methods are left out, because lite servers and the emulator decide their speed. */
+async function measureInterpreting(
   local: LocalSource,
 ): Promise<{ transactions: number; actions: number; waitShare: number }> {
-  const pipeline = await openPipeline({ local, assemble: assembleTraces, blocks: TOLD_BLOCKS });
+  const pipeline = await openPipeline({ local, assemble: assembleTraces, blocks: INTERPRETED_BLOCKS });
   const startMs = performance.now();
-  const telling = startTelling(pipeline.store);
+  const interpreting = startInterpreting(pipeline.store);
   try {
-    await untilWritten(pipeline, TOLD_BLOCKS);
+    await untilWritten(pipeline, INTERPRETED_BLOCKS);
     const writtenMs = performance.now();
-    await telling.done();
+    await interpreting.done();
     const seconds = (performance.now() - startMs) / 1000;
     return {
       transactions: pipeline.written().transactions / seconds,
-      actions: (await telling.actions()) / seconds,
+      actions: (await interpreting.actions()) / seconds,
       waitShare: 1 - (writtenMs - startMs) / 1000 / seconds,
     };
   } finally {
-    await telling.close();
+    await interpreting.close();
     await pipeline.close();
   }
 }
 
-/** Without the traces that are whole: those with open messages are what the next batch's messages are told from new ones by. */
+/** Leaves out complete traces. The next batch needs the traces with open messages to recognise their continuations. */
 function withoutTraces(blocks: readonly BlockRows[]): TraceRows {
   const all = assembleTraces(blocks);
   const open = new Set(all.openEdges.map(({ trace_id }) => hashKey(trace_id)));
@@ -131,7 +131,7 @@ async function run(): Promise<BenchResult[]> {
   const plain = await measureWriting(dense, withoutTraces);
   const traced = await measureWriting(dense, assembleTraces);
   const sparse = await measureWriting(recorded, assembleTraces);
-  const told = await measureTelling(dense);
+  const interpreted = await measureInterpreting(dense);
   const rssBytes = Math.max(plain.peakRssBytes, traced.peakRssBytes, sparse.peakRssBytes);
   return [
     { ...decoded, name: `rows of ${what}, decoded by one core` },
@@ -140,11 +140,16 @@ async function run(): Promise<BenchResult[]> {
     atLeast(`${what} into Postgres, with traces: blocks`, traced.blocks, 'masterchain blocks/s', GOALS.blocks),
     { name: 'the recorded chain into Postgres, with traces', value: sparse.blocks, unit: 'masterchain blocks/s' },
     { name: 'the same, in transactions', value: sparse.transactions, unit: 'transactions/s' },
-    atLeast(`${what} into Postgres, told to the end`, told.transactions, 'transactions/s', GOALS.told),
-    { name: 'the same, in actions', value: told.actions, unit: 'actions/s' },
+    atLeast(
+      `${what} into Postgres, with transfers and actions`,
+      interpreted.transactions,
+      'transactions/s',
+      GOALS.interpreted,
+    ),
+    { name: 'the same, in actions', value: interpreted.actions, unit: 'actions/s' },
     {
-      name: 'share of that time for what was left to tell when the ledger was written',
-      value: told.waitShare,
+      name: 'share of that time after the ledger was written',
+      value: interpreted.waitShare,
       unit: '',
     },
     { name: 'CPU of a transaction with traces, indexer', value: traced.indexerCpuUs, unit: 'us' },

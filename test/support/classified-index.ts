@@ -12,34 +12,34 @@ import { makeRecordedIndex, makeTemplate } from './recorded-index.ts';
 import { createStoreUnderTest, openStore, type StoreUnderTest } from './store.ts';
 
 /** Databases made once for a run of tests: the recorded chain of which the interpreter has classified half, and all. */
-const templates = { half: 'half_told_index', whole: 'told_index' } as const;
+const templates = { half: 'half_classified_index', whole: 'classified_index' } as const;
 
 const now = (): number => performance.now();
 
-/** All blocks of the recording, by the emulator on two cores that others use as well. */
-const toldMs = 240_000;
+/** Time to classify all blocks of the recording, by the emulator on two cores that others use as well. */
+const CLASSIFY_MS_MAX = 240_000;
 
 /**
- * A store that holds the index of the whole recorded chain and what the interpreter tells of it from states that lite servers prove: contracts,
- * transfers, actions. A copy of its own for a test file.
+ * A store with the index of the whole recorded chain, and with the interpreter's contracts, transfers and actions from proved states.
+ * A copy of its own for a test file.
  */
 export async function createClassifiedIndex(testFile: string): Promise<StoreUnderTest> {
-  await makeTemplate(templates.whole, (url) => tell(url, 0), await makeHalfTold());
+  await makeTemplate(templates.whole, (url) => classify(url, 0), await makeHalfClassified());
   return createStoreUnderTest(testFile, {}, templates.whole);
 }
 
 /** A store as `createClassifiedIndex`, whose interpreter stopped in the middle of the chain. A copy of its own for a test file. */
 export async function createHalfClassifiedIndex(testFile: string): Promise<StoreUnderTest> {
-  return createStoreUnderTest(testFile, {}, await makeHalfTold());
+  return createStoreUnderTest(testFile, {}, await makeHalfClassified());
 }
 
-async function makeHalfTold(): Promise<string> {
-  await makeTemplate(templates.half, (url) => tell(url, 0.5), await makeRecordedIndex());
+async function makeHalfClassified(): Promise<string> {
+  await makeTemplate(templates.half, (url) => classify(url, 0.5), await makeRecordedIndex());
   return templates.half;
 }
 
 /** @param share of the blocks that may be left when the interpreter stops */
-async function tell(url: string, share: number): Promise<void> {
+async function classify(url: string, share: number): Promise<void> {
   const network = await startNetwork(1, { startBehindBlocks: 0 });
   const opening = openPool(network);
   const { pool } = opening;
@@ -50,7 +50,7 @@ async function tell(url: string, share: number): Promise<void> {
   const interpreter = startInterpreter(store, { worlds, detector });
   try {
     const { todo } = await countInterpretations(store, INTERPRETATION_VERSION);
-    await untilInterpreted(store, INTERPRETATION_VERSION, toldMs, todo * share);
+    await untilInterpreted(store, INTERPRETATION_VERSION, CLASSIFY_MS_MAX, todo * share);
     await store.transaction(({ query }) => query('ANALYZE'));
   } finally {
     await interpreter.close();

@@ -23,7 +23,7 @@ export type V3UnderTest = {
   close(): Promise<void>;
 };
 
-/** @param createIndex `createToldIndex`: with what the chain means */
+/** @param createIndex `createClassifiedIndex`: with contracts, transfers and actions */
 export async function startV3UnderTest(
   testFile: string,
   options: ApiUnderTestOptions = {},

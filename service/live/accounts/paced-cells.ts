@@ -4,7 +4,7 @@ import type { TimeSlice } from '#service/runtime/time-slice.ts';
 
 /*
  * Work on all cells of an account, which has up to 65,536. A cell takes some 2 to 10 µs, so the work pauses between cells. References point
- * to later cells of a bag: from the last cell on, each cell finds the cells below it done.
+ * to later cells of a bag. So the work begins with the last cell.
  */
 
 /** Parses a bag and computes the hashes of all its cells. Rejects as `parseBoc` and `hashInSlices` do. */

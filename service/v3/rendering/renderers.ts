@@ -54,7 +54,7 @@ export function createRenderers(
 ): Renderers {
   const room = (bytes: number) => ({ bytesMax: Math.ceil(bytes * cachePart) });
   const counting = (kind: CacheKind): JsonCacheDependencies => ({
-    counted: (isKept) => metrics.counted(kind, isKept ? 'kept' : 'made'),
+    counted: (isCached) => metrics.counted(kind, isCached ? 'kept' : 'made'),
   });
   const transactions = createJsonCache<CachedNames>(room(transactionBytesMax), counting('transactions'));
   const messages = createJsonCache<CachedEnds>(room(messageBytesMax), counting('messages'));

@@ -9,9 +9,9 @@ import { countInterpretations } from '#service/store/interpretations.ts';
 import type { Store } from '#service/store/store.ts';
 import { createTraceMaterializer } from '#service/v3/rendering/trace-materializer.ts';
 
-/** The interpreter behind the ledger, without lite servers: accounts are looked up and found to be nothing, all else is done. */
-export type ErrorReplyOptions = {
-  /** Resolves when nothing is left to tell. */
+/** The interpreter behind the ledger, without lite servers: no account is of a kind. */
+export type RunningInterpreter = {
+  /** Resolves when all blocks are interpreted. */
   readonly done: () => Promise<void>;
   /** Actions written so far. */
   readonly actions: () => Promise<number>;
@@ -25,7 +25,7 @@ const emptyWorld = { readAccount: () => Promise.resolve({ code: null }) } as unk
 
 const LOOK_MS = 50;
 
-export function startTelling(store: Store): ErrorReplyOptions {
+export function startInterpreting(store: Store): RunningInterpreter {
   const register = new Registry();
   const interpreter = createInterpreter(
     {},

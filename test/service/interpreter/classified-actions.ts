@@ -46,14 +46,14 @@ function lineOf({ type, success, columns }: Shown): string {
   const { source, destination, destinationSecondary, amount, data } = columns;
   const groups = Object.values((data ?? {}) as Readonly<Record<string, Readonly<Record<string, unknown>>>>);
   const details: Readonly<Record<string, unknown>> = Object.assign({}, ...groups);
-  const told = ['query_id', 'comment', 'nft_item_index', 'value_schema', 'order_seqno', 'signer_index']
+  const shown = ['query_id', 'comment', 'nft_item_index', 'value_schema', 'order_seqno', 'signer_index']
     .filter((name) => details[name] !== undefined)
     .map((name) => `${name}=${String(details[name])}`);
   const parts = [
     `${labelOf(source)} > ${labelOf(destination)}`,
     ...(destinationSecondary === undefined ? [] : [labelOf(destinationSecondary)]),
     ...(typeof amount === 'string' ? [amount] : []),
-    ...told,
+    ...shown,
     ...(success ? [] : ['failed']),
   ];
   return `${type} ${parts.join(' ')}`;

@@ -17,10 +17,10 @@ import { seededRandom } from '../pool/workload.ts';
 import { lookInto, type LookInto } from './interpreted-network.ts';
 import { startInterpreter, untilInterpreted } from './interpreter-under-test.ts';
 
-/** Each takes seconds. */
+/** Processes to kill, at some seconds each. */
 const KILLED_PROCESSES = countOf({ quick: 1, full: 3, long: 100 });
 
-/** In this process, by cutting every connection to Postgres at once and forgetting the interpreter. */
+/** Interpreters of this process whose connections to Postgres are all cut at once. */
 const CUTS = countOf({ quick: 12, full: 60 });
 
 let network: RecordedNetwork;
@@ -31,9 +31,9 @@ const opened: StoreUnderTest[] = [];
 beforeAll(async () => {
   network = await openRecordedNetwork(import.meta.filename);
   looks = lookInto(network.pool);
-  const told = await createClassifiedIndex(import.meta.filename);
-  opened.push(told);
-  undisturbed = await meaningHashes(told.store);
+  const classified = await createClassifiedIndex(import.meta.filename);
+  opened.push(classified);
+  undisturbed = await meaningHashes(classified.store);
 }, 360_000);
 
 afterAll(async () => {
@@ -50,8 +50,8 @@ async function newIndex(): Promise<StoreUnderTest> {
   return made;
 }
 
-/** To the end, with nothing in the way. */
-async function tellRest(store: Store): Promise<void> {
+/** Interprets the remaining blocks without disturbance. */
+async function interpretRest(store: Store): Promise<void> {
   const interpreter = startInterpreter(store, { worlds: looks.worlds, detector: looks.newDetector() });
   await untilInterpreted(store, INTERPRETATION_VERSION, 240_000);
   await interpreter.close();
@@ -61,7 +61,7 @@ const leftOf = async (store: Store): Promise<number> =>
   (await countInterpretations(store, INTERPRETATION_VERSION)).todo;
 
 describe('an interpreter that dies at any moment', () => {
-  test(`leaves nothing half told, nothing out and nothing twice: ${CUTS} cut connections`, async () => {
+  test(`writes each block's results whole and once: ${CUTS} cut connections`, async () => {
     const { store, url } = await newIndex();
     const random = seededRandom(22_112_026);
     let cuts = 0;
@@ -71,7 +71,7 @@ describe('an interpreter that dies at any moment', () => {
       const interpreter = startInterpreter(own, {
         worlds: looks.worlds,
         detector: looks.newDetector(),
-        // Whoever comes next takes over at once.
+        // The next interpreter takes over at once.
         tuning: { blocksMax, claimMs: 1, workers: 1 + Math.floor(random() * 3) },
       });
       await sleep(random() * 250);
@@ -80,12 +80,12 @@ describe('an interpreter that dies at any moment', () => {
       await own.close();
     }
     expect(cuts).toBeGreaterThan(CUTS / 2);
-    await tellRest(store);
+    await interpretRest(store);
     expect(await meaningHashes(store)).toEqual(undisturbed);
   }, 360_000);
 
   test(
-    `and so do ${KILLED_PROCESSES} processes that are killed`,
+    `writes each block's results whole and once: ${KILLED_PROCESSES} killed processes`,
     async () => {
       const { store, url } = await newIndex();
       const random = seededRandom(10);
@@ -97,7 +97,7 @@ describe('an interpreter that dies at any moment', () => {
         await runAndKill({ script, url, network, isEnough, moreMs: random() * 200 });
       }
       expect(await leftOf(store)).toBeGreaterThan(0);
-      await tellRest(store);
+      await interpretRest(store);
       expect(await meaningHashes(store)).toEqual(undisturbed);
     },
     360_000 + KILLED_PROCESSES * 20_000,

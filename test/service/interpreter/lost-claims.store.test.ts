@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 afterAll(() => made.close());
 
-test('blocks beside one that got a further trace while it was told are told at once, not when their claim runs out', async () => {
+test('a block that gets a further trace during its interpretation does not delay the other blocks of its claim', async () => {
   const { store } = made;
   const seqnos = [105, 106, 107, 108, 109];
   await store.transaction(async ({ query }) => {

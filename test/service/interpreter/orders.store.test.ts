@@ -14,21 +14,21 @@ import { startInterpreter, untilInterpreted } from './interpreter-under-test.ts'
 
 let network: RecordedNetwork;
 let looks: LookInto;
-let told: StoreUnderTest;
-/** After all of the ledger was there before anything was told. */
+let classified: StoreUnderTest;
+/** Hashes of results whose ledger was whole before the first interpretation. */
 let inOrder: Record<string, string>;
 
 beforeAll(async () => {
   network = await openRecordedNetwork(import.meta.filename);
   looks = lookInto(network.pool);
-  told = await createClassifiedIndex(import.meta.filename);
-  inOrder = await meaningHashes(told.store);
+  classified = await createClassifiedIndex(import.meta.filename);
+  inOrder = await meaningHashes(classified.store);
 }, 360_000);
 
 afterAll(async () => {
   await looks.close();
   await network.close();
-  await told.close();
+  await classified.close();
 });
 
 const knowing = (): { worlds: LookInto['worlds']; detector: Detector } => ({
@@ -36,8 +36,8 @@ const knowing = (): { worlds: LookInto['worlds']; detector: Detector } => ({
   detector: looks.newDetector(),
 });
 
-describe('what the blocks mean', () => {
-  test('is the same when it is told while the past is still written, in small ranges and newest first', async () => {
+describe('the interpretation of blocks', () => {
+  test('is the same while the past is still written, in small ranges and newest first', async () => {
     const made = await network.newStore();
     const { store } = made;
     const indexer = startIndexer(store, network.files, {
@@ -55,7 +55,7 @@ describe('what the blocks mean', () => {
     await untilIndexed(store, network.last, 240_000);
     await untilInterpreted(store, INTERPRETATION_VERSION, 240_000);
     await Promise.all([indexer, ...interpreters].map((one) => one.close()));
-    expect(await tableHashes(store)).toEqual(await tableHashes(told.store));
+    expect(await tableHashes(store)).toEqual(await tableHashes(classified.store));
     expect(await meaningHashes(store)).toEqual(inOrder);
   }, 360_000);
 });
@@ -66,8 +66,8 @@ const versions = (store: Store): Promise<{ version: number; count: bigint }[]> =
   store.read('SELECT version, count(*) FROM trace_classifications GROUP BY version ORDER BY version');
 
 describe('a newer version of the interpreter', () => {
-  test('tells everything again while what the older one told is served, and goes on after it was stopped', async () => {
-    const { store } = told;
+  test('interprets all blocks again while older results are served, and continues after a stop', async () => {
+    const { store } = classified;
     const before = await meaningHashes(store);
     const traces = (await versions(store))[0]!.count;
     const tuning = { againMax: 40, blocksMax: 8 };
@@ -88,8 +88,8 @@ describe('a newer version of the interpreter', () => {
     expect(await meaningHashes(store)).toEqual(before);
   }, 360_000);
 
-  test('replaces what is told otherwise now', async () => {
-    const { store } = told;
+  test('replaces results that differ', async () => {
+    const { store } = classified;
     const unknowing: Detector = { detect: () => Promise.resolve(undefined) };
     const interpreter = startInterpreter(store, { worlds: looks.worlds, detector: unknowing, version: newer + 1 });
     await untilInterpreted(store, newer + 1, 240_000);

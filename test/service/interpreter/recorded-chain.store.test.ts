@@ -6,7 +6,7 @@ import type { JettonBurnRow, JettonTransferRow, NftTransferRow } from '#service/
 import type { StoreUnderTest } from '#test/support/store.ts';
 import { createClassifiedIndex } from '#test/support/classified-index.ts';
 
-// What the recording's driver did (its events), as actions and rows.
+// Events of the recording's driver, as actions and rows.
 
 let made: StoreUnderTest;
 
@@ -113,12 +113,12 @@ describe('the recorded chain', () => {
     expect(await classifiedActions(made.store, types)).toEqual(lines);
   });
 
-  it('has every complete trace told, and all well', async () => {
+  it('has every complete trace classified without a failure', async () => {
     const [counts] = await made.store.read(
-      `SELECT count(*) AS traces, count(c.trace_id) AS told, count(*) FILTER (WHERE c.state = 2) AS ok
+      `SELECT count(*) AS traces, count(c.trace_id) AS classified, count(*) FILTER (WHERE c.state = 2) AS ok
        FROM traces t LEFT JOIN trace_classifications c USING (trace_id) WHERE t.state = 0`,
     );
-    expect(counts).toEqual({ traces: 5283n, told: 5283n, ok: 5283n });
+    expect(counts).toEqual({ traces: 5283n, classified: 5283n, ok: 5283n });
   });
 
   it('has a row for each jetton transfer that a wallet was asked for, also those that it refused', async () => {

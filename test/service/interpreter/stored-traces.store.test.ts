@@ -26,7 +26,7 @@ afterAll(() => made.close());
 /** An hour after those traces. */
 const anHourLater = (): number => (sinceS + 3600) * 1000;
 
-async function tellAll(settings: InterpreterSettings): Promise<Registry> {
+async function interpretAll(settings: InterpreterSettings): Promise<Registry> {
   const register = new Registry();
   const interpreter = startInterpreter(made.store, { register, unixMs: anHourLater, ...settings });
   await untilInterpreted(made.store);
@@ -42,15 +42,15 @@ const idsOf = async (sql: string): Promise<readonly string[]> =>
 const complete = `FROM traces WHERE state = 0`;
 
 describe('complete traces', () => {
-  it('are given to be stored when they are told, those that ended within an hour', async () => {
+  it('are stored once they are classified, if they ended within an hour', async () => {
     const given: TraceRow[] = [];
     let unreported = 0;
-    await tellAll({
+    await interpretAll({
       async storeTraces(traces) {
         given.push(...traces);
         const ids = traces.map((row) => row.trace_id);
-        const told = await made.store.read('SELECT FROM trace_classifications WHERE trace_id = ANY ($1)', [ids]);
-        unreported += traces.length - told.length;
+        const classified = await made.store.read('SELECT FROM trace_classifications WHERE trace_id = ANY ($1)', [ids]);
+        unreported += traces.length - classified.length;
         return traces.length;
       },
     });
@@ -63,7 +63,7 @@ describe('complete traces', () => {
   }, 120_000);
 
   it('lie stored in the index then, nearly all of them', async () => {
-    const register = await tellAll({ storeTraces: createTraceMaterializer({ store: made.store }).store });
+    const register = await interpretAll({ storeTraces: createTraceMaterializer({ store: made.store }).store });
     const stored = await idsOf('SELECT trace_id FROM written_traces');
     const recent = await idsOf(`SELECT trace_id ${complete} AND end_utime >= ${sinceS}`);
     expect(recent).toEqual(expect.arrayContaining([...stored]));
@@ -71,11 +71,11 @@ describe('complete traces', () => {
     expect(await metric(register, 'ton_interpreter_stored_traces_total')).toBe(stored.length);
   }, 120_000);
 
-  it('are told where they cannot be stored', async () => {
-    const register = await tellAll({ storeTraces: () => Promise.reject(new Error('no room')) });
+  it('are classified even if they cannot be stored', async () => {
+    const register = await interpretAll({ storeTraces: () => Promise.reject(new Error('no room')) });
     expect(await metric(register, 'ton_interpreter_stored_traces_failures_total')).toBeGreaterThan(0);
     expect(await metric(register, 'ton_interpreter_stored_traces_total')).toBe(0);
-    const [told] = await made.store.read<{ count: bigint }>('SELECT count(*) FROM trace_classifications');
-    expect(told!.count).toBeGreaterThan(1000n);
+    const [classified] = await made.store.read<{ count: bigint }>('SELECT count(*) FROM trace_classifications');
+    expect(classified!.count).toBeGreaterThan(1000n);
   }, 120_000);
 });

@@ -17,8 +17,8 @@ beforeAll(async () => {
 
 afterAll(() => made.close());
 
-describe('a block that cannot be told', () => {
-  test('holds up no other, and is told when it can be', async () => {
+describe('a block that cannot be interpreted', () => {
+  test('delays no other block, and is interpreted once it can be', async () => {
     const { store } = made;
     await store.transaction(({ query }) =>
       query('ALTER TABLE actions ADD CONSTRAINT spoilt CHECK (trace_mc_seqno_end NOT IN (109, 500, 684))'),
@@ -28,7 +28,7 @@ describe('a block that cannot be told', () => {
     await expect
       .poll(() => countInterpretations(store, INTERPRETATION_VERSION).then(({ todo }) => todo), { timeout: 60_000 })
       .toBe(3);
-    // The last of the three may be under way still: it is put aside a moment after the others are told.
+    // The last of the three may still be in work: it is put aside a moment after the others.
     await expect.poll(() => metric(register, 'ton_interpreter_put_aside_total')).toBeGreaterThanOrEqual(3);
     const spoilt = await store.read('SELECT mc_seqno FROM interpretations WHERE todo ORDER BY mc_seqno');
     expect(spoilt).toEqual([{ mc_seqno: 109 }, { mc_seqno: 500 }, { mc_seqno: 684 }]);
@@ -38,11 +38,11 @@ describe('a block that cannot be told', () => {
   }, 120_000);
 });
 
-describe('an account that cannot be looked at', () => {
-  test('is passed over when the failure is its own', async () => {
+describe('an account that cannot be examined', () => {
+  test('is left out when the failure is its own', async () => {
     const { store } = made;
     const register = new Registry();
-    const detector: Detector = { detect: () => Promise.reject(new Error('nobody knows')) };
+    const detector: Detector = { detect: () => Promise.reject(new Error('no detector')) };
     await store.transaction(({ query }) => query('UPDATE interpretations SET todo = true WHERE mc_seqno = 109'));
     const interpreter = startInterpreter(store, { register, detector });
     await untilInterpreted(store);
