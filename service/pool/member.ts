@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 
 import { blockText, sameBlock } from '../decode/block-id.ts';
 import { LiteServerError } from '../liteserver/errors.ts';
-import { functionOf } from '../liteserver/function-table.ts';
+import { functionNamed, functionOf } from '../liteserver/function-table.ts';
 import { sendMessage } from '../liteserver/functions.ts';
 import type { LiteServer, QueryOptions } from '../liteserver/liteserver.ts';
 import type { DepthKind, DepthNeed, MethodClass } from '../liteserver/query-facts.ts';
@@ -15,7 +15,6 @@ import { isOutForReads } from './health.ts';
 import type { Health, Question } from './health.ts';
 import { createInFlightLimit } from './in-flight-limit.ts';
 import { createMemberHealth } from './member-health.ts';
-import { methodClassOf } from './method-class.ts';
 import type { PoolMetrics } from './metrics.ts';
 import { useDefaults } from './options.ts';
 import type { PoolLiteServer, PoolTuning } from './options.ts';
@@ -215,14 +214,14 @@ export function createMember(
       });
     },
     overdue(functionName, request) {
-      scores.observe(methodClassOf(functionName), tuning.overdueMs, true);
+      scores.observe(classOf(functionName), tuning.overdueMs, true);
       recent.add('timeout', `${functionName}: no answer within ${tuning.overdueMs} ms`);
       limit.overloaded();
       health.failed('read');
       if (request !== undefined) health.repeat(request);
     },
     observed(functionName, ms, isFailure) {
-      scores.observe(methodClassOf(functionName), ms, isFailure);
+      scores.observe(classOf(functionName), ms, isFailure);
       if (!isFailure) limit.answered(functionName, ms, inFlight);
     },
     silent(sinceMs, error) {
@@ -252,6 +251,11 @@ export function createMember(
 }
 
 /** Returns a function that acts at its first call only. */
+/** Returns the class of a function by its name; `light` for bytes of an unknown function. */
+function classOf(functionName: string): MethodClass {
+  return functionNamed(functionName)?.cost ?? 'light';
+}
+
 function once(act: () => void): () => void {
   let isDone = false;
   return () => {

@@ -135,7 +135,7 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
     if (closed) throw new PoolError('closed');
     const request = fn.encode(args);
     const { check, shareAs, immutable } = options;
-    const isShared = immutable === true && fn.proof !== 'none';
+    const shared = immutable === true && fn.proof !== 'none' ? sharedAnswers : undefined;
     const key = shareAs === undefined ? `unshared ${++unsharedReads}` : `${shareAs} ${request.toString('latin1')}`;
     const cached = immutable ? cache.get(key) : undefined;
     if (cached !== undefined) {
@@ -175,11 +175,11 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
     const work = async (signal: AbortSignal): Promise<FlightResult<T>> => {
       askedFor.set(flightKey, tried);
       try {
-        const known = isShared ? await askShared(question, signal, tuning, dependencies) : undefined;
+        const known = shared && (await askShared(question, signal, tuning, { ...dependencies, shared }));
         const { value, answer, liteServer } = known ?? (await ask(question, tried, signal));
         if (immutable) cache.set(key, value, request.length + 2 * answer.length + CACHE_ENTRY_BYTES);
         if (liteServer === undefined) return { value, liteServers: [], source: 'redis', events };
-        if (isShared) sharedAnswers?.write(request, answer);
+        shared?.write(request, answer);
         return { value, liteServers: [liteServer], source: 'lite_server', events };
       } finally {
         // A flight without waiters may have a successor.
@@ -260,9 +260,9 @@ async function askShared<T>(
   question: Question<T>,
   signal: AbortSignal,
   { queryTimeoutMs }: Pick<PoolTuning, 'queryTimeoutMs'>,
-  { sharedAnswers, metrics, now }: Pick<ReadsDependencies, 'sharedAnswers' | 'metrics' | 'now'>,
+  { shared, metrics, now }: { readonly shared: SharedAnswers } & Pick<ReadsDependencies, 'metrics' | 'now'>,
 ) {
-  const answer = await sharedAnswers?.read(question.request);
+  const answer = await shared.read(question.request);
   if (answer === undefined) return undefined;
   const { span, observe } = question;
   const deadlineMs = now() + queryTimeoutMs;
@@ -279,7 +279,7 @@ async function askShared<T>(
   } catch (error) {
     if (signal.aborted) throw error;
     metrics.badShared();
-    sharedAnswers?.drop(question.request);
+    shared.drop(question.request);
     return undefined;
   }
 }

@@ -1,13 +1,17 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
+import { Address, internal } from '@ton/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { methodRows } from '#service/devchain/dev/method-table.ts';
+import { readDump } from '#service/devchain/dev/network-dump.ts';
 import { runDevCommand } from '#service/main/commands/dev-command.ts';
+import { putCode } from '#test/support/put-contract.ts';
+import { answeringCode, answeringData } from '#test/support/scripted-contract.ts';
 import { projectRoot } from '#test/support/service-flags.ts';
 import { startService, type ServiceProcess } from '#test/support/service-process.ts';
 
@@ -108,4 +112,21 @@ describe('npm start -- dev', () => {
     writeFileSync(file, 'no dump');
     await expect(startService(['--load', file])).rejects.toThrow('dump: expected a dump of dev_dump');
   }, 90_000);
+
+  it('ends with a warning and writes the dump while messages do not stop', async () => {
+    const file = join(folder, 'busy.boc');
+    const busy = await startService(['--no-demo', '--block-time', 'manual', '--dump', file]);
+    const [one, two] = [`0:${'33'.repeat(32)}`, `-1:${'33'.repeat(32)}`];
+    for (const [own, other] of [
+      [one, two],
+      [two, one],
+    ] as const) {
+      const answer = internal({ to: Address.parse(other), value: 1_000_000_000n });
+      await putCode(busy, own, answeringCode, answeringData([answer]));
+    }
+    await runDevCommand(['fund', one, '1', '--internal-url', busy.internalUrl]);
+    expect((await busy.stop()).code).toBe(0);
+    expect(busy.stdout() + busy.stderr()).toContain('messages do not stop; the dump is without those in transit');
+    expect(readDump(readFileSync(file), 'dump').utime).toBeGreaterThan(0);
+  });
 });

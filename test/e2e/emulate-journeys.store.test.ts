@@ -1,20 +1,19 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import { Address } from '@ton/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { migrate } from '#service/store/migrate.ts';
-import type { OpenApi } from '#test/service/http/reference.ts';
+import type { Reply } from '#test/service/http/requests.ts';
 import { untilIndexed } from '#test/service/indexer/index-under-test.ts';
 import { startApiOver, type ApiUnderTest } from '#test/support/api.ts';
 import { createDraw, oneOf } from '#test/support/draw.ts';
+import { openEmulateClient, type EmulateClient } from '#test/support/emulate-client.ts';
 import { differencesOf, type ComparedTrace } from '#test/support/emulated-and-real.ts';
 import { journeys, walletsOf, type Journey, type JourneyScene } from '#test/support/emulated-journeys.ts';
 import { startForkedNetwork, type ForkedNetwork } from '#test/support/forked-network.ts';
 import { putAccount } from '#test/support/put-account.ts';
 import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
-import { createAnswerJudge, type AnswerJudge } from '#test/support/v2-reference.ts';
 import { countOf } from '#test/support/volume.ts';
+import { wholeTrace } from '#test/support/whole-trace.ts';
 
 const kinds = Object.keys(journeys);
 
@@ -22,18 +21,10 @@ const kinds = Object.keys(journeys);
 const randomJourneys = countOf({ quick: 5, full: 200 });
 const SEED = 20_261_127;
 
-/** Blocks after which each trace of a journey is whole, and looks at a whole trace until it is classified. */
-const BLOCKS = 40;
-const LOOKS = 600;
-const LOOK_MS = 50;
-
-type Json = Readonly<Record<string, unknown>>;
-type Answer = { readonly status: number; readonly body: Json };
-
 let forked: ForkedNetwork;
 let index: StoreUnderTest;
 let service: Omit<ApiUnderTest, 'network'>;
-let judge: AnswerJudge;
+let client: EmulateClient;
 let scene: JourneyScene;
 
 beforeAll(async () => {
@@ -48,8 +39,7 @@ beforeAll(async () => {
   await migrate(index.store);
   const over = { globalConfig: () => network.globalConfig(), close: () => network.close() };
   service = await startApiOver(over, { postgresUrl: index.url, writesIndex: true });
-  const document = await fetch(`${service.api.url}/api/emulate/v1/openapi.json`);
-  judge = createAnswerJudge((await document.json()) as OpenApi);
+  client = await openEmulateClient(service);
   scene = { ...forked, ...wallets, ownerOf, nextOrder };
 }, 120_000);
 afterAll(async () => {
@@ -79,75 +69,40 @@ async function seqnoOf(address: Address): Promise<number> {
 }
 
 /** Emulates again at a newer block while accounts come over from the recorded network. */
-async function emulate(boc: string): Promise<Answer> {
+async function emulate(boc: string): Promise<Reply> {
   const { network } = forked;
   for (;;) {
     const { forkedAccounts } = network;
-    const answer = await emulateOnce(boc);
+    const answer = await client.post('emulateTrace', { boc, with_actions: true });
     if (network.forkedAccounts === forkedAccounts) return answer;
     await network.step();
     await untilIndexed(index.store, network.head().id.seqno);
   }
 }
 
-async function emulateOnce(boc: string): Promise<Answer> {
-  const path = '/api/emulate/v1/emulateTrace';
-  const headers = { 'content-type': 'application/json', 'x-api-key': service.key };
-  const body = JSON.stringify({ boc, with_actions: true });
-  const response = await fetch(`${service.api.url}${path}`, { method: 'POST', headers, body });
-  const answer = { status: response.status, body: (await response.json()) as Json };
-  expect(judge.flaws({ path, method: 'POST', status: answer.status }, answer.body)).toEqual([]);
-  return answer;
-}
-
-type RealTrace = ComparedTrace & {
-  readonly is_incomplete: boolean;
-  readonly trace_info: { readonly trace_state: string; readonly classification_state: string };
-};
-
-/** Makes blocks until the message's trace is whole and classified. */
-async function happened(hash: string): Promise<ComparedTrace> {
-  const query = new URLSearchParams({ msg_hash: hash, include_actions: 'true' }).toString();
-  for (let block = 0; block < BLOCKS; block++) {
-    await forked.network.step();
-    await untilIndexed(index.store, forked.network.head().id.seqno);
-    const trace = await traceOf(query);
-    if (trace !== undefined) return trace;
-  }
-  throw new Error('the trace is not whole');
-}
-
-/** Undefined while the trace is not whole. */
-async function traceOf(query: string): Promise<ComparedTrace | undefined> {
-  const headers = { 'x-api-key': service.key };
-  for (let look = 0; look < LOOKS; look++) {
-    const response = await fetch(`${service.api.url}/api/v3/traces?${query}`, { headers });
-    const [trace] = ((await response.json()) as { traces?: readonly RealTrace[] }).traces ?? [];
-    if (trace === undefined || trace.is_incomplete || trace.trace_info.trace_state !== 'complete') return undefined;
-    if (trace.trace_info.classification_state === 'ok') return trace;
-    await sleep(LOOK_MS);
-  }
-  return undefined;
-}
-
 /** Emulates the journey's message, and sends it. @returns differences between both */
-async function travel({ wallet, messages, seqnoAhead = 0 }: Journey): Promise<readonly string[]> {
+async function travel({ wallet, messages, seqnoAhead = 0, hasTimes = false }: Journey): Promise<readonly string[]> {
   const seqno = await seqnoOf(wallet.address);
   const boc = wallet.send(seqno + seqnoAhead, messages).toString('base64');
   const emulated = await emulate(boc);
   const sent = await service.post('sendBocReturnHash', { boc });
   if (seqnoAhead > 0) return refusalDifferences(emulated, sent);
   if (emulated.status !== 200 || sent.status !== 200) return [JSON.stringify([emulated.body, sent.body])];
-  const real = await happened((sent.body['result'] as { hash: string }).hash);
-  return differencesOf(emulated.body as unknown as ComparedTrace, real);
+  const { hash } = sent.body['result'] as { hash: string };
+  const setting = { network: forked.network, store: index.store, service };
+  const real = await wholeTrace(setting, { msg_hash: hash });
+  return differencesOf(emulated.body as unknown as ComparedTrace, real, { hasTimes });
 }
 
-/** Both refuse the message with the exit code of the wallet. */
+type Answer = Pick<Reply, 'status' | 'body'>;
+
+/** Compares both refusals: the service sends no message that the wallet refuses, and both have the exit code of the wallet. */
 function refusalDifferences(emulated: Answer, sent: Answer): readonly string[] {
-  const exitCode = emulated.body['exit_code'] as number | null;
+  const { exit_code: exitCode } = emulated.body;
+  const sentCode = /(?<=\bexitcode=)\d+/.exec(String(sent.body['error']))?.[0];
   const isSame =
-    emulated.status === 422 && exitCode !== null && String(sent.body['error']).includes(`exitcode=${exitCode}`);
-  return isSame ? [] : [JSON.stringify([emulated.body, sent.body])];
+    emulated.status === 422 && sent.status === 500 && sentCode !== undefined && Number(sentCode) === exitCode;
+  return isSame ? [] : [JSON.stringify([emulated.status, emulated.body, sent.status, sent.body])];
 }
 
 describe('a message that is emulated and then sent', () => {

@@ -3,11 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseBoc } from '#service/decode/boc.ts';
 import { writeBoc } from '#service/decode/boc-writer.ts';
 import { readBlockTransactions } from '#service/decode/tlb/account-blocks.ts';
-import type { OpenApi } from '#test/service/http/reference.ts';
 import { recordedBlocks } from '#test/service/indexer/recorded-blocks.ts';
 import { createClassifiedIndex } from '#test/support/classified-index.ts';
+import { openEmulateClient, type EmulateClient } from '#test/support/emulate-client.ts';
 import { differencesOf, type ComparedTrace } from '#test/support/emulated-and-real.ts';
-import { createAnswerJudge, type AnswerJudge } from '#test/support/v2-reference.ts';
 import { startV3UnderTest, type V3UnderTest } from '#test/support/v3-service.ts';
 import { countOf } from '#test/support/volume.ts';
 
@@ -17,13 +16,12 @@ const every = countOf({ quick: 12, full: 1 });
 type Recorded = { readonly boc: string; readonly transaction: string; readonly mcSeqno: number };
 
 let v3: V3UnderTest;
-let judge: AnswerJudge;
+let client: EmulateClient;
 let recorded: readonly Recorded[];
 
 beforeAll(async () => {
   v3 = await startV3UnderTest(import.meta.filename, {}, createClassifiedIndex);
-  const document = await fetch(`${v3.api.api.url}/api/emulate/v1/openapi.json`);
-  judge = createAnswerJudge((await document.json()) as OpenApi);
+  client = await openEmulateClient(v3.api);
   recorded = await readRecorded();
 }, 360_000);
 afterAll(() => v3.close());
@@ -44,15 +42,6 @@ async function readRecorded(): Promise<readonly Recorded[]> {
   return found;
 }
 
-async function emulate(body: object): Promise<{ readonly status: number; readonly body: unknown }> {
-  const path = '/api/emulate/v1/emulateTrace';
-  const headers = { 'content-type': 'application/json', 'x-api-key': v3.api.key };
-  const response = await fetch(`${v3.api.api.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
-  const answer: unknown = await response.json();
-  expect(judge.flaws({ path, method: 'POST', status: response.status }, answer)).toEqual([]);
-  return { status: response.status, body: answer };
-}
-
 async function realTrace(hash: string): Promise<ComparedTrace> {
   const { body } = await v3.get('traces', { tx_hash: hash, include_actions: true });
   const { traces } = body as { traces: readonly ComparedTrace[] };
@@ -63,9 +52,13 @@ describe('a message of the recorded chain that is emulated at the block before',
   it('leads to the real transactions and actions', { timeout: 600_000 }, async () => {
     const wrong: unknown[] = [];
     for (const { boc, transaction, mcSeqno } of recorded.filter((_one, at) => at % every === 0)) {
-      const { status, body } = await emulate({ boc, mc_block_seqno: mcSeqno - 1, with_actions: true });
+      const { status, body } = await client.post('emulateTrace', {
+        boc,
+        mc_block_seqno: mcSeqno - 1,
+        with_actions: true,
+      });
       expect([mcSeqno, status, status === 200 || body]).toEqual([mcSeqno, 200, true]);
-      const differences = differencesOf(body as ComparedTrace, await realTrace(transaction));
+      const differences = differencesOf(body as unknown as ComparedTrace, await realTrace(transaction));
       if (differences.length > 0) wrong.push({ transaction, mcSeqno, differences });
     }
     expect(wrong).toEqual([]);

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { migrate } from '#service/store/migrate.ts';
 import { shownIn, transactionsIn, type ShownTrace } from '#test/service/emulate/emulate-under-test.ts';
-import { post } from '#test/service/http/requests.ts';
 import { untilIndexed } from '#test/service/indexer/index-under-test.ts';
 import { startApiOver, type ApiUnderTest } from '#test/support/api.ts';
+import { openEmulateClient, type EmulateClient } from '#test/support/emulate-client.ts';
 import { startForkedNetwork, type ForkedNetwork } from '#test/support/forked-network.ts';
 import { jettonOrder } from '#test/support/jetton-order.ts';
 import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
@@ -17,6 +17,7 @@ describe('an emulation with an index', () => {
   let forked: ForkedNetwork;
   let index: StoreUnderTest;
   let api: Omit<ApiUnderTest, 'network'>;
+  let client: EmulateClient;
 
   beforeAll(async () => {
     forked = await startForkedNetwork();
@@ -24,6 +25,7 @@ describe('an emulation with an index', () => {
     await migrate(index.store);
     const options = { postgresUrl: index.url, writesIndex: true };
     api = await startApiOver(forked.network, options);
+    client = await openEmulateClient(api);
     await untilIndexed(index.store, forked.network.head().id.seqno);
   }, 120_000);
   afterAll(async () => {
@@ -34,8 +36,7 @@ describe('an emulation with an index', () => {
   async function emulate(wallet: TestWallet, message: MessageRelaxed): Promise<ShownTrace> {
     const boc = wallet.send(0, [message]).toString('base64');
     const flags = { with_actions: true, include_address_book: true, include_metadata: true };
-    const body = JSON.stringify({ boc, ...flags });
-    return shownIn(await post(`${api.api.url}/api/emulate/v1/emulateTrace`, body, { 'x-api-key': api.key }));
+    return shownIn(await client.post('emulateTrace', { boc, ...flags }));
   }
 
   it('has interfaces of the accounts as the trace leaves them', async () => {

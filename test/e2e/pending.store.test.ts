@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 
-import { Address, beginCell, type MessageRelaxed } from '@ton/core';
+import { Address, type MessageRelaxed } from '@ton/core';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 
+import { commentBody } from '#service/devchain/demo/tokens.ts';
 import type { PrivateNetwork } from '#service/devchain/private-network.ts';
 import { migrate } from '#service/store/migrate.ts';
 import { untilIndexed } from '#test/service/indexer/index-under-test.ts';
@@ -260,7 +261,7 @@ describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'pending traces over 
     });
 
     it('decode answers the same to GET and POST', async () => {
-      const comment = beginCell().storeUint(0, 32).storeStringTail('hello').endCell().toBoc().toString('base64');
+      const comment = commentBody('hello').toBoc().toString('base64');
       const answer = {
         opcodes: ['jetton_transfer'],
         bodies: [{ '@type': 'text_comment', type: 'text_comment', comment: 'hello' }],

@@ -10,7 +10,7 @@ import { makeKey } from '#service/limits/keys.ts';
 import { startApi, type Api } from '#service/main/roles/api.ts';
 import { createLogger } from '#service/telemetry/logger.ts';
 import { createRegister } from '#service/telemetry/register.ts';
-import { recordingDirs } from '#test/support/fixtures.ts';
+import { recordingDirs } from './fixtures.ts';
 
 /** What a lite server of the recorded network may be told to do wrong. */
 export type Faults = Parameters<Devchain['liteServers'][number]['setFaults']>[0];

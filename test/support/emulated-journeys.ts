@@ -13,12 +13,12 @@ import {
 import { keyPairFromSeed } from '@ton/crypto';
 import { WalletContractV3R2, WalletContractV5R1 } from '@ton/ton';
 
+import { commentBody, jettonBurnBody, nftTransferBody } from '#service/devchain/demo/tokens.ts';
 import { oneOf, type Draw } from './draw.ts';
 import { open } from './event-traces.ts';
 import type { ForkedNetwork } from './forked-network.ts';
 import { jettonOrder } from './jetton-order.ts';
 import { orderOf, sendStep } from './multisig-orders.ts';
-import { comment } from './nft-traces.ts';
 import { transfer } from './wallet.ts';
 
 /** A wallet of any version. */
@@ -35,6 +35,8 @@ export type Journey = {
   readonly messages: readonly MessageRelaxed[];
   /** Added to the wallet's seqno: the wallet refuses the message. */
   readonly seqnoAhead?: number;
+  /** True when a contract stores the time of its transaction. */
+  readonly hasTimes?: boolean;
 };
 
 export type JourneyScene = Pick<ForkedNetwork, 'address' | 'wallet'> & {
@@ -116,21 +118,16 @@ export const journeys: Readonly<Record<string, Make>> = {
 
   'a burn of jettons': (draw, { wallet, address }) => {
     const name = oneOf(draw, jettonOwners);
-    const body = open(0x595f07bc).storeCoins(amountOf(draw)).storeAddress(wallet(name).address).storeBit(false);
+    const body = jettonBurnBody(amountOf(draw), wallet(name).address);
     const to = address(`jetton_wallet_${name}`);
-    return { wallet: wallet(name), messages: [internal({ to, value: TON / 5n, body: body.endCell() })] };
+    return { wallet: wallet(name), messages: [internal({ to, value: TON / 5n, body })] };
   },
 
   'a transfer of an NFT': async (draw, scene) => {
     const item = scene.address(oneOf(draw, ['nft_0', 'nft_1', 'nft_2']));
     const owner = walletAt(scene, await scene.ownerOf(item));
-    const body = open(0x5fcc3d14)
-      .storeAddress(scene.wallet(oneOf(draw, wallets)).address)
-      .storeAddress(owner.address)
-      .storeBit(false)
-      .storeCoins(draw(2) === 0 ? 0n : 10_000_000n)
-      .storeBit(false)
-      .endCell();
+    const to = scene.wallet(oneOf(draw, wallets)).address;
+    const body = nftTransferBody(to, owner.address, draw(2) === 0 ? 0n : 10_000_000n);
     return { wallet: owner, messages: [internal({ to: item, value: TON / 5n, body })] };
   },
 
@@ -142,7 +139,7 @@ export const journeys: Readonly<Record<string, Make>> = {
     const key = createHash('sha256').update('wallet').digest();
     const change = open(0x4eb1f0f9).storeBuffer(key);
     const body = (draw(4) === 0 ? change : change.storeRef(record)).endCell();
-    return { wallet: owner, messages: [internal({ to: item, value: TON / 5n, body })] };
+    return { wallet: owner, messages: [internal({ to: item, value: TON / 5n, body })], hasTimes: true };
   },
 
   'an order of a multisig': async (draw, scene) => {
@@ -161,7 +158,7 @@ export const journeys: Readonly<Record<string, Make>> = {
 
   'a message that comes back': (draw, scene) => {
     const to = draw(2) === 0 ? scene.address('nowhere') : scene.address('nft_collection');
-    const body = comment(`message ${draw(1000)}`);
+    const body = commentBody(`message ${draw(1000)}`);
     return {
       wallet: scene.wallet(oneOf(draw, wallets)),
       messages: [internal({ to, value: amountOf(draw) + TON / 10n, bounce: true, body })],

@@ -44,9 +44,6 @@ export function itemActions(sender: string, steps: readonly Step[], known: Known
 /** An operation with a query id of 9. */
 export const operation = (opcode: number) => beginCell().storeUint(opcode, 32).storeUint(9, 64);
 
-/** A plain transfer's body. */
-export const comment = (text: string): Cell => beginCell().storeUint(0, 32).storeStringTail(text).endCell();
-
 /** The item is told to go to a new owner, who then sends on. */
 export function itemTransfer(to: string, sends: readonly Step[] = []): Step {
   const body = operation(0x5fcc3d14)

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync }
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-import { cachePath } from '#test/support/cache.ts';
+import { cachePath } from './cache.ts';
 
 /** A download of some 100 MB on a slow line. */
 const installMsMax = 600_000;

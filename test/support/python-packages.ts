@@ -4,7 +4,7 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-import { cachePath } from '#test/support/cache.ts';
+import { cachePath } from './cache.ts';
 
 /** A download of some 10 MB on a slow line. */
 const installMsMax = 180_000;

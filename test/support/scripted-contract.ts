@@ -27,6 +27,14 @@ const RUN_TICKTOCK = -2;
 const PAY_GAS = 1;
 const DESTROY = 128 + 32;
 
+/** `PUSHCTR c4; POPCTR c5`: answers each message with the messages of `answeringData`, without end. */
+export const answeringCode = beginCell().storeBuffer(Buffer.from('ED44ED55', 'hex')).endCell();
+
+export function answeringData(messages: readonly MessageRelaxed[]): Cell {
+  const actions = messages.map((outMsg) => ({ type: 'sendMsg' as const, mode: PAY_GAS, outMsg }));
+  return beginCell().store(storeOutList(actions)).endCell();
+}
+
 /** Everything has been answered: further messages are taken and nothing comes of them. */
 const silence = Cell.EMPTY;
 

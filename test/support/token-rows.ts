@@ -1,5 +1,4 @@
-import { beginCell } from '@ton/core';
-
+import { commentBody } from '#service/devchain/demo/tokens.ts';
 import { accountKey } from '#service/store/account-key.ts';
 import { createInserts } from '#service/store/insert.ts';
 import {
@@ -50,7 +49,7 @@ export function rawOf(key: Uint8Array): string {
 
 /** BoC of a text comment. */
 export function commentBoc(text: string): Buffer {
-  return beginCell().storeUint(0, 32).storeStringTail(text).endCell().toBoc();
+  return commentBody(text).toBoc();
 }
 
 const state = (kind: string, at: number) => ({

@@ -47,6 +47,7 @@ export function jettonTransferBody(to: Address, excesses: Address, amount: bigin
   return body.storeMaybeRef(commentBody(comment)).endCell();
 }
 
+/** Message of an owner to the own jetton wallet: burns jettons. */
 export function jettonBurnBody(amount: bigint, excesses: Address): Cell {
   const body = beginCell().storeUint(0x595f_07bc, 32).storeUint(2, 64).storeCoins(amount);
   return body.storeAddress(excesses).storeBit(false).endCell();
@@ -75,10 +76,13 @@ export function nftMintBody(index: number, owner: Address): Cell {
   return body.storeCoins(50_000_000n).storeRef(item).endCell();
 }
 
-/** Message of an owner to an item: transfers it. */
-export function nftTransferBody(to: Address, excesses: Address): Cell {
+/**
+ * Message of an owner to an item: transfers it.
+ * @param forward nanotons that notify the new owner; 0 sends no notification
+ */
+export function nftTransferBody(to: Address, excesses: Address, forward = 1n): Cell {
   const body = beginCell().storeUint(0x5fcc_3d14, 32).storeUint(3, 64).storeAddress(to).storeAddress(excesses);
-  return body.storeBit(false).storeCoins(1n).storeBit(false).endCell();
+  return body.storeBit(false).storeCoins(forward).storeBit(false).endCell();
 }
 
 export function commentBody(text: string): Cell {

@@ -13,7 +13,7 @@ import type { ClusterClient } from '#test/support/cluster-client.ts';
 import { withoutControlPlane } from '#test/support/control-plane-source.ts';
 import { withoutOptionalApis } from '#test/support/optional-api-source.ts';
 import { joinControlPlane } from '#test/support/shared-control-plane.ts';
-import { references, release, sample, sampleKey, sampleNames } from '#test/operator/desired/samples.ts';
+import { references, release, sample, sampleKey, sampleNames } from './samples.ts';
 
 const withSchema = {
   ...release,

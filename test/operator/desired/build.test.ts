@@ -10,7 +10,7 @@ import type { DesiredObject, References } from '#operator/desired/references.ts'
 import { stages } from '#operator/desired/references.ts';
 import type { TonApi } from '#operator/resource.ts';
 import { configFromManifest, hotHashOfManifest } from '#service/config.ts';
-import { annotated, globalConfig, references, release, sample, sampleNames } from '#test/operator/desired/samples.ts';
+import { annotated, globalConfig, references, release, sample, sampleNames } from './samples.ts';
 
 const all: References = references({
   migrated: { schema: 1, key: migrationKey(sample('full')) },

@@ -15,7 +15,7 @@ import type { KubernetesObject } from '#operator/kubernetes/object.ts';
 import type { TonApi } from '#operator/resource.ts';
 import { createHttpMetrics } from '#service/http/metrics.ts';
 import { createRegister } from '#service/telemetry/register.ts';
-import { globalConfig, references, release, sample } from '#test/operator/desired/samples.ts';
+import { globalConfig, references, release, sample } from './samples.ts';
 import { projectRoot } from '#test/style/sources.ts';
 
 type Spec = TonApi['spec'];

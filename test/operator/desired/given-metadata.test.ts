@@ -4,7 +4,7 @@ import { build } from '#operator/desired/build.ts';
 import { configText } from '#operator/desired/config-map.ts';
 import { coldHash } from '#operator/desired/deployment.ts';
 import type { GivenMetadata } from '#operator/desired/given-metadata.ts';
-import { references, release, sample } from '#test/operator/desired/samples.ts';
+import { references, release, sample } from './samples.ts';
 import { fieldsOf, schemaOf } from '#test/service/crds/definitions.ts';
 
 const observability = { serviceMonitor: true, prometheusRule: true } as const;

@@ -8,7 +8,7 @@ import { diff, nameOf, type UpdateChange } from '#operator/diff/diff.ts';
 import type { KubernetesObject } from '#operator/kubernetes/object.ts';
 import type { TonApi } from '#operator/resource.ts';
 import { admitted, migrationState } from '#operator/rollout/migration.ts';
-import { references, release, sample } from '#test/operator/desired/samples.ts';
+import { references, release, sample } from './samples.ts';
 
 type Spec = TonApi['spec'];
 

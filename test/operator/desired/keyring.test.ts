@@ -12,7 +12,7 @@ import { storedKeyring } from '#operator/keys/stored-keyring.ts';
 import type { KubernetesObject } from '#operator/kubernetes/object.ts';
 import type { KeyringRow } from '#operator/service-config.ts';
 import { readKeyring } from '#service/limits/keyring-files.ts';
-import { references, release, sample } from '#test/operator/desired/samples.ts';
+import { references, release, sample } from './samples.ts';
 
 describe('the keyring', () => {
   it.each([

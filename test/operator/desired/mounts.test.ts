@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { postgresMounts, redisMounts, type Mounts } from '#operator/desired/mounts.ts';
 import type { TonApi } from '#operator/resource.ts';
-import { sample } from '#test/operator/desired/samples.ts';
+import { sample } from './samples.ts';
 
 type CaBundle = NonNullable<NonNullable<TonApi['spec']['postgres']>['caBundle']>;
 type Part = {

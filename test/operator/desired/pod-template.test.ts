@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { build } from '#operator/desired/build.ts';
 import { nameOf } from '#operator/diff/diff.ts';
 import type { TonApi } from '#operator/resource.ts';
-import { references, release, sample } from '#test/operator/desired/samples.ts';
+import { references, release, sample } from './samples.ts';
 
 type Spec = TonApi['spec'];
 type Template = NonNullable<Spec['podTemplate']>;

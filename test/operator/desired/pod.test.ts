@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { build } from '#operator/desired/build.ts';
 import type { Release } from '#operator/desired/references.ts';
-import { references, release, sample } from '#test/operator/desired/samples.ts';
+import { references, release, sample } from './samples.ts';
 
 type PodTemplate = {
   readonly spec: { readonly securityContext: object; readonly imagePullSecrets?: readonly { readonly name: string }[] };

@@ -6,7 +6,7 @@ import { mountsDatabase, postgresMounts } from '#operator/desired/mounts.ts';
 import { namedObjects } from '#operator/reconcile/named-objects.ts';
 import { missingMounts } from '#operator/rollout/missing-mounts.ts';
 import type { TonApi } from '#operator/resource.ts';
-import { references, release, sample } from '#test/operator/desired/samples.ts';
+import { references, release, sample } from './samples.ts';
 
 type Postgres = NonNullable<TonApi['spec']['postgres']>;
 

@@ -4,7 +4,7 @@ import { build } from '#operator/desired/build.ts';
 import type { References } from '#operator/desired/references.ts';
 import type { KubernetesObject } from '#operator/kubernetes/object.ts';
 import type { TonApi } from '#operator/resource.ts';
-import { references, release, sample } from '#test/operator/desired/samples.ts';
+import { references, release, sample } from './samples.ts';
 
 type Spec = TonApi['spec'];
 type Port = { readonly name: string };

@@ -5,7 +5,7 @@ import type { TonApiStatus } from '#operator/resource.ts';
 import type { Observed } from '#operator/status/observed.ts';
 import { summarize } from '#operator/status/summarize.ts';
 import { sample } from '#test/operator/desired/samples.ts';
-import { validateStatus } from '#test/operator/status/status-schema.ts';
+import { validateStatus } from './status-schema.ts';
 
 const noonMs = Date.parse('2026-11-21T12:00:00Z');
 

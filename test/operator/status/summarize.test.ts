@@ -4,7 +4,7 @@ import type { Condition, KubernetesObject } from '#operator/kubernetes/object.ts
 import type { TonApi, TonApiStatus } from '#operator/resource.ts';
 import type { Observed } from '#operator/status/observed.ts';
 import { summarize } from '#operator/status/summarize.ts';
-import { validateStatus } from '#test/operator/status/status-schema.ts';
+import { validateStatus } from './status-schema.ts';
 import { annotated, sample } from '#test/operator/desired/samples.ts';
 
 const noonMs = Date.parse('2026-11-21T12:00:00Z');

@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto';
 import { beginCell, Cell, Dictionary, internal, storeMessageRelaxed } from '@ton/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { commentBody } from '#service/devchain/demo/tokens.ts';
 import { parseAddress } from '#service/decode/address.ts';
 import type { Action } from '#service/actions/engine/action-rows.ts';
 import { startScriptedNetwork, type ScriptedNetwork } from '#test/support/scripted-network.ts';
 import { open } from '#test/support/event-traces.ts';
-import { comment } from '#test/support/nft-traces.ts';
 import { putAccount } from '#test/support/put-account.ts';
 
 // Actions of real traces of real contracts: multisig wallets and names of `.ton`.
@@ -137,7 +137,7 @@ describe('orders of a multisig', () => {
     const data = { is_created_by_signer: false, is_signed_by_creator: false, order_seqno: 3n };
     expect(created).toMatchObject({ source: raw('w2'), data: { multisig_create_order_data: data }, success: true });
     const order = created.destinationSecondary!;
-    const { meant } = await network.act('w1', [{ to: order, body: comment('approve') }]);
+    const { meant } = await network.act('w1', [{ to: order, body: commentBody('approve') }]);
     expect(meant).toMatchObject([
       {
         type: 'multisig_approve',
@@ -175,7 +175,7 @@ describe('names of .ton', () => {
   const common = () => ({ source: raw('w4'), destination: item, asset: collection, success: true });
 
   it('are minted for the first bidder', async () => {
-    const { meant } = await network.act('w8', [{ to: collection, body: comment(name), value: 12n * TON }]);
+    const { meant } = await network.act('w8', [{ to: collection, body: commentBody(name), value: 12n * TON }]);
     const minted = some(meant, 'nft_mint');
     item = minted.destination!;
     expect(minted).toMatchObject({

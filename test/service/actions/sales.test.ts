@@ -1,10 +1,10 @@
 import { Address, beginCell, Cell, contractAddress, storeStateInit } from '@ton/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { commentBody } from '#service/devchain/demo/tokens.ts';
 import type { Action } from '#service/actions/engine/action-rows.ts';
 import { startScriptedNetwork, type ScriptedNetwork } from '#test/support/scripted-network.ts';
 import { accountOf, accounts, open, type Step } from '#test/support/event-traces.ts';
-import { comment } from '#test/support/nft-traces.ts';
 import { silentCode, type Methods } from '#test/support/scripted-contract.ts';
 
 // Sales and auctions of a real item, by contracts that stand in for those of Getgems and say of themselves what those say.
@@ -143,7 +143,7 @@ function listingOf(methods: Methods, data: Cell): { readonly account: string; re
 
 /** The owner gives an item to the market, which deploys what sells it and passes the item on. */
 function putUp(item: string, { account, init }: ReturnType<typeof listingOf>): Step {
-  const deploy: Step = { to: account, body: comment('deploy'), init };
+  const deploy: Step = { to: account, body: commentBody('deploy'), init };
   const told: Step = { to: market, body: new Cell(), sends: [deploy, giveItem(item, account)] };
   return { to: item, body: order(market, TON / 10n), sends: [told] };
 }
@@ -252,7 +252,7 @@ describe('a sale', () => {
   });
 
   it('sells the item to whoever pays, and pays its owner', async () => {
-    const payout: Step = { to: raw('w6'), body: comment('profit'), value: 6n * TON };
+    const payout: Step = { to: raw('w6'), body: commentBody('profit'), value: 6n * TON };
     const payment: Step = { to: sold, body: new Cell(), value: 8n * TON, sends: [payout, giveItem(item, raw('w1'))] };
     const { meant } = await network.act('w1', [payment]);
     const bought = one(meant, 'nft_purchase');
@@ -308,7 +308,7 @@ describe('an auction', () => {
   });
 
   it('takes a bid, and returns the one before', async () => {
-    const back: Step = { to: raw('w4'), body: comment(outbid), value: 2n * TON };
+    const back: Step = { to: raw('w4'), body: commentBody(outbid), value: 2n * TON };
     const { meant } = await network.act('w5', [{ to: auction, body: new Cell(), value: 5n * TON, sends: [back] }]);
     expect(meant).toMatchObject([
       {
@@ -333,8 +333,8 @@ describe('an auction', () => {
   });
 
   it('gives the item to the highest bidder when it is ended, and pays its owner', async () => {
-    const payout: Step = { to: raw('w1'), body: comment('profit'), value: 4n * TON };
-    const end: Step = { to: auction, body: comment('finish'), sends: [payout, giveItem(item, raw('w5'))] };
+    const payout: Step = { to: raw('w1'), body: commentBody('profit'), value: 4n * TON };
+    const end: Step = { to: auction, body: commentBody('finish'), sends: [payout, giveItem(item, raw('w5'))] };
     const { meant } = await network.act('w9', [end]);
     const finished = one(meant, 'nft_finish_auction');
     expect(finished).toMatchObject({
@@ -354,7 +354,7 @@ describe('an auction', () => {
   });
 
   it.each([
-    ['a comment', comment('cancel')],
+    ['a comment', commentBody('cancel')],
     ['an order', open(0x5616c572).endCell()],
   ])('gives the item back when it is cancelled by %s', async (_, body) => {
     await network.act('w5', [giveItem(item, cancelled)]);
@@ -365,7 +365,7 @@ describe('an auction', () => {
 
   it('without bids gives the item back when it is ended', async () => {
     await network.act('w5', [giveItem(item, cancelled)]);
-    const end: Step = { to: cancelled, body: comment('stop'), sends: [giveItem(item, raw('w5'))] };
+    const end: Step = { to: cancelled, body: commentBody('stop'), sends: [giveItem(item, raw('w5'))] };
     const { meant } = await network.act('w9', [end]);
     expect(typesOf(meant)).toEqual(['nft_finish_auction', 'nft_transfer']);
   });

@@ -1,9 +1,9 @@
 import { Address, beginCell, Cell } from '@ton/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { commentBody } from '#service/devchain/demo/tokens.ts';
 import { elector, startScriptedNetwork, type ScriptedNetwork } from '#test/support/scripted-network.ts';
 import { accounts, bareBody, open, type Step } from '#test/support/event-traces.ts';
-import { comment } from '#test/support/nft-traces.ts';
 
 // Actions of real traces whose contracts are stand-ins, with bodies laid out as the schemes of messages say.
 
@@ -45,7 +45,7 @@ describe('subscriptions', () => {
       .endCell();
     const answer: Step = { to: plugin, body: bareBody(0xf06c7567), value: 3n * TON + 7n, sends: [payment] };
     const asked: Step = { to: wallet, body: request, sends: [answer] };
-    const { meant } = await network.act('w1', [{ to: plugin, body: comment('pay'), sends: [asked] }]);
+    const { meant } = await network.act('w1', [{ to: plugin, body: commentBody('pay'), sends: [asked] }]);
     expect(meant).toMatchObject([
       { type: 'subscribe', source: wallet, destination: payee, destinationSecondary: plugin, amount: 3n * TON },
     ]);
@@ -113,7 +113,7 @@ describe('elections', () => {
 
 describe('ticks of the chain', () => {
   it('are an action with what came of them', async () => {
-    const { state, actions, trace } = await network.tick([{ to: raw('mc'), body: comment('tick'), value: TON }]);
+    const { state, actions, trace } = await network.tick([{ to: raw('mc'), body: commentBody('tick'), value: TON }]);
     expect(state).toBe('ok');
     expect(actions.map(({ type, source, destination }) => ({ type, source, destination }))).toEqual([
       { type: 'tick_tock', source: elector, destination: null },

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { sameBlock } from '#service/decode/block-id.ts';
 import * as functions from '#service/liteserver/functions.ts';
-import { connect, recordingDir, silent, startNetwork } from '#test/service/devchain/network.ts';
+import { connect, recordingDir, silent, startNetwork } from './network.ts';
 import { createDevchain } from '#service/devchain/devchain.ts';
 import { Registry } from 'prom-client';
 

@@ -6,7 +6,7 @@ import { createMessageInbox } from '#service/devchain/queries/message-queries.ts
 import { createMethodRunner } from '#service/devchain/queries/method-runner.ts';
 import { answerQuery } from '#service/devchain/queries/queries.ts';
 import { liteServerFunctions } from '#service/liteserver/function-table.ts';
-import { chain } from '#test/service/devchain/network.ts';
+import { chain } from './network.ts';
 
 /** One seed, so that a failure comes again. */
 const seed = 20_261_121;

@@ -7,7 +7,7 @@ import { createMethodRunner } from '#service/devchain/queries/method-runner.ts';
 import { createQueryServer } from '#service/devchain/query-server.ts';
 import * as functions from '#service/liteserver/functions.ts';
 import { encodeEnvelope, errorAnswer } from '#service/liteserver/tl/envelope.ts';
-import { chain, silent } from '#test/service/devchain/network.ts';
+import { chain, silent } from './network.ts';
 
 const noSignal = new AbortController().signal;
 

@@ -17,8 +17,8 @@ import { runSmcMethod } from '#service/liteserver/functions.ts';
 import { decodeEnvelope, encodeEnvelope, errorAnswer } from '#service/liteserver/tl/envelope.ts';
 import { liteServerError } from '#service/liteserver/tl/lite-api.ts';
 import { encodeTl } from '#service/liteserver/tl/record.ts';
-import type { Agreement } from '#test/service/devchain/comparison.ts';
-import { compareAnswers } from '#test/service/devchain/comparison.ts';
+import type { Agreement } from './comparison.ts';
+import { compareAnswers } from './comparison.ts';
 import { recordingDirs } from '#test/support/fixtures.ts';
 
 type Exchange = { readonly name: string; readonly note: string; readonly request: Buffer; readonly answer: Buffer };

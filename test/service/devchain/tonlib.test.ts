@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { Devchain } from '#service/devchain/devchain.ts';
 import { createDevchain } from '#service/devchain/devchain.ts';
-import type { Tonlib } from '#test/service/devchain/tonlib.ts';
-import { installTonlib, startTonlib } from '#test/service/devchain/tonlib.ts';
+import type { Tonlib } from './tonlib.ts';
+import { installTonlib, startTonlib } from './tonlib.ts';
 import { recordingDirs } from '#test/support/fixtures.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 

@@ -14,8 +14,8 @@ import type { Pool } from '#service/pool/pool.ts';
 import { createTvm } from '#service/tvm/tvm.ts';
 import { startListener, type Listener, type ListenerSetup } from '#test/service/http/listener.ts';
 import type { OpenApi } from '#test/service/http/reference.ts';
-import { post, type Reply } from '#test/service/http/requests.ts';
-import { createAnswerJudge } from '#test/support/v2-reference.ts';
+import type { Reply } from '#test/service/http/requests.ts';
+import { createEmulateClient } from '#test/support/emulate-client.ts';
 import { patientPool } from '../indexer/index-under-test.ts';
 import { openPool } from '../pool/network.ts';
 
@@ -70,21 +70,12 @@ export async function startEmulateUnderTest(
     },
   );
   const emulate = createEmulate([emulateTraceOperation(answers), emulateTonConnectOperation(answers)]);
-  const judge = createAnswerJudge(JSON.parse(JSON.stringify(describeEmulate(emulate))) as OpenApi);
   const listener = await startListener({ ...setup, dependencies: { emulate, ...setup.dependencies } });
+  const client = createEmulateClient(listener.url, JSON.parse(JSON.stringify(describeEmulate(emulate))) as OpenApi);
 
   async function served(): Promise<void> {
     const { seqno } = network.head().id;
     while ((pool.head()?.block.seqno ?? 0) < seqno) await new Promise((done) => setTimeout(done, 5));
-  }
-
-  async function judged(operation: string, body: object, headers?: Record<string, string>): Promise<Reply> {
-    const path = `/api/emulate/v1/${operation}`;
-    const reply = await post(`${listener.url}${path}`, JSON.stringify(body), headers);
-    const flaws = judge.flaws({ path, method: 'POST', status: reply.status }, reply.body);
-    if (flaws.length > 0)
-      throw new Error(`the answer contradicts the document: ${JSON.stringify(flaws).slice(0, 4000)}`);
-    return reply;
   }
 
   await served();
@@ -95,8 +86,8 @@ export async function startEmulateUnderTest(
     detector,
     register,
     listener,
-    emulate: (body, headers) => judged('emulateTrace', body, headers),
-    emulateTonConnect: (body) => judged('emulateTonConnect', body),
+    emulate: (body, headers) => client.post('emulateTrace', body, headers),
+    emulateTonConnect: (body) => client.post('emulateTonConnect', body),
     async step() {
       await network.step();
       await served();

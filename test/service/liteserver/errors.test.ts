@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { LiteServerErrorCode } from '#service/liteserver/errors.ts';
 import { answeredError, classify } from '#service/liteserver/errors.ts';
 import { errorAnswer } from '#service/liteserver/tl/envelope.ts';
-import { recordedExchanges } from '#test/service/liteserver/recorded-node.ts';
+import { recordedExchanges } from './recorded-node.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 
 type Row = readonly [functionName: string, code: number, text: string, expected: LiteServerErrorCode];

@@ -14,8 +14,8 @@ import { createLiteEngine } from '#service/liteserver/lite-engine.ts';
 import type { LiteServer } from '#service/liteserver/liteserver.ts';
 import { errorAnswer } from '#service/liteserver/tl/envelope.ts';
 import { skipLoudly } from '#test/support/skips.ts';
-import { eventually, failing, startClient, startServer } from '#test/service/liteserver/loopback.ts';
-import { recordedExchanges, respondRecorded } from '#test/service/liteserver/recorded-node.ts';
+import { eventually, failing, startClient, startServer } from './loopback.ts';
+import { recordedExchanges, respondRecorded } from './recorded-node.ts';
 
 const absent = skipLoudly(recordedExchanges.length === 0, {
   what: 'LiteClient over recorded answers',

@@ -12,7 +12,7 @@ import {
   startClient,
   startServer,
   startTcpServer,
-} from '#test/service/liteserver/loopback.ts';
+} from './loopback.ts';
 
 const anyBlock = {
   workchain: -1,

@@ -3,7 +3,7 @@ import { context, ProxyTracerProvider, trace } from '@opentelemetry/api';
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { getTime, getVersion } from '#service/liteserver/functions.ts';
-import { failing, respondTime, startClient, startServer } from '#test/service/liteserver/loopback.ts';
+import { failing, respondTime, startClient, startServer } from './loopback.ts';
 
 const timeoutMs = 2_000;
 

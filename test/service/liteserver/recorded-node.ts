@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { Respond } from '#test/service/liteserver/loopback.ts';
-import { failing } from '#test/service/liteserver/loopback.ts';
+import type { Respond } from './loopback.ts';
+import { failing } from './loopback.ts';
 import { decodeEnvelope, encodeEnvelope, errorAnswer } from '#service/liteserver/tl/envelope.ts';
 import { fixtureFiles } from '#test/support/fixtures.ts';
 

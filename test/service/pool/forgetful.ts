@@ -4,7 +4,6 @@ import { LiteServerError } from '#service/liteserver/errors.ts';
 import { functionOf } from '#service/liteserver/function-table.ts';
 import type { LiteServer } from '#service/liteserver/liteserver.ts';
 import type { DepthKind } from '#service/liteserver/query-facts.ts';
-import { methodClassOf } from '#service/pool/method-class.ts';
 
 /** First masterchain seqno of the data that a lite server has, by kind. */
 export type Keeps = Record<DepthKind, number>;
@@ -19,7 +18,7 @@ export function forgetful(network: Devchain, server: LiteServer, keeps: Keeps): 
       mode?: number;
     };
     if (id === undefined || (fn.name.startsWith('lookupBlock') && mode !== 1)) return;
-    const isState = methodClassOf(fn.name) === 'state';
+    const isState = fn.cost === 'state';
     const isOfShard = id.workchain !== MASTERCHAIN || (account?.workchain ?? MASTERCHAIN) !== MASTERCHAIN;
     const kind: DepthKind = isOfShard
       ? isState

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { methodClassOf } from '#service/pool/method-class.ts';
+import { functionNamed } from '#service/liteserver/function-table.ts';
 import { costMs, createScores, SCORE_OLD_MS } from '#service/pool/score.ts';
 
 /** Creates scores with a clock that the test moves. */
@@ -59,7 +59,6 @@ test.each([
   ['getBlock', 'heavy'],
   ['getTransactions', 'heavy'],
   ['lookupBlock', 'light'],
-  ['bytes', 'light'],
 ])('%s is of the class %s', (name, methodClass) => {
-  expect(methodClassOf(name)).toBe(methodClass);
+  expect(functionNamed(name)?.cost).toBe(methodClass);
 });

@@ -1,11 +1,12 @@
 import { beginCell, type Cell } from '@ton/core';
 import { describe, expect, it } from 'vitest';
 
+import { commentBody } from '#service/devchain/demo/tokens.ts';
 import { accountOf, bareBody, type Step } from '#test/support/event-traces.ts';
-import { buyer, comment, contract, item, itemActions, items, stateOf } from '#test/support/nft-traces.ts';
+import { buyer, contract, item, itemActions, items, stateOf } from '#test/support/nft-traces.ts';
 
 const before = accountOf(8);
-const outbid: Step = { to: before, body: comment('Your bid has been outbid by another user. Getgems'), value: 90n };
+const outbid: Step = { to: before, body: commentBody('Your bid has been outbid by another user. Getgems'), value: 90n };
 const notice: Step = { to: before, body: bareBody(0x557cea20), value: 90n };
 const empty = beginCell().endCell();
 const bid = (to: string, sends: readonly Step[], body: Cell = empty): Step => ({ to, body, value: 100n, sends });
@@ -28,7 +29,7 @@ describe('a bid', () => {
   });
 
   it.each([
-    ['an order to end the auction', getgems, bid(contract, [], comment('cancel'))],
+    ['an order to end the auction', getgems, bid(contract, [], commentBody('cancel'))],
     ['what deploys the auction', getgems, { ...bid(contract, []), init: stateOf(empty) }],
     ['what fills up a name', dotTon, bid(item, [])],
     ['a payment to another item', { nft: {} }, bid(item, [])],
@@ -56,7 +57,7 @@ describe('the bid before', () => {
 
   it.each([
     ['two payments say so', [outbid, outbid]],
-    ['nothing says so', [{ ...outbid, body: comment('Thank you') }]],
+    ['nothing says so', [{ ...outbid, body: commentBody('Thank you') }]],
     ['it is said as elsewhere', [notice]],
   ])('is not known when %s', (_what, sends) => {
     const types = itemActions(buyer, [bid(contract, sends)], getgems).map(({ type }) => type);

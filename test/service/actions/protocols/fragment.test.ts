@@ -1,8 +1,9 @@
 import { Address, beginCell, type Cell } from '@ton/core';
 import { describe, expect, it } from 'vitest';
 
+import { commentBody } from '#service/devchain/demo/tokens.ts';
 import { bareBody, type Step } from '#test/support/event-traces.ts';
-import { buyer, comment, item, itemActions, items, market, operation, owner } from '#test/support/nft-traces.ts';
+import { buyer, item, itemActions, items, market, operation, owner } from '#test/support/nft-traces.ts';
 
 const userName = { nft: { content: { uri: 'https://nft.fragment.com/username/tonplane.json' } } };
 const ok: Step = { to: owner, body: bareBody(0xa37a0983) };
@@ -70,7 +71,7 @@ const given: Step = { to: buyer, body: assigned };
 
 describe('an item that tells who has it now', () => {
   it('was bought with what its payment paid out', () => {
-    const paid: Step = { to: item, body: comment(''), sends: [payout(market, 3n), payout(owner, 60n), given] };
+    const paid: Step = { to: item, body: commentBody(''), sends: [payout(market, 3n), payout(owner, 60n), given] };
     const [action] = itemActions(buyer, [paid], userName);
     expect(action).toMatchObject({ type: 'nft_transfer', source: owner, destination: buyer });
     expect(action?.data['nft_transfer_data']).toMatchObject({

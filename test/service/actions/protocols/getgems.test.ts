@@ -1,10 +1,10 @@
 import { Address, beginCell, type Builder, type Cell } from '@ton/core';
 import { describe, expect, it } from 'vitest';
 
+import { commentBody } from '#service/devchain/demo/tokens.ts';
 import { bareBody, type Step } from '#test/support/event-traces.ts';
 import {
   buyer,
-  comment,
   contract,
   item,
   itemActions,
@@ -160,14 +160,14 @@ const purchaseIn = (steps: readonly Step[]) =>
   itemActions(buyer, steps, { sale: {} }).find(({ type }) => type === 'nft_purchase')?.data['nft_transfer_data'];
 
 describe('a purchase', () => {
-  const payout: Step = { to: owner, body: comment('Profit'), value: 9n };
-  const bought: Step = { to: contract, body: comment(''), sends: [payout, itemTransfer(buyer)] };
+  const payout: Step = { to: owner, body: commentBody('Profit'), value: 9n };
+  const bought: Step = { to: contract, body: commentBody(''), sends: [payout, itemTransfer(buyer)] };
   it('tells what the seller got of the price', () => {
     expect(purchaseIn([bought])).toMatchObject({ price: 10n, real_prev_owner: owner, payout_amount: 9n });
   });
 
   it('is not paid for by what the buyer sends the seller besides', () => {
-    const gift: Step = { to: owner, body: comment('hello'), value: 5n };
+    const gift: Step = { to: owner, body: commentBody('hello'), value: 5n };
     expect(purchaseIn([gift, bought])).toMatchObject({ payout_amount: 9n, payout_comment: 'Profit' });
     expect(purchaseIn([gift, { ...bought, sends: [itemTransfer(buyer)] }])).toBeUndefined();
   });
@@ -182,9 +182,9 @@ const order = (body: Cell, to: string): Step => ({ to: contract, body, sends: [i
 describe('an order about an item', () => {
   it.each([
     ['nft_cancel_sale', 'an operation', bareBody(3), { sale: {} }],
-    ['nft_cancel_auction', 'a comment', comment('cancel'), { auction: {} }],
+    ['nft_cancel_auction', 'a comment', commentBody('cancel'), { auction: {} }],
     ['nft_cancel_auction', 'an operation', bareBody(0x5616c572), { auction: {} }],
-    ['nft_finish_auction', 'a comment', comment('stop'), { auction: {} }],
+    ['nft_finish_auction', 'a comment', commentBody('stop'), { auction: {} }],
     ['nft_finish_auction', 'an operation', bareBody(0x20c9eb18), { auction: {} }],
   ])('is %s, as %s, when the item goes back', (type, _as, body, known) => {
     const actions = itemActions(owner, [order(body, owner)], known);
@@ -196,8 +196,8 @@ describe('an order about an item', () => {
   });
 
   it('ends an auction beside the purchase', () => {
-    const payout: Step = { to: owner, body: comment('Profit'), value: 9n };
-    const { sends = [], ...finish } = order(comment('finish'), buyer);
+    const payout: Step = { to: owner, body: commentBody('Profit'), value: 9n };
+    const { sends = [], ...finish } = order(commentBody('finish'), buyer);
     const actions = itemActions(market, [{ ...finish, sends: [payout, ...sends] }], { auction: {} });
     const [finished, purchase, transfer] = actions;
     expect(finished).toMatchObject({ type: 'nft_finish_auction', source: buyer, destination: contract });

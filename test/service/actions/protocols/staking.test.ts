@@ -1,6 +1,7 @@
 import { Address, beginCell } from '@ton/core';
 import { describe, expect, it } from 'vitest';
 
+import { commentBody } from '#service/devchain/demo/tokens.ts';
 import { classify } from '#service/actions/classify.ts';
 import {
   accounts,
@@ -162,7 +163,7 @@ describe('a bill of liquid staking', () => {
 
 const toPool = (text: string, sends: readonly Step[], aborted = false): Step => ({
   to: pool,
-  body: beginCell().storeUint(0, 32).storeStringTail(text).endCell(),
+  body: commentBody(text),
   value: 10n,
   aborted,
   sends,

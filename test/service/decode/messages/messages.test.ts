@@ -1,5 +1,6 @@
 import { Address, beginCell, Cell, type Builder } from '@ton/core';
 import { describe, expect, it } from 'vitest';
+import { commentBody } from '#service/devchain/demo/tokens.ts';
 import { parseBoc } from '#service/decode/boc.ts';
 import { CellSlice } from '#service/decode/cell-slice.ts';
 import { createBodyDecoder, decodeBody, decodedOpcode } from '#service/decode/messages/messages.ts';
@@ -102,7 +103,7 @@ describe('decodeBody', () => {
 
   it('a comment over many cells is read, and one that begins in a reference', () => {
     const text = 'Käse '.repeat(120);
-    const chain = beginCell().storeUint(0, 32).storeStringTail(text).endCell();
+    const chain = commentBody(text);
     expect(decode(chain)).toEqual({ '@type': 'text_comment', type: 'text_comment', comment: text });
     const referred = beginCell().storeUint(0, 32).storeStringRefTail(text).endCell();
     expect(decode(referred)).toEqual({ '@type': 'text_comment', type: 'text_comment', comment: text });
@@ -196,7 +197,7 @@ const forwarded = (n: number): Builder =>
     .storeBit(0)
     .storeCoins(1)
     .storeBit(1)
-    .storeRef(beginCell().storeUint(0, 32).storeStringTail(`payload ${n}`).endCell());
+    .storeRef(commentBody(`payload ${n}`));
 
 describe('a decoder for bodies of one table', () => {
   /** Eleven nested bodies. The last one is within reach by itself, but not in an order. */

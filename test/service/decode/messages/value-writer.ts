@@ -1,6 +1,8 @@
 import { Address, beginCell } from '@ton/core';
 import type { Builder, Cell } from '@ton/core';
 
+import { commentBody } from '#service/devchain/demo/tokens.ts';
+
 /** Returns whole numbers from 0 below a bound, the same in every run of a seed. */
 export type Random = (below: number) => number;
 
@@ -107,6 +109,6 @@ function unknownCell(cell: Cell): Content {
 }
 
 function commentCell(): Content {
-  const cell = beginCell().storeUint(0, 32).storeStringTail('gm').endCell();
+  const cell = commentBody('gm');
   return { cell, shown: { '@type': 'text_comment', type: 'text_comment', comment: 'gm' } };
 }

@@ -8,7 +8,7 @@ import type { Demo } from '#service/devchain/demo/demo.ts';
 import { createDemo } from '#service/devchain/demo/demo.ts';
 import { WALLET_CODES } from '#service/devchain/demo/wallet-codes.ts';
 import type { PrivateNetwork } from '#service/devchain/private-network.ts';
-import { followMoney } from '#test/service/devchain/money.ts';
+import { followMoney } from '../money.ts';
 import type { ApiUnderTest } from '#test/support/api.ts';
 import { startApiOver } from '#test/support/api.ts';
 import { startPrivateNetwork } from '#test/support/private-network.ts';

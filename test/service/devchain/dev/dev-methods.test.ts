@@ -1,4 +1,4 @@
-import { Address } from '@ton/core';
+import { Address, internal } from '@ton/core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { readAccount } from '#service/decode/tlb/account.ts';
@@ -10,6 +10,8 @@ import type { PrivateNetwork, PrivateNetworkOptions } from '#service/devchain/pr
 import { accountAt } from '#service/devchain/chain/snapshots.ts';
 import { chainOfCells, exoticBags } from '#test/service/decode/exotic-cells.ts';
 import { startPrivateNetwork } from '#test/support/private-network.ts';
+import { putAccount } from '#test/support/put-account.ts';
+import { answeringCode, answeringData } from '#test/support/scripted-contract.ts';
 import { testWallet, transfer } from '#test/support/wallet.ts';
 import { followMoney } from '../money.ts';
 
@@ -36,6 +38,18 @@ function balanceOf(network: PrivateNetwork, address: string): bigint | undefined
 }
 
 const at = (byte: string, workchain = 0): string => `${workchain}:${byte.repeat(32)}`;
+
+/** Starts an exchange without end between a contract of each chain. */
+async function exchange(network: PrivateNetwork): Promise<void> {
+  const places = [at('33'), at('33', -1)].map((address) => Address.parse(address));
+  const edits = places.map(({ workChain: workchain, hash: id }, own) => {
+    const outMsg = internal({ to: places[1 - own]!, value: 1_000_000_000n });
+    return putAccount({ workchain, id }, { code: answeringCode, data: answeringData([outMsg]) });
+  });
+  await network.step(edits);
+  network.send(testWallet(network.faucet.seed).send(0, [transfer(places[0]!, 1_000_000_000n)]));
+  await network.step();
+}
 
 describe('accounts changed by hand', () => {
   it('leave every block with money that adds up, whatever they gain or lose', async () => {
@@ -81,6 +95,18 @@ describe('deliverMessages', () => {
     const { seqno } = network.head().id;
     expect(await deliverMessages(network)).toBe(true);
     expect(network.head().id.seqno).toBe(seqno);
+  });
+
+  it('makes 32 blocks and returns false when two contracts answer each other without end, and a snapshot is refused', async () => {
+    const { network, call } = await start();
+    await exchange(network);
+    const { seqno } = network.head().id;
+    expect(await deliverMessages(network)).toBe(false);
+    expect(network.head().id.seqno).toBe(seqno + 32);
+    await expect(call('dev_snapshot')).rejects.toMatchObject({
+      code: 'bad_argument',
+      message: expect.stringContaining('messages are still on their way after 32 blocks') as string,
+    });
   });
 });
 

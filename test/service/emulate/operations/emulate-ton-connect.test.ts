@@ -1,6 +1,7 @@
 import { Address, beginCell, Cell, contractAddress, Dictionary, toNano } from '@ton/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { commentBody } from '#service/devchain/demo/tokens.ts';
 import { startPrivateNetwork } from '#test/support/private-network.ts';
 import { putAccount } from '#test/support/put-account.ts';
 import { startEmulateUnderTest, type EmulateUnderTest } from '../emulate-under-test.ts';
@@ -31,8 +32,7 @@ type Body = {
 };
 
 const receiver = new Address(0, Buffer.alloc(32, 0xcd));
-const comment = (text: string): string =>
-  beginCell().storeUint(0, 32).storeStringTail(text).endCell().toBoc().toString('base64');
+const comment = (text: string): string => commentBody(text).toBoc().toString('base64');
 const placeOf = ({ workChain, hash }: Address) => ({ workchain: workChain, id: hash });
 /** v4 r1 has the address of v4 r2 in its description here, so it gets another one. */
 const addresses = new Map(wallets.map(({ name }, index) => [name, new Address(0, Buffer.alloc(32, index + 1))]));

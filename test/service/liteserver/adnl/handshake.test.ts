@@ -4,7 +4,7 @@ import { AdnlError } from '#service/liteserver/adnl/errors.ts';
 import { createFrameDecoder, createFrameEncoder, plainFrame } from '#service/liteserver/adnl/frame.ts';
 import { clientHandshake, serverHandshake } from '#service/liteserver/adnl/handshake.ts';
 import { adnlIdentity, adnlKeyId } from '#service/liteserver/adnl/keys.ts';
-import { golden } from '#test/service/liteserver/adnl/vectors.ts';
+import { golden } from './vectors.ts';
 
 const client = adnlIdentity(golden('client_seed'));
 const server = adnlIdentity(golden('server_seed'));

@@ -5,7 +5,7 @@ import { decodeEnvelope, encodeEnvelope, errorAnswer } from '#service/liteserver
 import { TlError } from '#service/liteserver/tl/errors.ts';
 import { liteServerError } from '#service/liteserver/tl/lite-api.ts';
 import { decodeTl, encodeTl } from '#service/liteserver/tl/record.ts';
-import { recordedExchanges } from '#test/service/liteserver/recorded-node.ts';
+import { recordedExchanges } from '../recorded-node.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 
 const absent = skipLoudly(recordedExchanges.length === 0, {

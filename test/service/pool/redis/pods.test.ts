@@ -7,7 +7,7 @@ import { unlimitedPlan } from '#service/config.ts';
 import { makeKey } from '#service/limits/keys.ts';
 import { startRedisCluster, type RedisCluster } from '#test/service/limits/redis/redis-cluster.ts';
 import { startRedisProcess } from '#test/service/limits/redis/redis-process.ts';
-import { seededRandom } from '#test/service/pool/workload.ts';
+import { seededRandom } from '../workload.ts';
 import { startApiUnderTest, type ApiUnderTest } from '#test/support/api.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 

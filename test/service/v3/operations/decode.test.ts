@@ -1,6 +1,7 @@
 import { beginCell } from '@ton/core';
 import type { Cell } from '@ton/core';
 import { describe, expect, it } from 'vitest';
+import { commentBody } from '#service/devchain/demo/tokens.ts';
 import { bodySource } from '#service/contract/parameter.ts';
 import type { ParameterSource } from '#service/contract/parameter.ts';
 import { decodeOperations } from '#service/v3/operations/decode.ts';
@@ -24,7 +25,7 @@ function base64(cell: Cell): string {
   return cell.toBoc().toString('base64');
 }
 
-const comment = beginCell().storeUint(0, 32).storeStringTail('hello').endCell();
+const comment = commentBody('hello');
 const commentView = { '@type': 'text_comment', type: 'text_comment', comment: 'hello' };
 
 describe('decode', () => {

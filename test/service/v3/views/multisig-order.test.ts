@@ -1,6 +1,7 @@
 import { Address, beginCell, Cell, comment, Dictionary, internal, storeMessageRelaxed } from '@ton/core';
 import { describe, expect, it } from 'vitest';
 
+import { commentBody } from '#service/devchain/demo/tokens.ts';
 import { accountsOfActions, readOrderActions, type OrderAction } from '#service/v3/views/multisig-order.ts';
 import { orderOf, sendStep, updateStep } from '#test/support/multisig-orders.ts';
 
@@ -20,7 +21,7 @@ function bodyOf(body: Cell): OrderAction {
   return action!;
 }
 
-const text = beginCell().storeUint(0, 32).storeStringTail('for tea').endCell();
+const text = commentBody('for tea');
 const custom = beginCell().storeUint(9, 8).endCell();
 
 /** `transfer#0f8a7ea5` as TEP-74 has it, with a payload in a reference. */
