@@ -44,7 +44,7 @@ export type Controllers = {
   stop(): Promise<void>;
 };
 
-export type ControllersDependencies = {
+type ControllersDependencies = {
   readonly client: KubernetesClient;
   readonly served: Discovery['served'];
   readonly fetchPage: PodFetch;

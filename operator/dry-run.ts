@@ -28,7 +28,7 @@ import { plan } from './reconcile/tonapi.ts';
 import { releaseOf } from './release.ts';
 import { apiVersion, type TonApi } from './resource.ts';
 
-export type DryRunDependencies = {
+type DryRunDependencies = {
   readonly version: string;
   readonly logger: Logger;
   readonly register: Registry;

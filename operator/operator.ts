@@ -22,14 +22,14 @@ import type { PodFetch } from './reconcile/pod-reports.ts';
 export type Operator = {
   readonly metricsPort: number;
   readonly healthPort: number;
-  /** Resolves when this process led and lost the Lease: it must end, as it may not write any more. */
+  /** Resolves when this process led and lost the Lease: it must end, because it may not write any more. */
   readonly lost: Promise<void>;
   isLeading(): boolean;
   /** Takes no more keys, finishes the running ones, gives the Lease up, ends. */
   close(): Promise<void>;
 };
 
-export type OperatorDependencies = {
+type OperatorDependencies = {
   readonly version: string;
   readonly commit: string;
   readonly logger: Logger;

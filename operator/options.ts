@@ -69,7 +69,7 @@ export type OperatorOptions = {
 };
 
 /** Rollout of template changes that only a new operator makes (operator/README.md#rollouts). */
-export type RolloutOptions = {
+type RolloutOptions = {
   /** TonApis that may roll out at once. */
   readonly concurrencyMax: number;
   /** Pause between the end of one and the start of the next. */
@@ -170,7 +170,8 @@ export function parseOptions(args: readonly string[], environment: NodeJS.Proces
   }
   const endpoint = environment['OTEL_EXPORTER_OTLP_ENDPOINT'];
   const caFile = environment['OTEL_EXPORTER_OTLP_CERTIFICATE'] || undefined;
-  const namespaces = namespacesOf(values.namespaces);
+  const named = namesOf('--namespaces', values.namespaces, namespaceName);
+  const namespaces = named.length === 0 ? undefined : named;
   return {
     command,
     deployment: values.deployment,
@@ -189,7 +190,7 @@ export function parseOptions(args: readonly string[], environment: NodeJS.Proces
     nudgePods: values['no-pod-nudge'] !== true,
     image: values.image,
     redisImage: values['redis-image'] ?? defaultRedisImage,
-    pullSecrets: pullSecretsOf(values['image-pull-secrets']),
+    pullSecrets: namesOf('--image-pull-secrets', values['image-pull-secrets'], secretName),
     platformIds: values['platform-ids'] === true,
     childMetadata: childMetadataOf(values['child-metadata']),
     prometheusUrl: values['prometheus-url'],
@@ -232,23 +233,17 @@ function leaseNameOf(namespaces: readonly string[] | undefined): string {
   return `ton-operator-${digest.slice(0, 10)}`;
 }
 
-/** Names of namespaces, each once. */
-function namespacesOf(text: string | undefined): readonly string[] | undefined {
-  if (text === undefined || text === '') return undefined;
+/** Names separated by commas, each once. */
+function namesOf(flag: string, text: string | undefined, pattern: RegExp): readonly string[] {
+  if (text === undefined || text === '') return [];
   const names = [...new Set(text.split(',').map((name) => name.trim()))];
-  const wrong = names.find((name) => !/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name));
-  if (wrong !== undefined) throw usageError(`--namespaces: expected names separated by commas, got ${wrong}`);
+  const wrong = names.find((name) => !pattern.test(name));
+  if (wrong !== undefined) throw usageError(`${flag}: expected names separated by commas, got ${wrong}`);
   return names;
 }
 
-/** Names of Secrets, each once. */
-function pullSecretsOf(text: string | undefined): readonly string[] {
-  if (text === undefined || text === '') return [];
-  const names = [...new Set(text.split(',').map((name) => name.trim()))];
-  const wrong = names.find((name) => !/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(name));
-  if (wrong !== undefined) throw usageError(`--image-pull-secrets: expected names separated by commas, got ${wrong}`);
-  return names;
-}
+const namespaceName = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+const secretName = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
 /** `critical=page,info=none`. */
 function severitiesOf(text: string | undefined): Severities {

@@ -10,6 +10,7 @@ export {
 } from '../service/config.ts';
 export { keyHash, makeKey } from '../service/config/api-key.ts';
 export { ConfigError } from '../service/config/errors.ts';
+export { ownContainers, type OwnVolume } from '../service/config/pod-template-rules.ts';
 export { scopeOf } from '../service/config/scope.ts';
 export { postgresPartNames, type PostgresParts } from '../service/config/postgres-parts.ts';
 export { durationMs } from '../service/config/duration.ts';

@@ -5,7 +5,7 @@ import { createSecureContext } from 'node:tls';
 import type { Clock } from './kubernetes/clock.ts';
 
 /** Certificate and private key of a listener: PEM. */
-export type KeyPair = { readonly cert: string; readonly key: string };
+type KeyPair = { readonly cert: string; readonly key: string };
 
 /**
  * Certificate of a listener in a folder, as Kubernetes mounts a Secret of type `kubernetes.io/tls`. The files may change while the listener
@@ -54,7 +54,7 @@ function readPair(folder: string): KeyPair {
     cert: readFileSync(join(folder, 'tls.crt'), 'utf8'),
     key: readFileSync(join(folder, 'tls.key'), 'utf8'),
   };
-  // Throws for a key of another certificate, as half of a renewal would leave it.
+  // Throws for a key of another certificate, such as in half of a renewal.
   createSecureContext(pair);
   return pair;
 }

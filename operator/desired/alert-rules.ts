@@ -2,7 +2,7 @@ import { latencyBucketsSeconds } from '#service/telemetry/latency-buckets.ts';
 import { durationMs } from '../service-config.ts';
 
 /** Inputs of the alert rules of one TonApi. */
-export type RuleFacts = {
+type RuleFacts = {
   readonly namespace: string;
   readonly name: string;
   readonly network: string;
@@ -30,7 +30,7 @@ type Rule = Readonly<Record<string, unknown>>;
 export const severities = ['critical', 'warning', 'info'] as const;
 type Severity = (typeof severities)[number];
 
-/** Other words for severities, as `critical` -> `page`. */
+/** Other words for severities, such as `critical` -> `page`. */
 export type Severities = { readonly [severity in Severity]?: string };
 
 /** Share of the requests that must be within the latency objective. The slowest hundredth asks for old states and heavy get-methods. */

@@ -89,7 +89,7 @@ function cpuMetric(averageUtilization: number): Record<string, unknown> {
 }
 
 /** Name by which an adapter of custom metrics serves `ton_http_requests_total` of a pod as a rate. */
-export const requestsMetricName = 'ton_requests_per_second';
+const requestsMetricName = 'ton_requests_per_second';
 
 function requestsMetric(averageValue: number): Record<string, unknown> {
   return {

@@ -5,7 +5,7 @@ import { childAnnotations, childLabels, type Component } from './names.ts';
 import type { DesiredObject, Stage } from './references.ts';
 
 /** Parts that differ from child to child. Labels, owner, namespace and hash are the same for all. */
-export type ChildParts = {
+type ChildParts = {
   readonly stage: Stage;
   readonly component: Component;
   readonly apiVersion: string;

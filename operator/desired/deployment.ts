@@ -28,6 +28,7 @@ export const TEMPLATE_REVISION = 7;
 
 /** Ports of the service in a pod: callers, and probes with metrics. */
 export const ports = { http: 8081, internal: 8082 } as const;
+export const metricsContainerPort = { name: 'metrics', containerPort: ports.internal } as const;
 
 /** The endpoints of a pod that ends are taken out everywhere in this time; until then it still serves. */
 const ENDPOINTS_SECONDS = 5;
@@ -82,9 +83,12 @@ export function awakeReplicas({ spec }: TonApi, replicas: number): number {
   return spec.hibernate ? 0 : replicas;
 }
 
-/** Fields that are hot, affect only the number of pods and their exposure, or belong to another workload. Any other field restarts the pods. */
+/**
+ * Fields of `spec` that are hot, affect only the number of pods and their exposure, or belong to another workload. Any other field restarts the pods.
+ * A hot field with a dot in its path lies in a field that `coldHash` takes apart.
+ */
 const warmFields: ReadonlySet<string> = new Set([
-  ...hotFields,
+  ...hotFields.filter((path) => !path.includes('.')),
   'replicas',
   'hibernate',
   'autoscaling',
@@ -149,7 +153,7 @@ function deployment(tonApi: TonApi, release: Release, parts: DeploymentParts): D
 }
 
 /** Pods that may be missing or on top while pods are replaced. */
-function replacement({ spec }: TonApi): Record<string, number | string> {
+export function replacement({ spec }: TonApi): Record<string, number | string> {
   const { maxUnavailable = 0, maxSurge = '25%' } = spec.rollout ?? {};
   return { maxUnavailable, maxSurge };
 }
@@ -191,10 +195,7 @@ function apiTemplate(
         ]),
         resources: containerResources(spec.resources, readsIndex ? indexRequests : defaultRequests),
         nodeOptions: readsIndex ? indexNodeOptions : undefined,
-        ports: [
-          { name: 'http', containerPort: ports.http },
-          { name: 'metrics', containerPort: ports.internal },
-        ],
+        ports: [{ name: 'http', containerPort: ports.http }, metricsContainerPort],
         extra: { ...probes, lifecycle: { preStop: { sleep: { seconds: ENDPOINTS_SECONDS } } } },
       }),
       terminationGracePeriodSeconds: ENDPOINTS_SECONDS + drainSeconds + requestSeconds + CLOSE_SECONDS,

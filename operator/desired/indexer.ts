@@ -2,7 +2,7 @@ import { annotationOf, type TonApi } from '../resource.ts';
 import { contentHash } from './canonical.ts';
 import { child } from './child.ts';
 import { migratedAnnotations } from './config-map.ts';
-import { awakeReplicas, coldHash, ports, probes, TEMPLATE_REVISION } from './deployment.ts';
+import { awakeReplicas, coldHash, metricsContainerPort, ports, probes, TEMPLATE_REVISION } from './deployment.ts';
 import { configMounts, joined, postgresMounts, scratchMounts, tracingMounts } from './mounts.ts';
 import { childAnnotations, childLabels, childNames, selectorLabels, type Migrated } from './names.ts';
 import { indexNodeOptions, podSpec, versionOf } from './pod.ts';
@@ -40,7 +40,7 @@ export function buildIndexer(tonApi: TonApi, references: References, release: Re
     args: ['indexer', '--internal-port', String(ports.internal), '--host', '0.0.0.0'],
     mounts: joined([configMounts(tonApi), postgresMounts(tonApi, false), tracingMounts(tonApi), scratchMounts()]),
     resources: containerResources(indexer.resources, indexerRequests),
-    ports: [{ name: 'metrics', containerPort: ports.internal }],
+    ports: [metricsContainerPort],
     nodeOptions: indexNodeOptions,
     extra: probes,
   });

@@ -1,7 +1,15 @@
 import type { TonApi } from '../resource.ts';
 import { contentHash } from './canonical.ts';
 import { child } from './child.ts';
-import { awakeReplicas, coldHash, ports, probes, TEMPLATE_REVISION } from './deployment.ts';
+import {
+  awakeReplicas,
+  coldHash,
+  metricsContainerPort,
+  ports,
+  probes,
+  replacement,
+  TEMPLATE_REVISION,
+} from './deployment.ts';
 import { hasDatabase } from './indexer.ts';
 import { configMounts, gatewayMounts, joined, postgresMounts, scratchMounts, tracingMounts } from './mounts.ts';
 import { childAnnotations, childLabels, childNames, selectorLabels } from './names.ts';
@@ -18,7 +26,8 @@ const GRACE_SECONDS = 15;
 
 /**
  * Builds the pods that fetch token metadata from outside of the chain. They have neither keys nor Redis, and share a queue in Postgres.
- * Any number of them may run, old and new together, or none for a while.
+ * Any number of them may run, old and new together, or none for a while. `rollout` replaces them as it replaces API pods.
+ * By default a new pod comes first, so a template that fails leaves the old pod at work. A quota without room for one more pod needs `maxSurge: 0`.
  */
 export function buildMetadata(tonApi: TonApi, references: References, release: Release): DesiredObject[] {
   const { tokenMetadata } = tonApi.spec;
@@ -47,7 +56,7 @@ export function buildMetadata(tonApi: TonApi, references: References, release: R
           scratchMounts(),
         ]),
         resources: containerResources(settings.resources, requests),
-        ports: [{ name: 'metrics', containerPort: ports.internal }],
+        ports: [metricsContainerPort],
         extra: probes,
       }),
       terminationGracePeriodSeconds: GRACE_SECONDS,
@@ -62,7 +71,7 @@ export function buildMetadata(tonApi: TonApi, references: References, release: R
         spec: {
           replicas: awakeReplicas(tonApi, replicas),
           selector: { matchLabels: selectorLabels(tonApi, 'metadata') },
-          strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
+          strategy: { type: 'RollingUpdate', rollingUpdate: replacement(tonApi) },
           revisionHistoryLimit: 5,
           template: references.rollout.held?.metadata ?? template,
         },

@@ -1,12 +1,16 @@
 import type { TonApi } from '../resource.ts';
-import { postgresPartNames, type PostgresParts } from '../service-config.ts';
+import { postgresPartNames, type OwnVolume, type PostgresParts } from '../service-config.ts';
 import { configFile } from './config-map.ts';
 import { childNames } from './names.ts';
 
 /** Volumes of a pod, where they are mounted, and the arguments that name the files to the service. */
 export type Mounts = {
-  readonly volumes: readonly Readonly<Record<string, unknown>>[];
-  readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string; readonly readOnly?: boolean }[];
+  readonly volumes: readonly (Readonly<Record<string, unknown>> & { readonly name: OwnVolume })[];
+  readonly volumeMounts: readonly {
+    readonly name: OwnVolume;
+    readonly mountPath: string;
+    readonly readOnly?: boolean;
+  }[];
   readonly args: readonly string[];
 };
 
@@ -27,7 +31,7 @@ const scratchSizeLimit = '64Mi';
 const shardCapacities = [16, 64, 256] as const;
 
 /** A folder of files from one volume. Always a whole volume: files mounted by `subPath` are never refreshed. */
-function folder(name: string, source: Readonly<Record<string, unknown>>, args: readonly string[]): Mounts {
+function folder(name: OwnVolume, source: Readonly<Record<string, unknown>>, args: readonly string[]): Mounts {
   return {
     volumes: [{ name, ...source }],
     volumeMounts: [{ name, mountPath: `${root}/${name}`, readOnly: true }],
@@ -131,7 +135,7 @@ export function gatewayMounts({ spec }: TonApi): Mounts {
 /** Writable folders of a container with a read-only root. */
 export function scratchMounts(): Mounts {
   return {
-    volumes: ['data', 'tmp'].map((name) => ({ name, emptyDir: { sizeLimit: scratchSizeLimit } })),
+    volumes: (['data', 'tmp'] as const).map((name) => ({ name, emptyDir: { sizeLimit: scratchSizeLimit } })),
     volumeMounts: [
       { name: 'data', mountPath: dataPath },
       { name: 'tmp', mountPath: '/tmp' },
@@ -153,7 +157,7 @@ const nothing: Mounts = { volumes: [], volumeMounts: [], args: [] };
 type CaBundle = NonNullable<NonNullable<TonApi['spec']['postgres']>['caBundle']>;
 
 /** Certificates of authorities as a file, from a Secret or a ConfigMap. */
-function caMounts(name: string, bundle: CaBundle | undefined, option: string): Mounts {
+function caMounts(name: OwnVolume, bundle: CaBundle | undefined, option: string): Mounts {
   if (bundle?.secretRef !== undefined) return secretFile(name, bundle.secretRef, option, caFile);
   if (bundle?.configMapRef === undefined) return nothing;
   const { name: configMap, key } = bundle.configMapRef;
@@ -163,7 +167,7 @@ function caMounts(name: string, bundle: CaBundle | undefined, option: string): M
 
 /** Mounts one key of a Secret as a file. The operator sees the Secret's name and key, never its value. */
 function secretFile(
-  name: string,
+  name: OwnVolume,
   reference: { readonly name: string; readonly key: string },
   option: string,
   file: string,

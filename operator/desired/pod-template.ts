@@ -1,35 +1,23 @@
+import { isFields, keysOfList, keyText } from '../kubernetes/keyed-lists.ts';
 import type { TonApi } from '../resource.ts';
+import { ownContainers } from '../service-config.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 type Named = Fields & { readonly name?: unknown };
 
-/** Container of the operator in a pod. The embedded Redis is no part of the service and takes no container of the author. */
-export type OwnContainer = 'api' | 'indexer' | 'metadata' | 'migration' | 'redis';
-
-const ownContainers: ReadonlySet<unknown> = new Set(['api', 'indexer', 'metadata', 'migration']);
-
-/** Key of the elements of each list that is merged; any other list is replaced. */
-const listKeys: Readonly<Record<string, string>> = {
-  containers: 'name',
-  initContainers: 'name',
-  volumes: 'name',
-  env: 'name',
-  imagePullSecrets: 'name',
-  volumeMounts: 'mountPath',
-  volumeDevices: 'devicePath',
-  hostAliases: 'ip',
-};
+/** Container of the operator in a pod. */
+type OwnContainer = (typeof ownContainers)[number] | 'redis';
 
 const probes = ['startupProbe', 'readinessProbe', 'livenessProbe'] as const;
 
-/** Labels of the author for pods. */
+/** Labels of the author for pods. A short form wins over the same field of the PodTemplateSpec. */
 export function podLabels({ spec }: TonApi): Readonly<Record<string, string>> {
-  return { ...spec.podTemplate?.labels, ...spec.podTemplate?.metadata?.labels };
+  return { ...spec.podTemplate?.metadata?.labels, ...spec.podTemplate?.labels };
 }
 
-/** Annotations of the author for pods. */
+/** Annotations of the author for pods, by the same rule. */
 export function podAnnotations({ spec }: TonApi): Readonly<Record<string, string>> {
-  return { ...spec.podTemplate?.annotations, ...spec.podTemplate?.metadata?.annotations };
+  return { ...spec.podTemplate?.metadata?.annotations, ...spec.podTemplate?.annotations };
 }
 
 /**
@@ -46,7 +34,7 @@ export function withPodTemplate({ spec }: TonApi, own: OwnContainer, pod: Fields
   if (own === 'redis') return { ...merged(rest, pod), ...spread };
   const mine = containers.find(({ name }) => name === own);
   // A sidecar would keep the Job of a migration from its end.
-  const sidecars = own === 'migration' ? [] : containers.filter(({ name }) => !ownContainers.has(name));
+  const sidecars = own === 'migration' ? [] : containers.filter(({ name }) => !isOwn(name));
   const under = {
     ...rest,
     ...(volumes && { volumes }),
@@ -69,6 +57,10 @@ type GivenPod = Fields & {
   readonly volumes?: readonly Named[];
   readonly topologySpreadConstraints?: unknown;
 };
+
+function isOwn(name: unknown): boolean {
+  return ownContainers.some((own) => own === name);
+}
 
 /** The author's times of probes over the operator's. The page that a probe asks stays. */
 function withProbeTimes(container: Named, given: Named): Named {
@@ -94,20 +86,16 @@ function merged(under: Fields, over: Fields): Fields {
 function mergedField(name: string, under: unknown, over: unknown): unknown {
   if (over === undefined) return under;
   if (isFields(under) && isFields(over)) return merged(under, over);
-  const key = listKeys[name];
-  return key !== undefined && Array.isArray(under) && Array.isArray(over) ? mergedList(key, under, over) : over;
+  const keys = keysOfList(name);
+  return keys !== undefined && Array.isArray(under) && Array.isArray(over) ? mergedList(keys, under, over) : over;
 }
 
 /** The operator's elements first, each over the author's of the same key; then the author's others. */
-function mergedList(key: string, under: readonly Fields[], over: readonly Fields[]): readonly Fields[] {
-  const found = new Map(under.map((element) => [element[key], element]));
-  const keys = new Set(over.map((element) => element[key]));
+function mergedList(keys: readonly string[], under: readonly Fields[], over: readonly Fields[]): readonly Fields[] {
+  const found = new Map(under.map((element) => [keyText(element, keys), element]));
+  const own = new Set(over.map((element) => keyText(element, keys)));
   return [
-    ...over.map((element) => merged(found.get(element[key]) ?? {}, element)),
-    ...under.filter((element) => !keys.has(element[key])),
+    ...over.map((element) => merged(found.get(keyText(element, keys)) ?? {}, element)),
+    ...under.filter((element) => !own.has(keyText(element, keys))),
   ];
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -7,7 +7,7 @@ import type { ContainerResources } from './resources.ts';
 /** Any id that is not root's; the image runs as the same. */
 const USER_ID = 65_532;
 
-export type PodParts = {
+type PodParts = {
   readonly container: string;
   readonly mounts: Mounts;
   /** Arguments after the image's entrypoint. */

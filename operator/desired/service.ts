@@ -79,7 +79,7 @@ export function buildMetricsService(
         clusterIP: 'None',
         publishNotReadyAddresses: true,
         selector,
-        ports: [{ name: 'metrics', port: ports.internal, targetPort: 'metrics', protocol: 'TCP', appProtocol: 'http' }],
+        ports: [metricsPort],
       },
     },
   });
@@ -94,13 +94,6 @@ type ServiceParts = {
 function service(tonApi: TonApi, release: Release, { component, name, selector }: ServiceParts): DesiredObject {
   const isCallers = component === 'api';
   const { annotations, type, sessionAffinity, ...external } = (isCallers ? tonApi.spec.service : undefined) ?? inside;
-  const metrics = {
-    name: 'metrics',
-    port: ports.internal,
-    targetPort: 'metrics',
-    protocol: 'TCP',
-    appProtocol: 'http',
-  };
   return child(tonApi, release.version, {
     stage: 'api',
     component,
@@ -117,12 +110,21 @@ function service(tonApi: TonApi, release: Release, { component, name, selector }
         trafficDistribution: 'PreferClose',
         ports: [
           { name: 'http', port: ports.http, targetPort: 'http', protocol: 'TCP', appProtocol: 'http' },
-          ...(isCallers && isOpen(tonApi) ? [] : [metrics]),
+          ...(isCallers && isOpen(tonApi) ? [] : [metricsPort]),
         ],
       },
     },
   });
 }
+
+/** Port of the internal listener, by which monitoring finds pods. */
+const metricsPort = {
+  name: 'metrics',
+  port: ports.internal,
+  targetPort: 'metrics',
+  protocol: 'TCP',
+  appProtocol: 'http',
+} as const;
 
 /** Settings of a Service inside the cluster. */
 const inside: NonNullable<TonApi['spec']['service']> = { type: 'ClusterIP', sessionAffinity: 'None' };

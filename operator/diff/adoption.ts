@@ -2,7 +2,7 @@ import { controllerOf, type KubernetesObject } from '../kubernetes/object.ts';
 import { annotationOf } from '../resource.ts';
 
 /** Verdict on a live object that has the name of a child. */
-export type Adoption =
+type Adoption =
   | { readonly verdict: 'absent' | 'ours' | 'adopt' }
   | { readonly verdict: 'taken'; readonly message: string };
 

@@ -1,3 +1,4 @@
+import { isFields, keysOfList, keyText } from '../kubernetes/keyed-lists.ts';
 import { quantity } from './quantity.ts';
 
 /**
@@ -10,23 +11,6 @@ export type FieldChange = {
   readonly before: unknown;
   readonly after: unknown;
 };
-
-/**
- * Lists whose elements the API server merges by a key; all others are replaced as a whole. Elements of others stay in them: what injects a sidecar may.
- */
-const keysOfLists: readonly { readonly list: RegExp; readonly keys: readonly string[] }[] = [
-  { list: /(^|\.)ownerReferences$/, keys: ['uid'] },
-  {
-    list: /(^|\.)(containers|initContainers|env|volumes|imagePullSecrets|resourceClaims|schedulingGates)$/,
-    keys: ['name'],
-  },
-  { list: /(^|\.)hostAliases$/, keys: ['ip'] },
-  { list: /(^|\.)volumeDevices$/, keys: ['devicePath'] },
-  { list: /(^|\.)volumeMounts$/, keys: ['mountPath'] },
-  { list: /(^|\.)topologySpreadConstraints$/, keys: ['topologyKey', 'whenUnsatisfiable'] },
-  { list: /\.(containers|initContainers)\[[^\]]*\]\.ports$/, keys: ['containerPort', 'protocol'] },
-  { list: /^spec\.ports$/, keys: ['port', 'protocol'] },
-];
 
 /** Fields that hold amounts: `1000m` is `1`. */
 const amounts = /\.(requests|limits)\.[^.]+$|\.(sizeLimit|averageValue)$/;
@@ -61,7 +45,7 @@ function compareLists(
   path: string,
   changes: FieldChange[],
 ): void {
-  const keys = keysOf(path);
+  const keys = keysOfList(path);
   if (keys !== undefined) {
     const found = new Map(live.map((element) => [keyText(element, keys), element]));
     for (const element of desired) {
@@ -94,7 +78,7 @@ export function withLiveFields(
     return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
   }
   if (!Array.isArray(desired) || !Array.isArray(live)) return desired;
-  const keys = keysOf(path);
+  const keys = keysOfList(path);
   if (keys === undefined) {
     if (desired.length !== live.length) return desired;
     return desired.map((value, index) => withLiveFields(value, live[index], isIgnored, `${path}[${index}]`));
@@ -113,19 +97,9 @@ export function leafPaths(value: unknown, path = ''): string[] {
       field === undefined ? [] : leafPaths(field, below(path, name)),
     );
   }
-  const keys = Array.isArray(value) ? keysOf(path) : undefined;
+  const keys = Array.isArray(value) ? keysOfList(path) : undefined;
   if (!Array.isArray(value) || keys === undefined) return [path];
   return value.flatMap((element) => leafPaths(element, `${path}[${keyText(element, keys)}]`));
-}
-
-/** Undefined for a list that is replaced as a whole. */
-function keysOf(path: string): readonly string[] | undefined {
-  return keysOfLists.find(({ list }) => list.test(path))?.keys;
-}
-
-/** Values of the key fields, `8081/TCP`. */
-function keyText(element: unknown, keys: readonly string[]): string {
-  return keys.map((key) => String(isFields(element) ? element[key] : '')).join('/');
 }
 
 /** Fields whose `false` or 0 the API server drops. It drops every empty text too. */
@@ -139,14 +113,10 @@ function isSame(desired: unknown, live: unknown, path: string): boolean {
   return wanted !== undefined && wanted === found;
 }
 
-/** Field names with a dot in them, as of annotations, stand in brackets. */
+/** Field names with a dot in them, such as those of annotations, stand in brackets. */
 function below(path: string, name: string): string {
   if (/[./[\]]/.test(name)) return `${path}[${name}]`;
   return path === '' ? name : `${path}.${name}`;
-}
-
-export function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** True for empty objects and lists. The API server drops them. */

@@ -8,7 +8,7 @@ import { compareFields, leafPaths, type FieldChange } from './compare.ts';
 import { ownedPaths } from './drift.ts';
 
 /** Effect of a change on the pods: restart or not, with the reason as a sentence. */
-export type Restart = { readonly restart: boolean; readonly why: string };
+type Restart = { readonly restart: boolean; readonly why: string };
 
 /** Single change of an object. */
 export type Change =

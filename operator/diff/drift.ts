@@ -1,6 +1,6 @@
 import type { KubernetesObject, ManagedFields } from '../kubernetes/object.ts';
 import { handoverManager, manager } from '../desired/names.ts';
-import { isFields } from './compare.ts';
+import { isFields } from '../kubernetes/keyed-lists.ts';
 
 /** Managers that set any of these fields to a value that we do not want, sorted. `unknown` when the server does not report managers. */
 export function driftManagers(live: KubernetesObject, paths: readonly string[]): string[] {

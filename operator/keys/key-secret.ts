@@ -5,7 +5,7 @@ import { group, type TonApiKey } from '../resource.ts';
 import { keyHash } from '../service-config.ts';
 
 /** Key that goes out of force when the overlap ends. Its plain text exists nowhere any more. */
-export type PreviousKey = {
+type PreviousKey = {
   readonly id: string;
   /** 64 hex digits. */
   readonly sha256: string;

@@ -4,7 +4,7 @@ import type { KeyringRow } from '../service-config.ts';
 import { hashText, readMaterial, type KeyMaterial } from './key-secret.ts';
 
 /** A key with its Secret and consent. */
-export type KnownKey = {
+type KnownKey = {
   readonly tonApiKey: TonApiKey;
   /** The Secret that it owns; undefined while there is none. */
   readonly secret: KubernetesObject | undefined;

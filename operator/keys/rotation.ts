@@ -9,7 +9,7 @@ import { hashText, PREVIOUS_MAX, type KeyMaterial } from './key-secret.ts';
  */
 export const STAGE_MS = 180_000;
 
-export type RotationInput = {
+type RotationInput = {
   readonly tonApiKey: TonApiKey;
   /** Plan in force. */
   readonly plan: string;

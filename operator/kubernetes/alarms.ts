@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 
 /** Alarms by key, at most one for each key. */
-export type Alarms<K> = {
+type Alarms<K> = {
   /** Sets the alarm of a key. If the key has an alarm, the earlier of both rings. */
   set(key: K, delayMs: number): void;
   cancel(key: K): void;

@@ -32,7 +32,7 @@ export type CacheOptions = {
   readonly trim?: (object: KubernetesObject) => KubernetesObject;
 };
 
-export type CacheDependencies = { readonly onEvent: (event: CacheEvent) => void };
+type CacheDependencies = { readonly onEvent: (event: CacheEvent) => void };
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
@@ -147,7 +147,7 @@ function versionOf({ metadata }: KubernetesObject): string {
 }
 
 /** Resource versions are decimal numbers that grow over all objects of a kind (Kubernetes KEP-5504). */
-export function isNewer(version: string, than: string): boolean {
+function isNewer(version: string, than: string): boolean {
   if (version.length !== than.length) return version.length > than.length;
   return version > than;
 }

@@ -25,18 +25,18 @@ export type ListQuery = {
   readonly metadataOnly?: boolean;
 };
 
-export type ListPage = {
+type ListPage = {
   readonly items: readonly KubernetesObject[];
   readonly resourceVersion: string;
   readonly continueAt: string | undefined;
 };
 
-export type WatchQuery = Omit<ListQuery, 'limit' | 'continueAt'> & {
+type WatchQuery = Omit<ListQuery, 'limit' | 'continueAt'> & {
   readonly resourceVersion: string;
   readonly timeoutSeconds: number;
 };
 
-export type ApplyOptions = {
+type ApplyOptions = {
   readonly manager: string;
   /** Takes fields over that other managers own; without it they are a `conflict`. */
   readonly force: boolean;
@@ -68,11 +68,11 @@ export type KubernetesClient = {
   patch(of: Resource, name: ObjectName, change: object, bounds?: RequestBounds): Promise<KubernetesObject>;
   /** Deletes in the background, only the object with this UID. Succeeds if the object is absent. */
   delete(of: Resource, name: ObjectName, uid: string, bounds?: RequestBounds): Promise<void>;
-  /** JSON of any path, as of discovery. Undefined on 404. */
+  /** JSON of any path, such as that of discovery. Undefined on 404. */
   read(path: string, bounds?: RequestBounds): Promise<unknown>;
 };
 
-export type ClientDependencies = {
+type ClientDependencies = {
   readonly credentials: Credentials;
   readonly metrics: ClientMetrics;
   readonly tracer: Tracer;

@@ -10,7 +10,7 @@ export type Discovery = {
   close(): Promise<void>;
 };
 
-export type DiscoveryDependencies = {
+type DiscoveryDependencies = {
   readonly client: KubernetesClient;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -19,7 +19,7 @@ export type Elector = {
   close(): Promise<void>;
 };
 
-export type ElectorOptions = {
+type ElectorOptions = {
   readonly namespace: string;
   /** Name of the Lease. */
   readonly name: string;
@@ -27,7 +27,7 @@ export type ElectorOptions = {
   readonly identity: string;
 };
 
-export type ElectorDependencies = {
+type ElectorDependencies = {
   readonly client: KubernetesClient;
   readonly clock: Clock;
   readonly random: () => number;

@@ -8,7 +8,7 @@ import { TonplaneError } from '#service/error.ts';
  * - `malformed`: an answer that breaks the API's contract.
  * - `not_leader`: the client stopped a write because this process may no longer write.
  */
-export type ApiErrorCode =
+type ApiErrorCode =
   | 'unreachable'
   | 'timeout'
   | 'aborted'
@@ -23,12 +23,12 @@ export type ApiErrorCode =
   | 'malformed'
   | 'not_leader';
 
-export type ApiErrorData = {
+type ApiErrorData = {
   /** `PATCH apps/v1 Deployment ns/name`. */
   readonly request: string;
   /** HTTP status; 0 without an answer. */
   readonly status: number;
-  /** `Status.reason` of the answer, as `AlreadyExists`; empty without one. */
+  /** `Status.reason` of the answer, such as `AlreadyExists`; empty without one. */
   readonly reason: string;
   /** Pause before the next try that the server asks for. */
   readonly retryAfterMs: number | undefined;

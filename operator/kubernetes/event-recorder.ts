@@ -6,7 +6,7 @@ import { microTime, type KubernetesObject } from './object.ts';
 import { resources } from './resources.ts';
 
 /** Event of an object, reported once. Only transitions and failures, nothing periodic. */
-export type EventRecord = {
+type EventRecord = {
   readonly type: 'Normal' | 'Warning';
   /** CamelCase word. */
   readonly reason: string;
@@ -20,11 +20,11 @@ export type EventRecorder = {
   record(about: KubernetesObject, happening: EventRecord, signal?: AbortSignal): Promise<void>;
 };
 
-export type EventRecorderDependencies = {
+type EventRecorderDependencies = {
   readonly client: KubernetesClient;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Name of this process, as of its pod. */
+  /** Name of this process: that of its pod. */
   readonly instance: string;
 };
 

@@ -35,7 +35,7 @@ export function createClientMetrics(register: Registry): ClientMetrics {
 /** Why a watch began again. */
 export type WatchRestart = 'closed' | 'error' | 'expired' | 'silent';
 
-export type CacheReadings = {
+type CacheReadings = {
   readonly objects: () => number;
   /** Since the last event or bookmark of the watch that is silent longest. */
   readonly ageSeconds: () => number;

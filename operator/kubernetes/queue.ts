@@ -7,7 +7,7 @@ import type { QueueMetrics, QueueReadings, ReconcileResult } from './metrics.ts'
 import type { ObjectKey } from './object.ts';
 
 /** Priority of a key. `initial` keys of a start wait behind `live` keys, so that a restart delays no person's edit. */
-export type Priority = 'live' | 'initial';
+type Priority = 'live' | 'initial';
 
 /**
  * Outcome of a reconcile. `terminal`: no retry helps, but an event or the next reconcile may.
@@ -31,7 +31,7 @@ export type Queue = {
   close(graceMs: number): Promise<void>;
 };
 
-export type QueueOptions = {
+type QueueOptions = {
   /** Name of the controller in metrics. */
   readonly name: string;
   readonly concurrency: number;
@@ -47,7 +47,7 @@ export type Work = {
   readonly failures: number;
 };
 
-export type QueueDependencies = {
+type QueueDependencies = {
   readonly process: (key: ObjectKey, work: Work) => Promise<Outcome>;
   readonly clock: Clock;
   readonly random: () => number;
@@ -56,7 +56,7 @@ export type QueueDependencies = {
 };
 
 /** Short at first: most failures are a restarting server. At most five minutes: people wait (operator/README.md#work-queue). */
-export const retryBackoff = { baseMs: 200, maxMs: 300_000, jitter: 0.2 };
+const retryBackoff = { baseMs: 200, maxMs: 300_000, jitter: 0.2 };
 
 /** Terminal failures are still retried, every ten minutes. */
 const TERMINAL_LOOK_MS = 600_000;

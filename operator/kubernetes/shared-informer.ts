@@ -4,7 +4,7 @@ import { createInformer, type Informer, type InformerDependencies, type Informer
 /** Objects of one kind, watched: the cache to read and the informer that keeps it. */
 export type SharedInformer = Pick<Cache, 'get' | 'list' | 'indexed' | 'size' | 'put'> & Informer;
 
-export type SharedInformerDependencies = Omit<InformerDependencies, 'cache'> & {
+type SharedInformerDependencies = Omit<InformerDependencies, 'cache'> & {
   /** Called for every change, in order. Its errors are counted and logged, and the watch continues. */
   readonly onEvent: (event: CacheEvent) => void;
 };

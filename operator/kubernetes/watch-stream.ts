@@ -2,7 +2,7 @@ import { malformed, noAnswer } from './errors.ts';
 import type { KubernetesObject } from './object.ts';
 
 /** Line of a watch. The object of `ERROR` is a Status. */
-export type WatchLine = { readonly type: string; readonly object: KubernetesObject };
+type WatchLine = { readonly type: string; readonly object: KubernetesObject };
 
 /** An object holds at most about 1.5 MB; a line that grows past this is not from an API server. */
 const LINE_BYTES_MAX = 16 * 1024 * 1024;

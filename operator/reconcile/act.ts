@@ -26,7 +26,7 @@ export type Acted = {
   readonly requeueAfterMs: number | undefined;
 };
 
-export type ActDependencies = {
+type ActDependencies = {
   readonly client: KubernetesClient;
   readonly writer: Writer;
   readonly events: EventRecorder;
@@ -146,7 +146,7 @@ function nameTaken(message: string): Refusal {
 
 /**
  * Applies an object. If the server refuses, replaces the lists of the spec as a whole before a second try.
- * Somebody may have changed the key of our element. Server-side apply then sees a foreign element, and ours may duplicate it, as two ports of
+ * Somebody may have changed the key of our element. Server-side apply then sees a foreign element, and ours may duplicate it, such as two ports of
  * one name.
  */
 async function applyOver(object: KubernetesObject, { writer }: ActDependencies, bounds: RequestBounds): Promise<void> {

@@ -49,7 +49,7 @@ export type Caches = {
   close(): Promise<void>;
 };
 
-export type CachesDependencies = Omit<InformerDependencies, 'cache'> & {
+type CachesDependencies = Omit<InformerDependencies, 'cache'> & {
   /** Requests a reconcile of the TonApi or TonApiKey. `initial`: it existed when the operator started. */
   readonly onTonApi: (key: ObjectKey, initial: boolean) => void;
   readonly onTonApiKey: (key: ObjectKey, initial: boolean) => void;

@@ -8,7 +8,7 @@ import type { Keyrings } from './keyrings.ts';
 import type { Revocations } from './revocations.ts';
 
 /** Revocation of one TonApiKey, in Redis and by keyrings. */
-export type KeyRevocation = {
+type KeyRevocation = {
   /**
    * Writes revoked and restored ids to Redis before the status changes. Ids of a key that is being deleted are written at each reconcile.
    *

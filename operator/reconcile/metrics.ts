@@ -19,7 +19,7 @@ export type ReconcileMetrics = {
   forget(key: ObjectKey): void;
 };
 
-export type TonApiReading = {
+type TonApiReading = {
   readonly conditions: readonly Condition[];
   readonly replicas: { readonly desired: number; readonly ready: number; readonly updated: number };
 };

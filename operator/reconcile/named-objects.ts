@@ -2,7 +2,7 @@ import type { TonApi } from '../resource.ts';
 import { postgresPartNames } from '../service-config.ts';
 
 /** A Secret or ConfigMap that a spec names, in the namespace of its TonApi. */
-export type NamedObject = { readonly kind: 'ConfigMap' | 'Secret'; readonly name: string };
+type NamedObject = { readonly kind: 'ConfigMap' | 'Secret'; readonly name: string };
 
 /** Every Secret and ConfigMap that the spec names, each once: Secrets first. */
 export function namedObjects({ spec }: Pick<TonApi, 'spec'>): NamedObject[] {

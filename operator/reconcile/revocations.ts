@@ -25,7 +25,7 @@ export type Revocations = {
 };
 
 /** Opens a Redis. */
-export type OpenRedis = (server: RedisServer) => RevocationConnection & Pick<Connection, 'disconnect' | 'once' | 'on'>;
+type OpenRedis = (server: RedisServer) => RevocationConnection & Pick<Connection, 'disconnect' | 'once' | 'on'>;
 
 type KeyOf = { readonly name: string; readonly key: string };
 

@@ -2,7 +2,7 @@ import type { Clock } from '../kubernetes/clock.ts';
 import type { ObjectKey } from '../kubernetes/object.ts';
 
 /** A turn, or the place in the line. */
-export type Turn =
+type Turn =
   | { readonly granted: true }
   | { readonly granted: false; readonly position: number; readonly waiting: number };
 
@@ -15,13 +15,13 @@ export type RolloutQueue = {
   waiting(): number;
 };
 
-export type RolloutQueueOptions = {
+type RolloutQueueOptions = {
   readonly concurrencyMax: number;
   /** Between the end of one rollout and the start of the next. */
   readonly delayMs: number;
 };
 
-export type RolloutQueueDependencies = {
+type RolloutQueueDependencies = {
   readonly clock: Clock;
   /** TonApis whose pods are being replaced, whoever granted the turn. An operator that starts during a rollout did not grant it. */
   readonly replacing: () => Iterable<ObjectKey>;

@@ -36,7 +36,7 @@ import { writeStatus } from './status-writer.ts';
 import type { Keyrings } from './keyrings.ts';
 import type { Writer } from './writer.ts';
 
-export type TonApiDependencies = ObserveDependencies &
+type TonApiDependencies = ObserveDependencies &
   Omit<DecideDependencies, 'rollouts'> & {
     readonly client: KubernetesClient;
     readonly writer: Writer;

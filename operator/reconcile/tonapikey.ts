@@ -24,7 +24,7 @@ import { writeStatus } from './status-writer.ts';
 import type { Keyrings } from './keyrings.ts';
 import type { Writer } from './writer.ts';
 
-export type TonApiKeyDependencies = {
+type TonApiKeyDependencies = {
   readonly client: KubernetesClient;
   readonly caches: Caches;
   readonly consent: Consent;

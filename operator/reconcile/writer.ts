@@ -16,7 +16,7 @@ export type Writer = {
   delete(object: KubernetesObject, bounds: RequestBounds): Promise<void>;
 };
 
-export type WriterDependencies = {
+type WriterDependencies = {
   readonly client: KubernetesClient;
   readonly caches: Pick<Caches, 'put'>;
   readonly metrics: Pick<ReconcileMetrics, 'write'>;

@@ -8,7 +8,7 @@ export const REQUESTS_MIN = 500;
 /** Failures above the ratio of the stable pods that end a canary, if the manifest sets no ratio. */
 export const DEFAULT_MAX_ERROR_RATIO = 0.01;
 
-export type CanaryStep = { readonly weight: number; readonly holdMs: number };
+type CanaryStep = { readonly weight: number; readonly holdMs: number };
 
 export type CanaryInput = {
   readonly steps: readonly CanaryStep[];

@@ -1,6 +1,6 @@
 import type { Change } from '../diff/diff.ts';
 
-/** Secrets and ConfigMaps that are not there, as `Secret redis`. */
+/** Secrets and ConfigMaps that are not there, such as `Secret redis`. */
 export type Missing = ReadonlySet<string>;
 
 type Source = {

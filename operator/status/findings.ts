@@ -28,7 +28,7 @@ export function referencing({ spec }: TonApi, { problems, unserved, live }: Obse
   }
   const notes = [
     'everything that is named is there',
-    ...(unserved.length > 0 ? [`left out, as the cluster lacks the API: ${unserved.join(', ')}`] : []),
+    ...(unserved.length > 0 ? [`left out, because the cluster lacks the API: ${unserved.join(', ')}`] : []),
     ...(spec.rateLimits.redis.embedded ? ['the embedded Redis is for trials, not for production'] : []),
   ];
   return { type, status: 'True', reason: 'Resolved', message: notes.join('; ') };

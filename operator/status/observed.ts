@@ -51,7 +51,7 @@ export type Observed = {
   readonly says: ReadonlyMap<string, PodSays>;
   readonly problems: readonly ReferenceProblem[];
   readonly refusals: readonly Refusal[];
-  /** Changes of the spec that wait for the end of a pause or of a plan, as `Deployment x`. */
+  /** Changes of the spec that wait for the end of a pause or of a plan, such as `Deployment x`. */
   readonly suspended?: readonly string[];
   /** Parts that are left out because the cluster lacks their API: `ServiceMonitor`. */
   readonly unserved: readonly string[];

@@ -34,7 +34,7 @@ type ContainerStatus = {
 /** Length of a container's last message in the status. */
 const LAST_WORDS_MAX = 300;
 
-/** Why the pod's containers do not run, as `ImagePullBackOff: ...`; undefined when they do, or are about to. */
+/** Why the pod's containers do not run, such as `ImagePullBackOff: ...`; undefined when they do, or are about to. */
 export function waitingReason({ status }: KubernetesObject): string | undefined {
   const containers = ['initContainerStatuses', 'containerStatuses'].flatMap(
     (field) => (status?.[field] ?? []) as readonly ContainerStatus[],

@@ -118,7 +118,7 @@ export type TonApi = {
       readonly liteServerTiers?: readonly ('shared' | 'private')[];
       /** Operations that count more or less than one request. */
       readonly methodCosts?: readonly {
-        /** Name of the operation, as getAddressInformation or emulateTrace. */
+        /** Name of the operation, such as getAddressInformation or emulateTrace. */
         readonly method: string;
         /** Number of requests that one call counts as. 0 is free. */
         readonly cost: number;
@@ -309,7 +309,7 @@ export type TonApi = {
     };
     /** Fetches the off-chain metadata of tokens (names, texts, links to pictures: TEP-64) from the hosts that the tokens name. Only pods for this task reach the internet. Unset, no such host is called. Private addresses are never called. */
     readonly tokenMetadata?: {
-      /** Base URL of a public IPFS gateway, as https://ipfs.io. ipfs://CID/PATH is fetched from /ipfs/CID/PATH below it. Unset, tokens with metadata in IPFS stay without metadata. */
+      /** Base URL of a public IPFS gateway, such as https://ipfs.io. ipfs://CID/PATH is fetched from /ipfs/CID/PATH below it. Unset, tokens with metadata in IPFS stay without metadata. */
       readonly ipfsGateway?: string;
       /** Authorities that sign the certificate of ipfsGateway, besides the public authorities. Private addresses are still never called. A change of the certificates needs no restart. */
       readonly caBundle?: {
@@ -383,7 +383,7 @@ export type TonApi = {
     readonly service?: {
       /** ClusterIP: inside the cluster; NodePort: on a port of every node; LoadBalancer: by a load balancer of the platform. */
       readonly type: 'ClusterIP' | 'NodePort' | 'LoadBalancer';
-      /** Class of the load balancer, as service.k8s.aws/nlb. Unset, the platform's default. Cannot be changed while type is LoadBalancer. */
+      /** Class of the load balancer, such as service.k8s.aws/nlb. Unset, the platform's default. Cannot be changed while type is LoadBalancer. */
       readonly loadBalancerClass?: string;
       /** Addresses that the load balancer lets in. Unset, any. */
       readonly loadBalancerSourceRanges?: readonly string[];
@@ -405,9 +405,9 @@ export type TonApi = {
         /** Duration of the step, such as 5m. */
         readonly hold: string;
       }[];
-      /** Pods above the wanted number while pods are replaced, as 2 or 25%. Unset, 25%. */
+      /** API and metadata pods above the wanted number while pods are replaced, such as 2 or 25%. Unset, 25%. */
       readonly maxSurge?: number | string;
-      /** Pods that may be missing while pods are replaced, as 1 or 10%. Unset, 0. */
+      /** API and metadata pods that may be missing while pods are replaced, such as 1 or 10%. Unset, 0. */
       readonly maxUnavailable?: number | string;
       /** Share of failed requests above which a Canary is rolled back, such as 0.01. */
       readonly maxErrorRatio?: string;
@@ -495,7 +495,7 @@ export type TonApi = {
         readonly annotations?: Readonly<Record<string, string>>;
       }[];
     };
-    /** Fields of objects made for this TonApi that others may change or remove, as a VerticalPodAutoscaler. The operator sets them once and then leaves them. */
+    /** Fields of objects made for this TonApi that others may change or remove, such as a VerticalPodAutoscaler. The operator sets them once and then leaves them. */
     readonly ignoreDifferences?: readonly {
       /** Kind of the objects. */
       readonly kind:
@@ -512,14 +512,14 @@ export type TonApi = {
         | 'ServiceAccount'
         | 'ServiceMonitor'
         | 'StatefulSet';
-      /** Name of the object, as mainnet-api. Unset, all of the kind. */
+      /** Name of the object, such as mainnet-api. Unset, all of the kind. */
       readonly name?: string;
-      /** Paths of the fields, each with all below it, as ton-operator plan writes them: spec.template.spec.containers[api].resources, metadata.annotations[example.com/team]. */
+      /** Paths of the fields, each with all below it, in the form of the operator's plan: spec.template.spec.containers[api].resources, metadata.annotations[example.com/team]. */
       readonly fields: readonly string[];
     }[];
-    /** What may be set on the pods: a PodTemplateSpec, and short forms of its fields. A short form wins over the field in spec. */
+    /** What may be set on the pods: a PodTemplateSpec, and short forms of its fields. A short form wins over the same field in metadata and spec. */
     readonly podTemplate?: {
-      /** Labels and annotations of the pods, as in a PodTemplateSpec. They win over labels and annotations beside it. */
+      /** Labels and annotations of the pods, as in a PodTemplateSpec. The short forms labels and annotations win over them. */
       readonly metadata?: {
         /** Labels besides our own. */
         readonly labels?: Readonly<Record<string, string>>;
@@ -552,7 +552,7 @@ export type TonApi = {
         readonly serviceAccountName?: string;
         /** May not be set. rollout.drainSeconds and requestTimeout make it. */
         readonly terminationGracePeriodSeconds?: number;
-        /** Security of the pod besides what the restricted level needs, as supplementalGroups. */
+        /** Security of the pod besides what the restricted level needs, such as supplementalGroups. */
         readonly securityContext?: {
           /** May not be set. */
           readonly fsGroup?: number;

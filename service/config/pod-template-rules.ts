@@ -46,7 +46,7 @@ const containerFields = [
 export const ownContainers = ['api', 'indexer', 'metadata', 'migration'] as const;
 const ownVariables: readonly string[] = ['NODE_NAME', 'NODE_OPTIONS', 'POD_IP', 'POD_NAME'];
 /** Names of volumes that the operator makes. */
-export const ownVolumes: readonly string[] = [
+const ownVolumes = [
   'config',
   'data',
   'keyring',
@@ -59,7 +59,8 @@ export const ownVolumes: readonly string[] = [
   'redis-ca',
   'tmp',
   'tracing-ca',
-];
+] as const;
+export type OwnVolume = (typeof ownVolumes)[number];
 
 const pod = 'spec.podTemplate.spec';
 const containers = `${pod}.containers[]`;
@@ -70,7 +71,7 @@ export const podTemplateRules: readonly Rule[] = [
   ...podFields.map((field) => absent(pod, field)),
   ...securityFields.map((field) => absent(`${pod}.securityContext`, field)),
   rule(`${pod}.volumes[]`, `!(self.name in ${listed(ownVolumes)})`, ['name'], ({ name }: Container) => [
-    ownVolumes.includes(name),
+    ownVolumes.some((own) => own === name),
     'name',
     `expected none of ${ownVolumes.join(', ')}, which are the operator's own, got ${name}`,
   ]),

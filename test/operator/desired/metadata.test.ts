@@ -57,6 +57,18 @@ describe('the pods that fetch metadata', () => {
     expect(text).not.toMatch(/keyring|redis/);
   });
 
+  it('are replaced as rollout says, by default with the new pod first', () => {
+    const strategyOf = (rollout?: TonApi['spec']['rollout']) =>
+      build(sample('smallest', { postgres, tokenMetadata: wanted, ...(rollout && { rollout }) }), references(), {
+        ...release,
+        schemaVersion: 2,
+      }).find(({ object }) => object.kind === 'Deployment' && object.metadata.name.endsWith('-metadata'))?.object
+        .spec?.['strategy'];
+    expect(strategyOf()).toEqual({ type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: '25%' } });
+    const narrow = { strategy: 'Rolling', drainSeconds: 20, maxSurge: 0, maxUnavailable: 1 } as const;
+    expect(strategyOf(narrow)).toEqual({ type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } });
+  });
+
   it('take their number and their resources from the manifest, and start anew when it tells them something else', () => {
     const more = { ...wanted, replicas: 3, resources: { requests: { memory: '1Gi' } } };
     expect(find('Deployment', more)?.spec).toMatchObject({ replicas: 3 });

@@ -118,20 +118,30 @@ describe('the pod template of the author', () => {
     });
   });
 
-  it('has short forms, which win over the same field of spec', () => {
+  it('has short forms, which win over the same field of metadata and spec', () => {
     const podTemplate = {
       nodeSelector: { disk: 'short' },
       labels: { team: 'short', short: 'x' },
-      metadata: { labels: { team: 'long' }, annotations: { note: 'long' } },
-      spec: { nodeSelector: { disk: 'long', zone: 'a' }, priorityClassName: 'high' },
+      annotations: { note: 'short' },
+      metadata: { labels: { team: 'long', long: 'x' }, annotations: { note: 'long' } },
+      tolerations: [{ key: 'short', operator: 'Exists' }],
+      spec: {
+        nodeSelector: { disk: 'long', zone: 'a' },
+        tolerations: [{ key: 'long', operator: 'Exists' }],
+        priorityClassName: 'high',
+      },
     } as Template;
     const found = templates(podTemplate);
     for (const { spec } of found.values()) {
-      expect(spec).toMatchObject({ nodeSelector: { disk: 'short', zone: 'a' }, priorityClassName: 'high' });
+      expect(spec).toMatchObject({
+        nodeSelector: { disk: 'short', zone: 'a' },
+        tolerations: [{ key: 'short', operator: 'Exists' }],
+        priorityClassName: 'high',
+      });
     }
     for (const { metadata } of [...found].filter(([part]) => part !== 'migrate').map(([, template]) => template)) {
-      expect(metadata['labels']).toMatchObject({ team: 'long', short: 'x' });
-      expect(metadata['annotations']).toMatchObject({ note: 'long' });
+      expect(metadata['labels']).toMatchObject({ team: 'short', short: 'x', long: 'x' });
+      expect(metadata['annotations']).toMatchObject({ note: 'short' });
     }
   });
 });
