@@ -71,10 +71,11 @@ function egress(tonApi: TonApi, references: References): Rule[] {
   ];
 }
 
-/** A port that the manifest names, else the usual ones. */
-function portsOf({ parts }: NonNullable<TonApi['spec']['postgres']>): readonly number[] {
+/** The port that the manifest names, and the usual ones where a Secret has a port: that of the database or of its replica. */
+function portsOf({ parts, readOnlySecretRef }: NonNullable<TonApi['spec']['postgres']>): readonly number[] {
   const named = parts?.port?.value;
-  return named === undefined ? postgresPorts : [Number(named)];
+  if (named === undefined) return postgresPorts;
+  return [...new Set([Number(named), ...(readOnlySecretRef === undefined ? [] : postgresPorts)])];
 }
 
 /** DNS, the database, and the receiver of traces. */

@@ -18,10 +18,13 @@ type PostgresUris = {
 /** Parts of the URI of the database. */
 const neededParts = ['host', 'port', 'database', 'user', 'password'] as const;
 
+const spaceless: ReadonlySet<PostgresPartName> = new Set(['host', 'port', 'readOnlyHost']);
+
 const DEFAULT_PORT = '5432';
 
 /**
- * Composes the URIs of a database from its parts. Spaces and line ends around a part are no part of it.
+ * Composes the URIs of a database from its parts. Line ends after a part are no part of it. Spaces may belong to a name or a password, not to a
+ * host or port.
  *
  * @param secretOf value of a part that the manifest takes from a Secret; undefined for a missing value
  */
@@ -31,7 +34,8 @@ export function urisOfParts(
 ): PostgresUris {
   const valueOf = (name: PostgresPartName): string | undefined => {
     const part: { readonly value?: string; readonly secretRef?: object } | undefined = parts[name];
-    return (part?.value ?? (part?.secretRef && secretOf(name)))?.trim();
+    const text = part?.value ?? (part?.secretRef && secretOf(name));
+    return spaceless.has(name) ? text?.trim() : text?.replace(/[\r\n]+$/, '');
   };
   const [database, user, password] = [valueOf('database'), valueOf('user'), valueOf('password')];
   const [mainHost, port] = [valueOf('host'), parts.port === undefined ? DEFAULT_PORT : valueOf('port')];

@@ -38,15 +38,16 @@ export function secretsOfManifest(
 ): ManifestSecrets {
   const { tonApi, lookup } = readManifest(text);
   const { rateLimits, postgres } = tonApi.spec;
-  const valueOf = (reference: SecretKey | undefined): string | undefined =>
-    reference === undefined ? undefined : lookup({ kind: 'Secret', ...reference })?.trim();
+  const textOf = (reference: SecretKey | undefined): string | undefined =>
+    reference === undefined ? undefined : lookup({ kind: 'Secret', ...reference });
+  const valueOf = (reference: SecretKey | undefined): string | undefined => textOf(reference)?.trim();
   const bundleOf = ({ secretRef, configMapRef }: CaBundleField = {}): CaBundle | undefined => {
     const kind = secretRef === undefined ? 'ConfigMap' : 'Secret';
     const reference = secretRef ?? configMapRef;
     return reference && { source: `${kind} ${reference.name}`, text: lookup({ kind, ...reference }) };
   };
   const { parts } = postgres ?? {};
-  const made = parts && urisOfParts(parts, (name) => mountedPart(name) ?? valueOf(parts[name]?.secretRef));
+  const made = parts && urisOfParts(parts, (name) => mountedPart(name) ?? textOf(parts[name]?.secretRef));
   return {
     redisUrl: valueOf(rateLimits.redis.secretRef),
     redisCa: bundleOf(rateLimits.redis.caBundle),

@@ -62,6 +62,21 @@ describe('whether the index can be read', () => {
     await expect.poll(reason).toBeUndefined();
   });
 
+  it('is no reason against a process that loses its tables, until tables of another network take their place', async () => {
+    await migrate(tested.store);
+    await expect.poll(reason).toBeUndefined();
+    await tested.store.transaction(({ query }) => query('DROP TABLE backfill_ranges'));
+    await expect.poll(() => watch.text()).toContain('backfill_ranges');
+    expect([watch.fits(), reason()]).toEqual([false, undefined]);
+    await tested.store.transaction(({ query }) => query('DROP SCHEMA ton CASCADE'));
+    await expect.poll(() => watch.text()).toContain('has no tables: run migrate');
+    expect([watch.fits(), reason()]).toEqual([false, undefined]);
+    await migrate(tested.store);
+    await expect.poll(() => watch.fits()).toBe(true);
+    await begin(1, hashes(2));
+    await expect.poll(reason).toMatch(/^index: the index holds the network AgIC/);
+  });
+
   it('refuses an index of another network', async () => {
     await migrate(tested.store);
     await begin(1, hashes(2));
@@ -107,6 +122,37 @@ describe('an API with v3', () => {
       expect((await open.get('getMasterchainInfo')).status).toBe(200);
       const status = (await (await fetch(`${open.api.internalUrl}/status`)).json()) as object;
       expect(status).toMatchObject({ index: { text: 'nobody has begun it' } });
+    } finally {
+      await open.close();
+      await tested.close();
+    }
+  });
+});
+
+describe('an API that loses its tables', () => {
+  it('answers 503 for v3 and goes on with v2, ready all the while, until they are made again', async () => {
+    const tested = await createStoreUnderTest(import.meta.filename);
+    await migrate(tested.store);
+    const open = await startApiUnderTest({ postgresUrl: tested.url });
+    const ask = async (path: string): Promise<number> =>
+      (await fetch(`${open.api.url}/api/${path}`, { headers: { 'x-api-key': open.key } })).status;
+    const outcome = async () => ({
+      v3: await ask('v3/blocks?limit=1'),
+      v2: await ask('v2/getMasterchainInfo'),
+      ready: (await fetch(`${open.api.internalUrl}/readyz`)).status,
+    });
+    const indexText = async (): Promise<unknown> => {
+      const status = await (await fetch(`${open.api.internalUrl}/status`)).json();
+      return (status as { readonly index: { readonly text: string } }).index.text;
+    };
+    const good = { v3: 200, v2: 200, ready: 200 };
+    try {
+      expect(await outcome()).toEqual(good);
+      await tested.store.transaction(({ query }) => query('DROP SCHEMA ton CASCADE'));
+      await expect.poll(indexText).toContain('has no tables: run migrate');
+      expect(await outcome()).toEqual({ ...good, v3: 503 });
+      await migrate(tested.store);
+      await expect.poll(outcome).toEqual(good);
     } finally {
       await open.close();
       await tested.close();

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 
-import { isUnfit } from '#service/store/errors.ts';
+import { isUnfit, StoreError } from '#service/store/errors.ts';
 import { checkNetwork, readProgress, type IndexProgress, type NetworkHashes } from '#service/store/indexer-state.ts';
 import { checkSchema } from '#service/store/migrate.ts';
 import type { Store } from '#service/store/store.ts';
@@ -10,6 +10,7 @@ export type IndexWatch = {
   /**
    * Reason why the tables do not fit, or that the first check is running; undefined otherwise. No other state of Postgres is a reason.
    * While Postgres is unavailable, locked, full or read-only, readiness does not change.
+   * Tables that are lost after they fitted are no reason either: every pod has lost them, and v2 needs none.
    */
   reason(): string | undefined;
   /** True after a check of tables that fit, until a check of tables that do not. */
@@ -40,6 +41,8 @@ export function watchIndex(
 ): IndexWatch {
   let reason: string | undefined = 'waiting for Postgres';
   let fits = false;
+  /** True once a check has found tables that fit. */
+  let fitted = false;
   /** Text of the last failed check's error. */
   let trouble: string | undefined;
   let looked = false;
@@ -53,12 +56,12 @@ export function watchIndex(
       await checkNetwork(store, network);
       progress = await readProgress(store);
       if (!fits) logger.info({ index: textOf(progress) }, 'the index can be read');
-      [fits, reason, trouble] = [true, undefined, undefined];
+      [fits, fitted, reason, trouble] = [true, true, undefined, undefined];
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       if (why !== trouble && (!fits || isUnfit(error))) logger.warn({ err: error }, 'the index cannot be read');
       trouble = why;
-      if (isUnfit(error)) [fits, reason] = [false, why];
+      if (isUnfit(error)) [fits, reason] = [false, fitted && isMissing(error) ? undefined : why];
       else if (!looked) reason = undefined;
     }
     looked = true;
@@ -81,6 +84,10 @@ export function watchIndex(
       clearTimeout(timer);
     },
   };
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof StoreError && error.code === 'schema_missing';
 }
 
 function textOf(progress: IndexProgress | undefined): string {

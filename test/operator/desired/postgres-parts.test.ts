@@ -18,6 +18,7 @@ const parts: NonNullable<Postgres['parts']> = {
   user: { secretRef: { name: 'database', key: 'username' } },
   password: { secretRef: { name: 'password', key: 'password' } },
 };
+const { readOnlyHost: _replica, ...withoutReplica } = parts;
 const tonApi = sample('full', { postgres: { parts, schema: 'ton', poolSize: 10 } });
 
 describe('a database given by parts', () => {
@@ -54,16 +55,22 @@ describe('a database given by parts', () => {
     expect(migrationKey(other)).not.toBe(migrationKey(tonApi));
   });
 
-  it.each<[string, NonNullable<Postgres['parts']>, number[]]>([
+  it.each<[string, NonNullable<Postgres['parts']>, number[], Partial<Postgres>?]>([
     ['its own port', parts, [5433]],
+    [
+      'its own port, and the usual ports where a Secret has the URI of the replica',
+      withoutReplica,
+      [5433, 5432, 6432],
+      { readOnlySecretRef: { name: 'replica', key: 'uri' } },
+    ],
     [
       'the usual ports where a Secret has it',
       { ...parts, port: { secretRef: { name: 'a', key: 'port' } } },
       [5432, 6432],
     ],
-  ])('is reached through the network policy on %s', (_case, given, expected) => {
+  ])('is reached through the network policy on %s', (_case, given, expected, others = {}) => {
     const objects = build(
-      sample('full', { postgres: { parts: given, schema: 'ton', poolSize: 10 } }),
+      sample('full', { postgres: { parts: given, schema: 'ton', poolSize: 10, ...others } }),
       references(),
       release,
     );

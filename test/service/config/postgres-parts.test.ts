@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
 
 import { configFromManifest, secretsOfManifest } from '#service/config.ts';
 import { urisOfParts, type PostgresPartName, type PostgresParts } from '#service/config/postgres-parts.ts';
@@ -52,6 +52,12 @@ describe('a connection to Postgres from its parts', () => {
       {},
       'postgresql://app:s3cret@db.example.com:5432/ton?sslmode=verify-full',
     ],
+    [
+      'has every space of a password and a user, without the line end of their files',
+      {},
+      { password: '  two words \r\n', user: ' app\n' },
+      'postgresql://%20app:%20%20two%20words%20@db.example.com:5432/ton',
+    ],
     ['is missing without a password', {}, { password: undefined }, undefined, ['password']],
     ['is missing with an empty user', {}, { user: '' }, undefined, ['user']],
     ['is missing without the port of its Secret', { port: secretRef('port') }, {}, undefined, ['port']],
@@ -82,6 +88,13 @@ describe('postgres.parts of a manifest', () => {
     const mounted = secretsOfManifest(text, (name) => (name === 'password' ? 'mounted' : undefined));
     expect(mounted.postgresUrl).toBe('postgresql://app:mounted@db.example.com:5432/ton');
     expect(secretsOfManifest(manifest).postgresUrl).toBe(undefined);
+  });
+
+  it('have the spaces of a password in the file of the manifest', () => {
+    const spaced = stringify({ ...parse(secret), stringData: { ...data, password: ' own ' } });
+    expect(secretsOfManifest(`${manifest}\n---\n${spaced}`).postgresUrl).toBe(
+      'postgresql://app:%20own%20@db.example.com:5432/ton',
+    );
   });
 
   it('are no part of the configuration, which holds no secret', () => {
