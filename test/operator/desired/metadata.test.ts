@@ -40,6 +40,14 @@ function annotationsOf(tokenMetadata: TokenMetadata): object | undefined {
   return template?.metadata.annotations;
 }
 
+const strategyOf = (rollout?: TonApi['spec']['rollout']) =>
+  build(sample('smallest', { postgres, tokenMetadata: wanted, ...(rollout && { rollout }) }), references(), {
+    ...release,
+    schemaVersion: 2,
+  }).find(({ object }) => object.kind === 'Deployment' && object.metadata.name.endsWith('-metadata'))?.object.spec?.[
+    'strategy'
+  ];
+
 describe('the pods that fetch metadata', () => {
   it('are there where they are wanted, with a policy of their own and a Service for monitoring', () => {
     expect(named(wanted)).toEqual(['NetworkPolicy', 'Deployment', 'Service']);
@@ -58,12 +66,6 @@ describe('the pods that fetch metadata', () => {
   });
 
   it('are replaced as rollout says, by default with the new pod first', () => {
-    const strategyOf = (rollout?: TonApi['spec']['rollout']) =>
-      build(sample('smallest', { postgres, tokenMetadata: wanted, ...(rollout && { rollout }) }), references(), {
-        ...release,
-        schemaVersion: 2,
-      }).find(({ object }) => object.kind === 'Deployment' && object.metadata.name.endsWith('-metadata'))?.object
-        .spec?.['strategy'];
     expect(strategyOf()).toEqual({ type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: '25%' } });
     const narrow = { strategy: 'Rolling', drainSeconds: 20, maxSurge: 0, maxUnavailable: 1 } as const;
     expect(strategyOf(narrow)).toEqual({ type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } });
