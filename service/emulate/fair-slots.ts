@@ -13,12 +13,13 @@ export type FairSlots = {
 
 /**
  * Creates the slots. Payers with long runs leave a slot free, so that another payer does not wait for their ends.
+ * A payer that has not ended a run has half of the slots.
  * The queue has no bound of its own: every caller has a bounded number of requests in progress.
  * @param max slots, at least 2
  * @param now milliseconds of a clock that never goes back
  */
 export function createFairSlots(max: number, now: () => number): FairSlots {
-  const queue = createFairQueue<Waiting>({ lengthMax: Infinity, threads: max }, now);
+  const queue = createFairQueue<Waiting>({ lengthMax: Infinity, threads: max, firstRunsMax: Math.floor(max / 2) }, now);
   let taken = 0;
 
   /** Fills the free slots. Work that waits beside a free slot waits for a run of its payer or of another long payer. */

@@ -39,6 +39,8 @@ export type FairQueueOptions = {
   readonly lengthMax: number;
   /** Number of runs at a time; with 1, long runs block short runs. */
   readonly threads: number;
+  /** Runs at a time of a payer that has not ended a run; default 1. */
+  readonly firstRunsMax?: number;
 };
 
 /** Expected length of a payer's first run: a large get-method, cold. */
@@ -81,7 +83,10 @@ type Payer<T> = Flow & {
 };
 
 /** @param now milliseconds of a clock that never goes back */
-export function createFairQueue<T>({ lengthMax, threads }: FairQueueOptions, now: () => number): FairQueue<T> {
+export function createFairQueue<T>(
+  { lengthMax, threads, firstRunsMax = 1 }: FairQueueOptions,
+  now: () => number,
+): FairQueue<T> {
   /** Payers in the order of their last runs, the oldest first. */
   const payers = new Map<string, Payer<T>>();
   let virtualMs = 0;
@@ -125,7 +130,7 @@ export function createFairQueue<T>({ lengthMax, threads }: FairQueueOptions, now
   function next(nowMs: number, ready: number): Payer<T> | undefined {
     const waiting = [...payers.values()].filter((payer) => payer.waiting > 0);
     if (waiting.length === 0) return undefined;
-    const mayStart = longRule([...payers.values()], { threads, ready }, nowMs);
+    const mayStart = longRule([...payers.values()], { threads, ready, firstRunsMax }, nowMs);
     // Payers blocked by their own long runs must not save up time. The order among them stays.
     const heldBack = waiting.filter((payer) => !mayStart(payer));
     const savedMs = virtualMs - Math.min(...heldBack.map(({ tagMs }) => tagMs));
@@ -224,11 +229,11 @@ function remember<T>(payer: Payer<T>, ranMs: number, nowMs: number): void {
 /**
  * Returns the rule for threads of long payers. Long payers have the longest runs, down to the first payer with runs at most half as long. Long payers
  * leave threads free for all others. The number is `HEADROOM` times the threads that others use, or all threads beyond the share of the long payers.
- * It is at least one. A payer that has not ended a run has one thread.
+ * It is at least one. A payer that has not ended a run has `firstRunsMax` threads.
  */
 function longRule<T>(
   payers: Payer<T>[],
-  { threads, ready }: { readonly threads: number; readonly ready: number },
+  { threads, ready, firstRunsMax }: { readonly threads: number; readonly ready: number; readonly firstRunsMax: number },
   nowMs: number,
 ): (payer: Payer<T>) => boolean {
   const active = payers.filter(
@@ -244,7 +249,7 @@ function longRule<T>(
   const longMax = Math.max(share, threads - 1 - Math.floor(HEADROOM * used));
   const room = threads === 1 ? 1 : Math.min(ready - 1, threads - 1, longMax);
   return (payer) => {
-    if (payer.usedMs === 0 && payer.starts.size > 0) return false;
+    if (payer.usedMs === 0 && payer.starts.size >= firstRunsMax) return false;
     return lengths.get(payer)! < longMs || running < room;
   };
 }

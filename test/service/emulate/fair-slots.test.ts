@@ -23,7 +23,7 @@ function slotsUnderTest(tookMs = 500) {
     slots,
     begun,
     begin,
-    async endFirst() {
+    endFirst: async (): Promise<void> => {
       nowMs += tookMs;
       ends.shift()!();
       await setImmediate();
@@ -59,6 +59,13 @@ describe('slots of the emulation', () => {
     expect(under.begun).not.toContain('honest');
     await under.endFirst();
     expect(under.begun.at(-1)).toBe('honest');
+  });
+
+  test('a caller whose first run goes on has half of the slots', async () => {
+    const under = slotsUnderTest();
+    for (let run = 0; run < SLOTS; run++) void under.begin('key new');
+    await setImmediate();
+    expect([under.slots.taken, under.slots.waiting]).toEqual([SLOTS / 2, SLOTS / 2]);
   });
 
   test('work that fails frees its slot, and work whose caller leaves while it waits never begins', async () => {
