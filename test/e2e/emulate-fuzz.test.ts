@@ -256,7 +256,7 @@ function spoilBoc(draw: Draw, text: string): string {
  */
 const shares: ReadonlyMap<number, { readonly min: number; readonly max: number }> = new Map([
   [200, { min: 0.15, max: 0.4 }],
-  [400, { min: 0.02, max: 0.1 }],
+  [400, { min: 0.01, max: 0.1 }],
   [422, { min: 0.4, max: 0.75 }],
   [504, { min: 0, max: 0.12 }],
 ]);

@@ -103,7 +103,7 @@ describe('contracts of which a fork has only a hash for code', () => {
     expect(await readOrder(other)).toEqual({ isSent: false, approvals: 1 });
   }, 60_000);
 
-  it('execute messages, and go on in a kept fork when the other network is away', async () => {
+  it('execute messages, and go on in a stored fork when the other network is away', async () => {
     const [code, data] = [signer.init.code, signer.init.data].map((cell) => cell.toBoc().toString('base64'));
     await dev('dev_setCode', { address: addressOf('w4'), code });
     await dev('dev_setData', { address: addressOf('w4'), data });

@@ -130,7 +130,7 @@ describe('npm start', () => {
   });
 });
 
-describe('a kept network', () => {
+describe('a stored network', () => {
   let folder: string;
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'tonplane-indexed-'));

@@ -98,8 +98,8 @@ describe.each([
   });
 });
 
-describe('what is kept over a restart', () => {
-  it('is the development key and the proved key blocks, also when the recording starts anew behind them', async () => {
+describe('the state folder after a restart', () => {
+  it('has the development key and the proved key blocks, also when the recording starts again behind them', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tonplane-e2e-'));
     const first = await startService(['--data', folder, '--pace', '0']);
     const trusted = await keyBlockSeqno(first);

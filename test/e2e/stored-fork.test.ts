@@ -22,7 +22,7 @@ const wallet = knownAccounts().find(({ what }) => what.startsWith('wallet'))!.ad
 const absent = `0:${'7e'.repeat(32)}`;
 const unread = `0:${'7f'.repeat(32)}`;
 
-describe('a fork that is kept in a folder', () => {
+describe('a fork that is stored in a folder', () => {
   let chain: Chain;
   let origin: Devchain;
   let folder: string;

@@ -19,7 +19,7 @@ async function ask<T>({ url, key }: ServiceProcess, path: string): Promise<T> {
 const headOf = async (service: ServiceProcess): Promise<Block> =>
   (await ask<{ last: Block }>(service, 'getMasterchainInfo')).last;
 
-describe('a network kept with --data', () => {
+describe('a network stored with --data', () => {
   let folder: string;
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'tonplane-kept-'));

@@ -228,7 +228,7 @@ describe('@ton/ton TonClient', () => {
     await drive();
   });
 
-  it('is told why by an error', async () => {
+  it('gets an error with the reason', async () => {
     const { seqno } = api.network.head().id;
     await expect(tonClient().getWorkchainShards(seqno + 1000)).rejects.toThrow(/LITE_SERVER_NOTREADY|500/);
   });
@@ -339,7 +339,7 @@ describe('tonweb HttpProvider', () => {
     await drive();
   });
 
-  it('is told why by an error', async () => {
+  it('gets an error with the reason', async () => {
     await expect(tonwebProvider().getAddressInfo('x')).rejects.toBe('failed to parse address');
   });
 });

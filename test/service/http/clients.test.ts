@@ -47,7 +47,7 @@ describe('@ton/ton TonClient', () => {
     expect(state.code && Buffer.from(state.code)).toEqual(current.code);
   });
 
-  it('is told why by an error', async () => {
+  it('gets an error with the reason', async () => {
     const endpoint = `${listener.url}/api/v2/nope`;
     await expect(new TonClient({ endpoint }).getMasterchainInfo()).rejects.toThrow(/404/);
   });
@@ -62,7 +62,7 @@ describe('tonweb', () => {
     expect(await provider().getMasterchainInfo()).toMatchObject({ '@type': 'blocks.masterchainInfo' });
   });
 
-  it('is told why by an error', async () => {
+  it('gets an error with the reason', async () => {
     await expect(provider().getAddressInfo('x')).rejects.toBe('failed to parse address');
   });
 });

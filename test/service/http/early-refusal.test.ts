@@ -74,7 +74,7 @@ describe('a caller who goes on and on', () => {
     expect(replies.filter(({ status }) => status === 429).length).toBe(many - 1);
   });
 
-  it('is told, not reset, when it ends with the answer and still sends a big body', async () => {
+  it('gets the answer without a reset while it still sends a large body', async () => {
     await press(many);
     const path = '/api/v2/getMasterchainInfo';
     const head = `POST ${path} HTTP/1.1\r\nhost: x\r\nx-api-key: ${key.key}\r\ncontent-length: 8000000\r\nconnection: close\r\n\r\n`;
@@ -84,7 +84,7 @@ describe('a caller who goes on and on', () => {
     }
   });
 
-  it('is told as ever of paths that are not there, and of methods that are wrong', async () => {
+  it('gets the usual answer for an unknown path and for a wrong method', async () => {
     await press(many);
     expect((await ask({}, 'nowhere')).status).toBe(404);
     expect((await ask({ method: 'DELETE' })).status).toBe(405);
@@ -102,7 +102,7 @@ describe('a caller who goes on and on', () => {
     expect(new Set(others)).toEqual(new Set([200]));
   });
 
-  it('leaves no place taken when it hangs up on a refusal that is held back', async () => {
+  it('leaves no slot taken when it hangs up during a delayed refusal', async () => {
     await press(many);
     const text = `GET /api/v2/getMasterchainInfo HTTP/1.1\r\nhost: x\r\nx-api-key: ${key.key}\r\nconnection: close\r\n\r\n`;
     const cut = new AbortController();

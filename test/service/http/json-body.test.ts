@@ -46,7 +46,7 @@ describe('a JSON body', () => {
     expect(performance.now() - started).toBeLessThan(500);
   });
 
-  it('tells what is wrong with it in its own words, long integers or not', () => {
+  it('reports the fault in its own words, with or without long integers', () => {
     expect(refusal(Buffer.from('[12345678901234567890,x]'))).not.toMatch(/[0-9a-f]{32}/);
     expect(refusal(Buffer.from('[01234567890123456789]'))).not.toBe('accepted');
     expect(refusal(Buffer.from('[12345678901234567890-1]'))).not.toBe('accepted');

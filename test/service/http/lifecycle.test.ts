@@ -124,7 +124,7 @@ describe('more requests than the process bears', () => {
 });
 
 describe('closing', () => {
-  it('lets requests in flight finish, refuses connections, and tells readiness at once', async () => {
+  it('lets requests in flight finish, refuses connections, and is unready at once', async () => {
     const { accounts, asked, release } = gated();
     const listener = await startListener({ accounts, options: { drainMs: 5000 } });
     const reply = request(listener.url + path);
@@ -170,7 +170,7 @@ describe('closing', () => {
     expect((await reply).status).toBe(504);
   });
 
-  it('answers a request that is on its way on an idle connection, and tells its caller to come no more', async () => {
+  it('answers a request in transit on an idle connection, and asks its caller to close the connection', async () => {
     const listener = await startListener({ options: { lateMsMax: 5000, quietMs: 200 } });
     const socket = createConnection(listener.port, '127.0.0.1').setEncoding('utf8');
     let received = '';

@@ -16,13 +16,13 @@ function promptOf(pacing: ReturnType<typeof createRefusalThrottle>, caller: stri
   return Array.from({ length: count }, () => pacing.wait(caller, signal)).filter((held) => held === undefined).length;
 }
 
-it('tells the first hundred refusals of a second at once, of each caller, and holds back the rest', () => {
+it('sends the first hundred refusals of each caller in a second at once, and delays the rest', () => {
   const pacing = createRefusalThrottle(nowMs);
   expect(promptOf(pacing, 'one', 150)).toBe(100);
   expect(promptOf(pacing, 'other', 100)).toBe(100);
 });
 
-it('begins anew with every second', async () => {
+it('begins again with every second', async () => {
   const pacing = createRefusalThrottle(nowMs);
   promptOf(pacing, 'one', 100);
   expect(pacing.wait('one', signal)).toBeInstanceOf(Promise);
@@ -30,7 +30,7 @@ it('begins anew with every second', async () => {
   expect(pacing.wait('one', signal)).toBeUndefined();
 });
 
-it('holds back 256 at most, and others once those are told', async () => {
+it('delays 256 at most, and further refusals once those are sent', async () => {
   const pacing = createRefusalThrottle(nowMs);
   expect(promptOf(pacing, 'one', 1000)).toBe(1000 - 256);
   await vi.advanceTimersByTimeAsync(1000);

@@ -184,7 +184,7 @@ describe('a failure', () => {
     expect([reply.status, reply.body]).toEqual([429, { ok: false, code: 429, error: 'Ratelimit exceeded' }]);
   });
 
-  it('of a body is told like any other', async () => {
+  it('of a body is reported like any other', async () => {
     const reply = await get('api/v3/posted', { method: 'POST', body: '{"value":' });
     expect([reply.status, reply.body['ok'], reply.body['code']]).toEqual([422, false, 422]);
     expect(Object.keys(reply.body)).toEqual(['ok', 'code', 'error']);

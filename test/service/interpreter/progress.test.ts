@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 
 import { createInterpreterProgress, formatInterpretation } from '#service/interpreter/progress.ts';
 
-it('the interpreter tells how far it is, how fast, and for how long it goes on', () => {
+it('the interpreter reports its progress, its rate and its remaining time', () => {
   let ms = 0;
   const progress = createInterpreterProgress(() => ms);
   const text = (): string => formatInterpretation(progress.view());

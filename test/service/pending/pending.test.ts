@@ -39,7 +39,7 @@ describe('a message that was sent', () => {
     expect(await pending.find({ hashes: [Buffer.alloc(32, 1)] })).toEqual([]);
   });
 
-  it('tells the states that its transactions lead to', async () => {
+  it('has the states that its transactions lead to', async () => {
     const { faucet } = setting;
     const pending = setting.open();
     await setting.send(pending, faucet.send(0, [transfer(receiver, VALUE)]));

@@ -70,7 +70,7 @@ describe.skipIf(
     expect(await one.find({ hashes: [hash] })).toHaveLength(1);
   });
 
-  it('go on over another Redis when they are told to', async () => {
+  it('go on over another Redis after a change of the configuration', async () => {
     const one = setting.open(openLink('redis://127.0.0.1:1'));
     const other = setting.open(await openGoodLink(redisUrl!));
     one.setLink(await openGoodLink(redisUrl!));

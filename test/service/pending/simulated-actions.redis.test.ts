@@ -56,7 +56,7 @@ describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'actions of pending t
       await pods[0].refresh();
     }
 
-    it('is told by every pod before a block has it: jettons sent to somebody who has none yet', async () => {
+    it('is shown by every pod before a block has it: jettons for an account without a wallet', async () => {
       const w3 = forked.wallet('w3');
       const stranger = Address.parseRaw(`0:${'b'.repeat(64)}`);
       const sent = jettonOrder(forked.address('jetton_wallet_w3'), {
@@ -116,7 +116,7 @@ describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'actions of pending t
       expect(await simulated({ actionAccounts: [accountOf(to)] })).toEqual(after);
     });
 
-    it('is told of a contract as it was when the message destroys it', async () => {
+    it('has a contract that the message destroys as it was before', async () => {
       const [item, w2, w5] = [forked.address('nft_2'), forked.wallet('w2'), forked.wallet('w5')];
       const sale = Address.parseRaw(`0:${'e'.repeat(64)}`);
       const give = (to: Address): MessageRelaxed =>
@@ -174,7 +174,7 @@ describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'actions of pending t
         setting.looking.broken = true;
       });
 
-      it('is not told, and found out when the next block comes', async () => {
+      it('is missing, and found when the next block comes', async () => {
         const w8 = forked.wallet('w8');
         const to = Address.parseRaw(`0:${'d'.repeat(64)}`);
         const sent = jettonOrder(forked.address('jetton_wallet_w8'), { to, amount: 9n, back: w8.address });

@@ -51,14 +51,14 @@ describe('a pool of workers', () => {
     expect((await answer).bytes).toEqual(new Uint8Array([1, 2, 3]));
   });
 
-  it('tell why a job failed, and go on', async () => {
+  it('report why a job failed, and go on', async () => {
     const { run } = start(1);
     await expect(run({ n: 13 })).rejects.toMatchObject({ code: 'failed', message: 'RangeError: thirteen' });
     expect((await run({ n: 3 })).square).toBe(9);
     expect(lost).toEqual([]);
   });
 
-  it('lose what a thread held that ended, and start another', async () => {
+  it('lose the job of a thread that ended, and start another thread', async () => {
     const { run, jobs } = start(1);
     const held = run({ n: 0 });
     const ending = run({ n: 99 });
@@ -69,7 +69,7 @@ describe('a pool of workers', () => {
     expect((await run({ n: 4 })).square).toBe(16);
   });
 
-  it('end with what they held when they are closed, and take nothing more', async () => {
+  it('end with their jobs when they are closed, and take no more', async () => {
     const { run, close } = start(1);
     const held = run({ n: 0 });
     const closing = close();

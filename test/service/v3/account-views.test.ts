@@ -92,7 +92,7 @@ describe('the state of an account', () => {
 });
 
 describe('the state of a wallet', () => {
-  test('has an unsigned id, of v5 too, and tells whether signatures are allowed', () => {
+  test('has an unsigned id, also of v5, and says whether signatures are allowed', () => {
     expect(viewWalletState(walletRow(v5Code, v5Data))).toEqual({
       address: raw,
       is_wallet: true,
@@ -121,7 +121,7 @@ describe('the state of a wallet', () => {
     }
   });
 
-  test('whose data nobody has tells what its code tells', () => {
+  test('without known data shows the facts of its code', () => {
     const unread = { ...walletRow(v5Code, v5Data), data_boc: null };
     const known = { is_wallet: true, wallet_type: 'wallet v5 r1', status: 'active' };
     expect(viewWalletState(unread)).toEqual({
@@ -133,7 +133,7 @@ describe('the state of a wallet', () => {
     expect(viewWalletState({ ...walletRow(empty, v5Data), data_boc: null })).toMatchObject({ is_wallet: false });
   });
 
-  test('tells other currencies where it has some and they are known', () => {
+  test('shows its known extra currencies', () => {
     expect(viewWalletState({ ...row, extra_currencies: { '100': '7' } }).extra_currencies).toEqual({ '100': '7' });
     expect(viewWalletState({ ...row, extra_currencies: {} })).not.toHaveProperty('extra_currencies');
   });
@@ -145,7 +145,7 @@ describe('an account in the manner of v2', () => {
   const v5 = activeAccount(account, { code: v5Code.toBoc(), data: v5Data.toBoc() });
   const beta = activeAccount(account, { code: betaCode.toBoc(), data: betaData.toBoc() });
 
-  test('that is frozen tells the hash of its state in the words of v2 alone', () => {
+  test('that is frozen shows the hash of its state in the words of v2 alone', () => {
     expect(viewAddressInformation(frozen, true)).toMatchObject({
       status: 'frozen',
       frozen_hash: text(8),

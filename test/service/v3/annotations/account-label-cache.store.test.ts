@@ -160,7 +160,7 @@ describe('the cache of account labels', () => {
     expect(await tokensOf()).toEqual([true, false, true]);
   });
 
-  it('are all read again where more changed than is told at once', async () => {
+  it('are all read again after more changes than one answer lists', async () => {
     for (const account of numbers(3)) await change(setCode, stateOf(account, null));
     const known = create();
     const { reader, asked } = counting();

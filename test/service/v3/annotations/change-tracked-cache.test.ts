@@ -96,7 +96,7 @@ function live(
   }
 }
 
-describe('what is kept of accounts', () => {
+describe('cached facts of accounts', () => {
   it.each([1, 2, 3, 4, 5])('is what the query of the same call would say (seed %i)', (seed) => {
     let count = 0;
     live(createDraw(seed), { steps: 4000, behindMax: 0, changesMax: 8 }, (kept, now) => {

@@ -40,7 +40,7 @@ describe('the queue of tokens whose words are to be fetched', () => {
     expect(await tasks()).toEqual(wanted.map(taskOf));
   });
 
-  it('is not told of a token again before a minute is over', async () => {
+  it('does not queue a token again within a minute', async () => {
     await made.store.transaction(({ query }) => query('DELETE FROM metadata_tasks'));
     let written = 0;
     const counted: StoreUnderTest['store'] = {

@@ -170,7 +170,7 @@ describe('the cache of token information', () => {
     expect(differing).toContain(changed);
   });
 
-  it('stay as they are when nothing changes that answers tell of', async () => {
+  it('stay cached when nothing changes that answers show', async () => {
     await put(some);
     const known = create();
     const { reader, asked } = counting();
@@ -228,7 +228,7 @@ describe('the cache of token information', () => {
     expect(await wantedAt(700_000)).toEqual([outside]);
   });
 
-  it('are all read again where more changed than is told at once, and by a thousand accounts at a time', async () => {
+  it('are all read again after more changes than one answer lists, a thousand accounts at a time', async () => {
     await put(some);
     const known = create();
     const { reader, asked } = counting();

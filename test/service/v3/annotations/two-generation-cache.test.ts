@@ -28,7 +28,7 @@ describe('a cache of two generations', () => {
     expect([notes.get('asked for'), notes.bytes()]).toEqual([undefined, 0]);
   });
 
-  it('never take more than they may, and what is there is what was kept last', () => {
+  it('never exceed their bound, and have the newest entries', () => {
     const draw = createDraw(20_261_126);
     const notes = createTwoGenerationCache<number>({ bytesMax: 1000, weigh: (key, note) => key.length + (note % 97) });
     const last = new Map<string, number>();

@@ -73,7 +73,7 @@ async function answer(writer: MessageRenderer, rows: readonly FoundMessage[]) {
 const base64 = (hash: Uint8Array): string => Buffer.from(hash).toString('base64');
 
 describe('messages of one sender', () => {
-  it('keep their places among others, and those that are kept', async () => {
+  it('stay in their order beside cached ones', async () => {
     const { writer } = createWriter();
     expect(sent.length).toBeGreaterThan(100);
     await answer(writer, sent.slice(10, 20));
@@ -86,7 +86,7 @@ describe('messages of one sender', () => {
 });
 
 describe('messages that are asked for again', () => {
-  it('are told as the first time, and nothing is read of them', async () => {
+  it('are rendered as the first time, and nothing of them is read', async () => {
     const { writer, found } = createWriter();
     expect(taken.length).toBeGreaterThan(20);
     const first = await answer(writer, taken);
@@ -142,7 +142,7 @@ describe('messages that are asked for again', () => {
     ]);
   });
 
-  it('are looked for again where none held them', async () => {
+  it('are searched again where none had them', async () => {
     const { writer } = createWriter();
     const [row] = taken;
     expect(await answer(writer, [{ ...row!, consumer_boc: null }])).toEqual([]);

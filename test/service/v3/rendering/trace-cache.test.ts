@@ -83,7 +83,7 @@ describe('stored traces', () => {
   });
 });
 
-it('traces that were written here are kept as text, those that are not complete or too large are not', async () => {
+it('traces that were rendered here are cached as text, except incomplete and too large ones', async () => {
   const memory = createMemory();
   const { reader } = indexOf([]);
   const rows = [rowOf(0), { ...rowOf(1), state: TRACE_STATE.pending }, { ...rowOf(2), nodes: 257 }];

@@ -67,7 +67,7 @@ const storeAll = (given: readonly TraceRow[] = rows): Promise<number> =>
   createTraceMaterializer({ store: index.store }).store(given, signal);
 
 describe('traces that are stored', () => {
-  it('are told as those that are not, and nothing else of them is read', async () => {
+  it('are rendered as those that are not stored, and nothing else of them is read', async () => {
     const made = await answer(rows);
     const stored = await storeAll();
     expect(stored).toBeGreaterThan(1000);
@@ -89,7 +89,7 @@ describe('traces that are stored', () => {
     expect(sizes!.packed).toBeLessThan(2 * sizes!.bocs);
   }, 120_000);
 
-  it('are stored anew in place of what was there', async () => {
+  it('are stored again in place of the former rows', async () => {
     const some = rows.filter(isCacheable).slice(0, 20);
     const stored = await storeAll(some);
     await change(`UPDATE written_traces SET packed = 'x', form = 0`);

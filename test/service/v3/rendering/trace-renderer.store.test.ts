@@ -73,7 +73,7 @@ async function answer(writer: TraceRenderer, rows: readonly TraceRow[], reader: 
 }
 
 describe('complete traces that are asked for again', () => {
-  it('are told as the first time, all of it, and nothing is read', async () => {
+  it('are rendered whole as the first time, and nothing is read', async () => {
     expect(settled.length).toBeGreaterThan(50);
     expect(Math.max(...settled.map(({ nodes }) => nodes))).toBeGreaterThan(2);
     const { writer, found } = createWriter();
@@ -93,7 +93,7 @@ describe('complete traces that are asked for again', () => {
     expect(await answer(writer, rows)).toEqual(await answer(createWriter().writer, rows));
   });
 
-  it('tell the states that became known in between', async () => {
+  it('show the states that became known in between', async () => {
     const { writer } = createWriter();
     const before = await answer(writer, settled, createReader({ hidesStates: true }));
     const after = await answer(writer, settled);

@@ -160,7 +160,7 @@ describe('what the index does not hold of accounts', () => {
     expect([found!.data_boc, reads]).toEqual([null, 6]);
   });
 
-  test('stays unknown when no lite server keeps that block any more; other failures are told', async () => {
+  test('stays unknown when no lite server has that block any more; other failures are reported', async () => {
     const { contents } = scripted([7], new Failure('pruned'));
     const [found] = await contents.complete([accountRow(7)], all, context);
     expect([found!.data_boc, found!.code_boc]).toEqual([null, null]);

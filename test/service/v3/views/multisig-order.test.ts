@@ -32,7 +32,7 @@ function jettonTransfer(payload: Cell | null): Cell {
 }
 
 describe('an order', () => {
-  it('is told step by step, in the order in which the contract does them', () => {
+  it('is shown step by step, in the order of the contract', () => {
     const actions = actionsOf(
       sendStep({ to: one, value: 5n, body: comment('first'), mode: 3 }),
       updateStep({ threshold: 2, signers: [two, one], proposers: [three] }),
@@ -83,7 +83,7 @@ describe('an order', () => {
     ]);
   });
 
-  it('whose steps share one large body is told as far as a megabyte goes', () => {
+  it('whose steps share one large body is shown up to a megabyte', () => {
     let chain = beginCell().endCell();
     for (let at = 0; at < 500; at++) chain = beginCell().storeBuffer(Buffer.alloc(120, at)).storeRef(chain).endCell();
     const body = beginCell().storeUint(0x12345678, 32).storeRef(chain).endCell();
@@ -247,7 +247,7 @@ describe('the body of a message of an order', () => {
   });
 });
 
-it('every order of at most 255 steps is told whole', () => {
+it('every order of at most 255 steps is shown whole', () => {
   const steps = Array.from({ length: 255 }, (_, at) =>
     sendStep({ to: one, value: BigInt(at), body: comment(`${at}`) }),
   );

@@ -42,7 +42,7 @@ describe('the tree of a trace', () => {
     expect(tree?.whole).toBe(true);
   });
 
-  test('tells when a transaction in between is missing, and is that of the root', () => {
+  test('reports a missing transaction in between, and is the tree of the root', () => {
     const tree = growTree([transaction('a', 'outside', ['1']), transaction('c', '2')], 'a');
     expect(tree).toEqual({ root: { tx_hash: 'a', in_msg_hash: 'outside', children: [] }, whole: false });
     expect(growTree([transaction('b', '1'), transaction('a', 'outside')], 'a')?.root.tx_hash).toBe('a');

@@ -201,14 +201,14 @@ describe('a transaction as v3 shows it', () => {
     expect(messages).toBeGreaterThan(500);
   });
 
-  it('tells how it went as another decoder reads it', () => {
+  it('has the phases that another decoder reads', () => {
     const kinds = new Set(pairs.map(({ view }) => view.description.type));
     for (const { view, other } of pairs) expect(view.description).toMatchObject(expectedDescription(other.description));
     expect(kinds).toContain('ord');
     expect(kinds).toContain('tick_tock');
   });
 
-  it('comes with the states of its account that the blocks tell, and of no account none but that', () => {
+  it('has the states of its account from the blocks, and no others', () => {
     let whole = 0;
     for (const { view } of pairs) {
       for (const [state, status] of [
@@ -236,7 +236,7 @@ describe('a transaction as v3 shows it', () => {
     expect(await shown({ '100': '7' })).toEqual({ '100': '7' });
   });
 
-  it('tells no import fee that is larger than 64 bits', async () => {
+  it('has no import fee of more than 64 bits', async () => {
     const rows = (await recordedRows()).flatMap((one) => one.transactions);
     const cells = rows.map((row) => ({ row, cell: Cell.fromBoc(Buffer.from(row.boc))[0]! }));
     const { row, cell } = cells.find((one) => takenBy(one.cell)?.info.type === 'external-in')!;
@@ -256,7 +256,7 @@ describe('a transaction as v3 shows it', () => {
     expect(await shown(2n ** 63n)).toBeNull();
   });
 
-  it('tells flags in place of a fee where the software of its block has them', async () => {
+  it('has flags in place of a fee where the version of its block has them', async () => {
     const [row] = (await recordedRows())
       .flatMap((one) => one.transactions)
       .filter(({ in_msg_hash: taken }) => taken !== null)
