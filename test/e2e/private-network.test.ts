@@ -119,7 +119,7 @@ describe('the faucet', () => {
     expect(await headSeqno()).toBe(before + 1);
   });
 
-  it('gives to many at once, four in a message', async () => {
+  it('the faucet pays many requests at once, four in a message', async () => {
     const all = Array.from({ length: 12 }, () => freshAccount());
     const before = await headSeqno();
     const answers = await Promise.all(all.map((address) => faucet({ address, amount: 2 })));
@@ -207,7 +207,7 @@ describe('dev methods', () => {
     expect(await run.json()).toMatchObject({ ok: true, result: { exit_code: 0, stack: [['num', '0x7']] } });
   });
 
-  it('take the network forward in time and blocks', async () => {
+  it('dev_mine, dev_advance and dev_setTime move the network forward in blocks and time', async () => {
     const { result: before } = await dev('dev_status');
     const { result: mined } = await dev('dev_mine', { blocks: 3 });
     expect(mined!['seqno']).toBe((before!['seqno'] as number) + 3);

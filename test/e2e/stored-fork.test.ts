@@ -159,7 +159,7 @@ describe('a fork that is stored in a folder', () => {
     expect(await balance(absent)).toBe(2_000_000_000n);
   }, 180_000);
 
-  it('is not begun in the folder of a network that is none', async () => {
+  it('a fork does not start in the folder of a network that is no fork', async () => {
     const own = join(folder, 'own');
     const network = await startService(['--block-time', 'on-demand', '--no-demo', '--data', own]);
     await network.stop();

@@ -57,7 +57,7 @@ async function readForgedAccount(trust: Trust): ReturnType<ApiUnderTest['get']> 
 }
 
 describe('an account of forged blocks', () => {
-  it('is refused under trust verified, and it is said which check failed', async () => {
+  it('trust verified refuses an account of forged blocks, and names the failed check', async () => {
     const { status } = await readForgedAccount('verified');
     expect(status).toBeGreaterThanOrEqual(500);
     const [liteServer] = await liteServers();

@@ -51,7 +51,7 @@ describe('a service whose manifest has api.v2', () => {
     }
   });
 
-  it('says so in its document', async () => {
+  it('the document of v2 shows the settings of api.v2', async () => {
     const document = await (await fetch(`${service.api.url}/api/v2/openapi.json`)).text();
     expect(document).toContain('chain.blockIdExt');
     expect(document).not.toContain('ton.blockIdExt');

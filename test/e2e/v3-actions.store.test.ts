@@ -91,7 +91,7 @@ describe('the actions of the recorded chain', () => {
     expect(Object.keys(plain[0]!)).not.toContain('actions');
   });
 
-  it('carry their accounts and transactions for those who ask', async () => {
+  it('actions have their accounts and transactions if the caller asks for them', async () => {
     const [bare] = await listOf({ limit: 1, action_type: 'jetton_transfer' });
     expect(Object.keys(bare!)).not.toEqual(expect.arrayContaining(['accounts']));
     const query = { action_id: bare!.action_id, include_accounts: true, include_transactions: true };
@@ -190,7 +190,7 @@ describe('lists of v3', () => {
     expect([status, body]).toEqual([422, { ok: false, code: 422, error }]);
   });
 
-  it('tell that a masterchain block is not indexed', async () => {
+  it('a list of a masterchain block that is not indexed is refused and names the block', async () => {
     const { status, body, flaws } = await v3.get('actions', { mc_seqno: 1_000_000 });
     expect([status, (body as Json)['error'], flaws]).toEqual([404, 'masterchain block 1000000 not found', []]);
     expect(await listOf({ supported_action_types: ['\0', 'no such type'], limit: 1 })).toHaveLength(1);

@@ -70,7 +70,7 @@ describe('the ledger over HTTP', () => {
   }, 120_000);
   afterAll(() => service.close());
 
-  it('begins and ends where the index does', async () => {
+  it('masterchainInfo has the first and the last block of the index', async () => {
     const { first, last } = (await good('masterchainInfo')) as { first: Json; last: Json };
     expect([first['seqno'], first['workchain'], last['workchain']]).toEqual([1, -1, -1]);
     expect(last['seqno']).toBe(service.api.network.chain.lastSeqno);

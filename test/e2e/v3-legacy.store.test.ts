@@ -77,7 +77,7 @@ describe('addressInformation', () => {
 });
 
 describe('walletInformation', () => {
-  it('is that of walletStates for wallets, and 409 for other contracts', async () => {
+  it('walletInformation of a wallet equals walletStates, and another contract is refused with 409', async () => {
     const { body } = await v3.get('walletStates', { address: accounts });
     const { wallets } = body as { wallets: Json[] };
     const answers: number[] = [];

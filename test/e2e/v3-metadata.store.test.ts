@@ -143,7 +143,7 @@ describe('metadata', () => {
     ]);
   });
 
-  it('stands in every answer that has some, of all accounts in it, unless the caller wants none', async () => {
+  it('every answer has the metadata of all its accounts, unless the caller wants none', async () => {
     const { account, recorded } = scene;
     const hash = base64(recorded.hash);
     const answers: [operation: string, query: Query][] = [

@@ -220,7 +220,7 @@ describe('jetton/transfers', () => {
 });
 
 describe('jetton/burns', () => {
-  it('shows those that came to nothing too', async () => {
+  it('jetton/burns shows failed burns too', async () => {
     const { jetton_burns: shown } = await get('jetton/burns', {
       owner_address: [rawAt('owner', 0), rawAt('owner', 1)],
     });
@@ -255,7 +255,7 @@ describe('nft/collections', () => {
 });
 
 describe('nft/items', () => {
-  it('shows an item with its collection, and one without', async () => {
+  it('nft/items shows an item with its collection, and an item without collection', async () => {
     expect(await listItems({ address: [rawAt('item', 0), rawAt('item', 2)] })).toEqual([
       {
         address: rawAt('item', 0),

@@ -18,8 +18,8 @@ export type ServiceProcess = {
   readonly key: string;
   stdout(): string;
   stderr(): string;
-  /** Sends the signal and resolves to the exit code and how long the end took. */
-  stop(signal?: NodeJS.Signals): Promise<{ code: number | null; elapsedMs: number }>;
+  /** Sends the signal and resolves to the exit code. */
+  stop(signal?: NodeJS.Signals): Promise<{ code: number | null }>;
 };
 
 /** Started from the sources unless a test says otherwise. */
@@ -108,11 +108,9 @@ async function isReady(internalUrl: string): Promise<boolean> {
   return response?.status === 200;
 }
 
-async function stop(child: ChildProcess, signal: NodeJS.Signals): Promise<{ code: number | null; elapsedMs: number }> {
-  const startedMs = performance.now();
+async function stop(child: ChildProcess, signal: NodeJS.Signals): Promise<{ code: number | null }> {
   child.kill(signal);
-  const code = await exitOf(child);
-  return { code, elapsedMs: performance.now() - startedMs };
+  return { code: await exitOf(child) };
 }
 
 function exitOf(child: ChildProcess): Promise<number | null> {

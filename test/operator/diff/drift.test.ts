@@ -48,7 +48,7 @@ describe('whoever changed a field', () => {
     expect(driftManagers(objectWith([ours, status]), ['spec.replicas'])).toEqual(['unknown']);
   });
 
-  it('owns paths that are named as changes name them', () => {
+  it('ownedPaths names paths like compareFields', () => {
     const fields = {
       'f:metadata': { 'f:labels': { 'f:app.kubernetes.io/name': {} } },
       'f:spec': { 'f:ports': { '.': {}, 'k:{"port":8081,"protocol":"TCP"}': { '.': {}, 'f:name': {} } } },

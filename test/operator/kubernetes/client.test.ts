@@ -67,7 +67,7 @@ describe('the client', () => {
     expect(JSON.parse(body)).toEqual(object);
   });
 
-  it('asks for metadata alone where values are not to be seen', async () => {
+  it('the client requests metadata alone of objects whose values are secret', async () => {
     let accept: unknown;
     api.play((request, response) => {
       accept = request.headers['accept'];

@@ -252,7 +252,7 @@ describe('a queue', () => {
     await closing;
   });
 
-  it('forgets the alarm and the failures of a key that is gone', async () => {
+  it('a queue drops the alarm and the failures of a deleted key', async () => {
     const { queue, clock, seen } = setup();
     queue.start();
     queue.addAfter('a/x', 1000);

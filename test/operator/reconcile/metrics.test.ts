@@ -33,7 +33,7 @@ describe('metrics of TonApis', () => {
     );
   });
 
-  it('drop the reason of before, and a condition that is no more', async () => {
+  it('metrics drop the earlier reason, and a condition that was removed', async () => {
     metrics.tonApi('ns/a', { conditions: [condition('Ready', 'True', 'Serving')], replicas });
     const now = await series();
     expect(now.filter((line) => line.startsWith('ton_api_condition_reason'))).toEqual([

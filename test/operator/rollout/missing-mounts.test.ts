@@ -31,7 +31,7 @@ describe('a missing reference', () => {
     expect(workloads.map(({ kind, metadata }) => `${kind} ${metadata.name}`).toSorted()).toEqual(expected);
   });
 
-  it('that is optional holds back nothing', () => {
+  it('an optional reference that is missing delays no rollout', () => {
     const volumes = [
       { name: 'a', secret: { secretName: 'x', optional: true } },
       { name: 'b', projected: { sources: [{ configMap: { name: 'x' } }, { secret: { name: 'y', optional: true } }] } },

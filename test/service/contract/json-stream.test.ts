@@ -97,7 +97,7 @@ const timeSlice = createTimeSlice(undefined);
 const joined = async (value: unknown): Promise<string> => [await writePaced(value, timeSlice)].flat().join('');
 
 describe('paced JSON', () => {
-  it('is that of JSON.stringify', async () => {
+  it('paced JSON equals JSON.stringify', async () => {
     const value = fc.jsonValue({ maxDepth: 4 });
     const large = fc.array(fc.dictionary(fc.string(), fc.tuple(value, value)), { maxLength: 100, size: 'max' });
     await fc.assert(
@@ -134,7 +134,7 @@ describe('paced JSON', () => {
     expect([pieces].flat().every((piece) => piece.length < 2_000_000)).toBe(true);
   });
 
-  it('is the same of an answer whose items are small', async () => {
+  it('paced JSON of small items equals JSON.stringify', async () => {
     const value = fc.jsonValue({ maxDepth: 4 });
     const answer = fc.dictionary(fc.string(), fc.oneof(value, fc.array(value), fc.dictionary(fc.string(), value)));
     await fc.assert(

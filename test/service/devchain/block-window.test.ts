@@ -40,7 +40,7 @@ describe('a network that runs for longer than there is room for its blocks', asy
   const lookUp = (by: LookupKey['by'], value: bigint | number): BlockId =>
     lookUpBlock(view, MASTERCHAIN, FULL_SHARD, { by, value: BigInt(value) }).id;
 
-  it('holds no more bytes than it may, but for those of one step', () => {
+  it('a network holds at most its bound of bytes and the bytes of one step', () => {
     expect(Math.max(...sizes)).toBeLessThan(blockBytesMax + 20_000);
     expect(Math.min(...sizes.slice(200))).toBeGreaterThan((blockBytesMax / 8) * 6);
     expect(chain.firstSeqno).toBeGreaterThan(STEPS / 2);

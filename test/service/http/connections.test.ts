@@ -75,7 +75,7 @@ describe('connections of one address', () => {
     await expect.poll(async () => (await askFrom(at, '127.0.0.1')).status).toBe(200);
   });
 
-  it('leave those of another address alone', async () => {
+  it('the bound of connections of one address does not close connections of another address', async () => {
     const at = await start({ connectionsPerAddress: 2 });
     await openMany(at, '127.0.0.1', 2);
     expect((await askFrom(at, '127.0.0.2')).status).toBe(200);

@@ -48,7 +48,7 @@ describe('the internal listener', () => {
     expect(text).toContain('ton_test_total 3');
   });
 
-  it('is alive whatever is not ready', async () => {
+  it('livez answers 200 while the service is not ready', async () => {
     readiness = { ready: false, reasons: ['no lite server is usable'] };
     expect((await request(`${url}/livez`)).status).toBe(200);
   });

@@ -34,7 +34,7 @@ describe('JSON-RPC', () => {
     expect(text.endsWith(`"id":${id}}`)).toBe(true);
   });
 
-  it('leaves the id out when there was none', async () => {
+  it('an answer to a call without id has no id', async () => {
     const { text } = await rpc(listener.url, state({}));
     expect(text.endsWith('"jsonrpc":"2.0"}')).toBe(true);
   });

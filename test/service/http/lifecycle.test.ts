@@ -87,7 +87,7 @@ describe('a deadline', () => {
 });
 
 describe('more requests than the process bears', () => {
-  it('are refused at once with 503 and a time to wait, and no longer than that', async () => {
+  it('excess requests are refused at once with 503 and Retry-After, and only while there are too many', async () => {
     const { accounts, asked, release } = gated();
     const listener = await start({ accounts, options: { inFlightMax: 1 } });
     const first = request(listener.url + path);

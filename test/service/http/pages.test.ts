@@ -52,7 +52,7 @@ describe('health', () => {
     expect([status, text, headers.get('content-type')]).toEqual([200, '"OK"', 'application/json']);
   });
 
-  it('answers HEAD', async () => {
+  it('the health page answers HEAD', async () => {
     expect((await request(`${listener.url}/healthcheck`, { method: 'HEAD' })).status).toBe(200);
   });
 });

@@ -69,7 +69,7 @@ describe('reading ahead', () => {
     expect(await first).toHaveLength(1);
   });
 
-  test('ends with its signal', async () => {
+  test('reading ahead ends when its signal aborts', async () => {
     const { dependencies } = sequence(3);
     const ended = new AbortController();
     const ahead = createReadAhead(

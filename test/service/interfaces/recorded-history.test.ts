@@ -75,7 +75,7 @@ describe('over the recorded chain', () => {
     [300, 'nft_1', 'w1'],
     [306, 'nft_1', 'w8'],
     [308, 'nft_2', 'w2'],
-  ])('after block %i the item %s is of %s', async (seqno, label, owner) => {
+  ])('after block %i the item %s belongs to %s', async (seqno, label, owner) => {
     const item = (await at(seqno, label))?.nftItem;
     expect(item && nameOf(item.owner)).toBe(owner);
   });

@@ -81,13 +81,16 @@ describe.skipIf(skipLoudly(files.length === 0, { what: 'large blocks', why: 'no 
       expect(large.hashes.length).toBeGreaterThan(257);
     });
 
-    test.each([255, 256, 257, 300, 10_000])('%i names', async (count) => {
-      const { live, asked } = openBlock(large);
-      const { value } = await live.listBlock(large.id, { count }, within(20_000));
-      expect(value.transactions.map(({ hash }) => hash.toString('hex'))).toEqual(large.hashes.slice(0, count));
-      expect(value.incomplete).toBe(large.hashes.length > count);
-      expect(Math.max(...asked)).toBeLessThanOrEqual(256);
-    });
+    test.each([255, 256, 257, 300, 10_000])(
+      'listBlock with a count of %i returns so many names, or all',
+      async (count) => {
+        const { live, asked } = openBlock(large);
+        const { value } = await live.listBlock(large.id, { count }, within(20_000));
+        expect(value.transactions.map(({ hash }) => hash.toString('hex'))).toEqual(large.hashes.slice(0, count));
+        expect(value.incomplete).toBe(large.hashes.length > count);
+        expect(Math.max(...asked)).toBeLessThanOrEqual(256);
+      },
+    );
 
     test.each([257, 10_000])('%i transactions', { timeout: 30_000 }, async (count) => {
       const { live } = openBlock(large);

@@ -41,7 +41,7 @@ describe.skipIf(skipLoudly(redisUrl === undefined, missing))('a value of another
     client.disconnect();
   });
 
-  it('is no trace, message, alias, place or lease, and is counted', async () => {
+  it('a malformed value in Redis is ignored as trace, message, alias, place and lease, and is counted', async () => {
     const pod = setting.open(await openGoodLink(redisUrl!));
     const { normalizedHash } = await setting.send(pod, setting.faucet.send(0, [transfer(receiver, 1_000_000_000n)]));
     let malformed = 0;

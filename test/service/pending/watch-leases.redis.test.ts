@@ -123,7 +123,7 @@ describe.skipIf(
     expect(await client.keys(`ton:pending:*:${setting.scope}:*`)).toEqual([]);
   });
 
-  it('goes with its replacement, and nothing of it stays', async () => {
+  it('a simulated trace whose pod is gone is removed when the index has the real trace, and no key of it stays', async () => {
     const gone = await openPod();
     const other = await openPod();
     const { normalizedHash } = await simulate(gone);
@@ -134,7 +134,7 @@ describe.skipIf(
     expect(await client.keys(`ton:pending:*:${setting.scope}:*`)).toEqual([]);
   });
 
-  it('is not run again when it is too old, and nothing of it stays', async () => {
+  it('is not run again when it is too old, and nothing of it is kept', async () => {
     const gone = await openPod();
     const other = await openPod();
     await simulate(gone);

@@ -12,7 +12,7 @@ const waiter = (leftMs = 5_000, signal = new AbortController().signal): Waiter =
 const fail = (): Promise<never> => Promise.reject(new Error('broken'));
 
 describe('single flight', () => {
-  test('identical concurrent work is done once, and again when it is over', async () => {
+  test('equal work at one time runs once, and runs again after its end', async () => {
     const flights = createSingleFlight({ now });
     let runs = 0;
     const gate = Promise.withResolvers<number>();

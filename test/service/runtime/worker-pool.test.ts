@@ -44,7 +44,7 @@ describe('a pool of workers', () => {
     expect(jobs()).toBe(0);
   });
 
-  it('take over what is handed to them, and hand it back', async () => {
+  it('transferred buffers move to the worker and back', async () => {
     const bytes = new Uint8Array([1, 2, 3]);
     const answer = start(1).run({ n: 2, bytes }, [bytes.buffer]);
     expect(bytes.length).toBe(0);

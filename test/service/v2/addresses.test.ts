@@ -53,7 +53,7 @@ describe('detectAddress', () => {
     expect(Object.keys(shown as object).join()).toBe('@type,raw_form,bounceable,non_bounceable,given_type,test_only');
   });
 
-  it('keeps the testnet flag in both variants', async () => {
+  it('detectAddress shows the testnet flag in both variants', async () => {
     const address = Address.parse(raw).toString({ testOnly: true });
     const shown = (await ask('detectAddress', { address })) as Record<string, Record<string, string>>;
     expect(shown['test_only']).toBe(true);

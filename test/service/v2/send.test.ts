@@ -136,7 +136,7 @@ describe.each(operations)('%s', (operation) => {
     expect((await ask(operation, { boc })).status).toBe(504);
   });
 
-  it('is not served by GET', async () => {
+  it('sendBoc is not served by GET', async () => {
     const reply = await request(`${listener.url}/api/v2/${operation}?boc=${encodeURIComponent(boc)}`);
     expect([reply.status, reply.headers.get('allow')]).toEqual([405, expect.stringContaining('POST')]);
     expect(sent).toEqual([]);

@@ -17,7 +17,7 @@ function transferWith(sent: Cell) {
 describe('a deployment', () => {
   const deploy = { to: receiver, body: body(1).endCell(), init: beginCell().endCell() };
 
-  it.each([false, true])('fails with the transaction that it happened in: %s', (aborted) => {
+  it.each([false, true])('a deployment fails exactly if its transaction is aborted: %s', (aborted) => {
     const { actions } = classify(eventTrace(sender, [{ ...deploy, aborted }]), knownWallets({}));
     expect(actions.filter(({ type }) => type === 'contract_deploy')).toMatchObject([
       { source: sender, destination: receiver, success: !aborted },
@@ -81,7 +81,7 @@ describe('a text that is no UTF-8', () => {
     expect(escapedText(Buffer.from(bytes))).toBe(text);
   });
 
-  it('tells well-formed sequences from others as decoders do', () => {
+  it('bytes of a text are readable exactly where a decoder accepts them', () => {
     const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
     const decoded = (bytes: Buffer): string | undefined => {
       try {

@@ -59,7 +59,7 @@ describe('an item that changes hands', () => {
     expect(Cell.fromBase64(values['forward_payload']!).equals(exotic)).toBe(true);
   });
 
-  it('was nobody’s when the item says so', () => {
+  it('an item whose message names no previous owner has none', () => {
     const assigned = operation(0x05138d91).storeAddress(null).storeBit(false).endCell();
     const [action] = itemActions(owner, [given(buyer, [{ to: buyer, body: assigned }])], { nft: {} });
     expect(action).toMatchObject({ type: 'nft_transfer', source: null, destination: buyer });

@@ -111,7 +111,7 @@ describe('a swap at the first STON.fi', () => {
     });
   });
 
-  it('that brings back what was sent names what it should have brought, and the wallet for it', () => {
+  it('a swap that returns what was sent has the wanted jetton and its wallet', () => {
     const back = payment(NO_LIQUIDITY, 100n, { wallet: userWallet, owner: user }, routerWallet);
     expect(actionsOf(swapped(back))).toMatchObject([
       {

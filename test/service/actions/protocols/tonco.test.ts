@@ -353,7 +353,7 @@ describe('a deposit at TONCO', () => {
     });
   });
 
-  it('tells nothing of what was to come back and did not', () => {
+  it('a deposit has no amount for a refund that did not come', () => {
     expect(depositOf(deposit([tonBack]))?.data['dex_deposit_liquidity_data']).toMatchObject({
       vault_excesses: [{ asset: null, amount: 4n }],
     });

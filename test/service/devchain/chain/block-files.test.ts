@@ -33,7 +33,7 @@ describe('blocks on disk', () => {
     );
   });
 
-  it('give their space back with the last block of a file', { skip: process.platform !== 'linux' }, () => {
+  it('a file of blocks is closed with its last block', { skip: process.platform !== 'linux' }, () => {
     const before = openFiles();
     const files = createBlockFiles();
     const stored = Array.from({ length: 24 }, (_, at) => files.put(Buffer.alloc(1_048_576, at)));

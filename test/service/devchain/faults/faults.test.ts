@@ -188,7 +188,7 @@ describe('a lite server that is told to do wrong', () => {
     expect(data.length).toBe(10_000_000);
   });
 
-  it('calls every message a duplicate', async () => {
+  it('a lite server with the fault answers every message as a duplicate', async () => {
     const devchain = await startNetwork([{ faults: { duplicate: true } }]);
     const sending = connect(devchain).query(functions.sendMessage, { body: Buffer.from('any') }, { timeoutMs });
     await expect(sending).rejects.toMatchObject({ code: 'duplicate' });

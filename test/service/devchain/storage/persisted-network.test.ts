@@ -106,7 +106,7 @@ describe('a network kept in a folder', () => {
     expect(network.head().id.seqno).toBe(before.length);
   });
 
-  it('is not run by two at once', async () => {
+  it('a second process refuses the folder of a running network', async () => {
     const folder = makeFolder();
     const first = await start(folder);
     const logger = pino({ level: 'silent' });

@@ -40,7 +40,7 @@ const variable = (builder: Builder): Builder =>
 const none = (builder: Builder): Builder => builder.storeUint(0, 2);
 
 describe('the row of a message', () => {
-  it('is what @ton/core reads, with body and init in the message or apart', () => {
+  it('the row of a message equals what @ton/core reads, with body and init inside or in own cells', () => {
     const message = fc.record({
       isExternal: fc.boolean(),
       body: cellTree,

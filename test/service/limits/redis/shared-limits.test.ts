@@ -7,7 +7,7 @@ import { takeScript } from '#service/limits/redis/script.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 
 import type { Decision } from '#service/limits/limits.ts';
-import { askWith, load, planOf, startPods, valueOf, type Loaded, type SharedPod } from './shared-setup.ts';
+import { askWith, load, loadShared, planOf, startPods, valueOf, type Loaded, type SharedPod } from './shared-setup.ts';
 
 const url = inject('redisUrl') ?? '';
 const missing = skipLoudly(url === '', { what: 'limits shared in Redis', why: 'no redis-server' });
@@ -27,30 +27,25 @@ describe.skipIf(missing)('limits shared in Redis', () => {
     ['bursty', (_pod, elapsedMs) => (elapsedMs % 400 < 200 ? 3 : 0)],
     ['skewed', (pod) => (pod === 0 ? 4 : Number(pod === 1))],
   ])('four pods together admit one plan under %s arrival', async (_what, perTick) => {
-    const { pods, keys, close } = await startPods(4, { url });
-    expect(missedBy(await load(pods, 3000, perTick, askWith(keys[0])), 25, 25)).toBeLessThan(missMax);
-    await close();
+    expect(missedBy(await loadShared(4, { url }, 3000, perTick), 25, 25)).toBeLessThan(missMax);
   });
 
   it('pods of a fast plan lease tokens, and together admit no more than the plan', async () => {
-    const { pods, keys, close } = await startPods(4, { url, plan: planOf({ requestsPerSecond: 400, burst: 400 }) });
-    expect(missedBy(await load(pods, 3000, () => 3, askWith(keys[0])), 400, 400)).toBeLessThan(missMax);
-    const hits = await Promise.all(pods.map(({ register }) => valueOf(register, 'ton_limits_lease_hits_total')));
+    const plan = planOf({ requestsPerSecond: 400, burst: 400 });
+    const loaded = await loadShared(4, { url, plan }, 3000, () => 3);
+    expect(missedBy(loaded, 400, 400)).toBeLessThan(missMax);
+    const hits = await Promise.all(loaded.pods.map(({ register }) => valueOf(register, 'ton_limits_lease_hits_total')));
     expect(Math.min(...hits)).toBeGreaterThan(0);
-    await close();
   });
 
   it('the clocks of pods may differ by any time', async () => {
-    const { pods, keys, close } = await startPods(4, { url, skewsMs: [0, 30_000, -30_000, 15_000] });
-    expect(missedBy(await load(pods, 2000, () => 1, askWith(keys[0])), 25, 25)).toBeLessThan(missMax);
-    await close();
+    const skewsMs = [0, 30_000, -30_000, 15_000];
+    expect(missedBy(await loadShared(4, { url, skewsMs }, 2000, () => 1), 25, 25)).toBeLessThan(missMax);
   });
 
   it('two keys of one owner share one budget at every pod', async () => {
-    const { pods, keys, close } = await startPods(2, { url, rows: [{ owner: 'acme' }, { owner: 'acme' }] });
-    const ask = (pod: SharedPod) => askWith(keys[pods.indexOf(pod)])(pod);
-    expect(missedBy(await load(pods, 1000, () => 2, ask), 25, 25)).toBeLessThan(missMax);
-    await close();
+    const rows = [{ owner: 'acme' }, { owner: 'acme' }];
+    expect(missedBy(await loadShared(2, { url, rows }, 1000, () => 2), 25, 25)).toBeLessThan(missMax);
   });
 
   it('the networks of one IPv6 /48 count together over all pods, sixteen times the rate of one', async () => {
@@ -121,7 +116,7 @@ describe.skipIf(missing)('limits shared in Redis', () => {
       const decision = await askWith(keys[0])(pods[asked.indexOf(running[0] as Decision) === 0 ? 1 : 0] as SharedPod);
       return decision.allowed;
     };
-    await expect.poll(fromAnother, { timeout: 2000 }).toBe(true);
+    await expect.poll(fromAnother).toBe(true);
     expect((await askWith(keys[0])(pods[2] as SharedPod)).allowed).toBe(false);
     for (const decision of running) decision.release();
     await close();
@@ -136,17 +131,17 @@ describe.skipIf(missing)('limits shared in Redis', () => {
     await close();
   });
 
-  it('every pod refuses a revoked key within 2 s, and accepts it again once it is out of the set', async () => {
+  it('every pod refuses a revoked key, and accepts the key again once it is out of the set', async () => {
     const { pods, keys, ids, api, close } = await startPods(2, { url });
     expect((await askWith(keys[0])(pods[0] as SharedPod)).allowed).toBe(true);
     const client = new Redis(url);
     await client.sadd(`revoked:${api}`, ids[0] ?? '');
     for (const pod of pods) {
-      await expect.poll(() => askWith(keys[0])(pod), { timeout: 2000 }).toMatchObject({ code: 'unknown_key' });
+      await expect.poll(() => askWith(keys[0])(pod)).toMatchObject({ code: 'unknown_key' });
     }
     await client.srem(`revoked:${api}`, ids[0] ?? '');
     for (const pod of pods) {
-      await expect.poll(() => askWith(keys[0])(pod), { timeout: 2000 }).toMatchObject({ allowed: true });
+      await expect.poll(() => askWith(keys[0])(pod)).toMatchObject({ allowed: true });
     }
     client.disconnect();
     await close();
@@ -157,7 +152,7 @@ describe.skipIf(missing)('limits shared in Redis', () => {
     for (const pod of pods) await askWith(keys[0])(pod);
     const usage = () => (pods[0] as SharedPod).limits.usage({ key: keys[0], clientAddress: '192.0.2.1' });
     await expect
-      .poll(usage, { timeout: 8000, interval: 300 })
+      .poll(usage, { interval: 300 })
       .toMatchObject({ allowed: true, usage: { operations: { getAddressState: 2 }, refused: 0 } });
     await close();
   });

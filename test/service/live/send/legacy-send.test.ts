@@ -137,7 +137,7 @@ describe('a message that is sent again and again', () => {
     expect(() => legacy.sendRepeatedly(message.toBoc(), context)).not.toThrow();
   });
 
-  it('must be a message', () => {
+  it('a query that is no message is refused', () => {
     const { sent, legacy } = startSending();
     expect(() => legacy.sendRepeatedly(code.toBoc(), context)).toThrow(
       expect.objectContaining({ code: 'bad_message' }),

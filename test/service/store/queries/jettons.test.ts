@@ -90,7 +90,7 @@ describe('jetton masters', () => {
     expect(some).toBeGreaterThan(50);
   });
 
-  it('come with all that their rows hold', async () => {
+  it('jetton masters have all columns of their rows', async () => {
     const [row] = await findJettonMasters(
       reader,
       { addresses: [keyOf('master', 3)], admins: [] },

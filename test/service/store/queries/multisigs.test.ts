@@ -53,7 +53,7 @@ describe('multisigs', () => {
     expect(await multisigsOf({ wallets: [alice] }, { after: [2n], sort: 'desc' })).toEqual([30]);
   });
 
-  it('are those of whoever signs or proposes now', async () => {
+  it('a search by account finds the multisigs whose signers or proposers have the account now', async () => {
     await changeSigners([bob, keyOf(9), bob]);
     expect(await multisigsOf({ wallets: [keyOf(9)] })).toEqual([20]);
     expect(await multisigsOf({ wallets: [carol] })).toEqual([10]);

@@ -108,7 +108,7 @@ describe('no query of tokens reads a table whole', () => {
     ['of a wallet in a window of time', { wallets: [keyOf('wallet', 1)], ...window }, 'jetton_transfers_by_wallet'],
     ['of a jetton', { master: jettons[0] }, 'jetton_transfers_by_master'],
     ['of a jetton in a window of time', { master: jettons[0], ...window }, 'jetton_transfers_by_master_utime'],
-  ])('jetton transfers %s', async (_what, filter, wanted) => {
+  ])('no query of jetton transfers reads a table whole: %s', async (_what, filter, wanted) => {
     const plans = await planned.plansOf(
       pages.map((page) => () => findJettonTransfers(planned.reader, { ...everyTransfer, ...filter }, page)),
     );

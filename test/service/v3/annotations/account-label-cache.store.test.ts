@@ -105,7 +105,7 @@ describe('the cache of account labels', () => {
     }
   });
 
-  it('are not asked for again when only their balances change', async () => {
+  it('labels are not read again when only balances change', async () => {
     await change(setCode, stateOf(1, 1));
     await change(setMethods, [codeOf(1), codeOf(0), []]);
     const known = create();

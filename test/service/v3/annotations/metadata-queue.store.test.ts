@@ -70,7 +70,7 @@ describe('the queue of tokens whose words are to be fetched', () => {
     await made.store.transaction(({ query }) => query('TRUNCATE metadata_tasks'));
   });
 
-  it('is asked again for what could not be written, and nobody hears of it', async () => {
+  it('a task that cannot be written is dropped, and no caller sees an error', async () => {
     const broken = { ...made.store, transaction: () => Promise.reject(new Error('away')) };
     const failed = openQueue(broken);
     failed.want([item(8)]);

@@ -42,7 +42,7 @@ describe('packed traces', () => {
     );
   });
 
-  it('are smaller than what is in them', () => {
+  it('packed traces take less than a fifth of their JSON', () => {
     const text = JSON.stringify(Array.from({ length: 500 }, (_, lt) => ({ account: '0:00', lt })));
     expect(encodeTrace({ parts: [text], names })!.length).toBeLessThan(text.length / 5);
   });

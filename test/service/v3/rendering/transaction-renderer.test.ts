@@ -60,7 +60,7 @@ const namedIn = (views: readonly TransactionView[]): readonly string[] =>
 const balancesBefore = (views: readonly TransactionView[]) => views.map((view) => view.account_state_before?.balance);
 
 describe('transactions that are asked for again', () => {
-  it('are rendered whole as the first time, without their cells', async () => {
+  it('are told as the first time, all of it, and without their cells', async () => {
     const { writer, found } = createWriter();
     const first = await answer(writer, rows);
     expect(found).not.toContain(true);
@@ -112,7 +112,7 @@ describe('transactions that are asked for again', () => {
     expect(opened.accounts).toEqual(namedIn(views));
   });
 
-  it('show the states that became known in between', async () => {
+  it('tell the states that became known in between', async () => {
     const { writer } = createWriter();
     const before = await answer(writer, rows, new Map());
     const after = await answer(writer, rows);
@@ -120,7 +120,7 @@ describe('transactions that are asked for again', () => {
     expect(after.views).not.toEqual(before.views);
   });
 
-  it('have their own balance before until the state before is known, and then the whole state', async () => {
+  it('have the balance before that they tell themselves until the state before is known, and then all of it', async () => {
     const some = rows.filter(({ workchain }) => workchain === 0);
     const { writer } = createWriter();
     const whole = (await answer(createWriter().writer, some)).views;
@@ -136,7 +136,7 @@ describe('transactions that are asked for again', () => {
     expect((await answer(writer, some)).views).toEqual(whole);
   });
 
-  it('show the trace that they belong to', async () => {
+  it('transactions that are read again have the trace found since', async () => {
     const { writer } = createWriter();
     await answer(writer, rows);
     const other = Buffer.alloc(32, 7);
