@@ -51,7 +51,7 @@ export function keyAt(place: string, type = 'bytea'): string {
 }
 
 /** Same as `keyAt`, for an array of keys. */
-export function keysAt(place: string, type: 'bytea' | 'bigint' | 'boolean' = 'bytea'): string {
+export function keysAt(place: string, type: 'bytea' | 'bigint' | 'integer' | 'boolean' = 'bytea'): string {
   return keyAt(place, `${type}[]`);
 }
 

@@ -118,6 +118,21 @@ export function readWrittenTraces(
   );
 }
 
+/** Stored rendered traces among the given traces, each with at most so many messages. Uses the primary key. */
+export function readTracesOf(
+  store: StoreReader,
+  traceIds: readonly Uint8Array[],
+  messagesMax: readonly number[],
+  form: number,
+): Promise<readonly { readonly trace_id: Buffer; readonly packed: Buffer }[]> {
+  return store.read(
+    `SELECT w.trace_id, w.packed FROM unnest(${keysAt('$1')}, ${keysAt('$2', 'integer')}) AS wanted (id, messages_max)
+      JOIN written_traces w ON w.trace_id = wanted.id AND w.messages <= wanted.messages_max AND w.form = ${keyAt('$3', 'integer')}`,
+    [traceIds, messagesMax, form],
+    { statement: 'written_traces_up_to' },
+  );
+}
+
 /** Conditions on the end, and on the start of the page. `e` is the alias of the table that has the end. */
 function conditionsOf(
   filter: TraceFilter,

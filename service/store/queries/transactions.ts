@@ -62,12 +62,23 @@ export function withVersion(inner: string, order: string): string {
 /** Columns that `withVersion` needs of its inner query. */
 export const transactionColumns = columns;
 
-/** In the order of `transactionOrder`. */
+/** A transaction before its content is read. */
+export type TransactionPlace = Pick<FoundTransaction, 'hash' | 'lt' | 'account' | 'trace_id'>;
+
+/** Columns of a position, for transactions named `t`. */
+export const placeColumns = 't.hash, t.lt, t.account, t.trace_id';
+
+/** A transaction in a list; the order by time needs its time. */
+export type ListedTransaction = TransactionPlace & Pick<FoundTransaction, 'utime'>;
+
+const listColumns = `${placeColumns}, t.utime`;
+
+/** Positions in the order of `transactionOrder`. `readTransactionsAt` reads the transactions. */
 export async function findTransactions(
   store: StoreReader,
   filter: TransactionFilter,
   page: SortedPage & After,
-): Promise<readonly FoundTransaction[]> {
+): Promise<readonly ListedTransaction[]> {
   const window = await ltsOf(store, filter);
   if (window.from > window.to) return [];
   const { accounts = [], hashes = [] } = filter;
@@ -85,14 +96,10 @@ export async function findTransactions(
   const ofAccount = (at: string): string => `t.account = ${statement === undefined ? at : keyAt(at)}`;
   if (!several) conditions.when(keys[0] && Buffer.from(keys[0], 'hex'), ofAccount);
   if (hashes.length > 0) conditions.when(hashes, (at) => `t.hash = ${anyKeyAt(at)}`);
-  const inner = several
+  const sql = several
     ? fromEach(keys, order, conditions, page)
-    : `SELECT ${columns} FROM transactions t ${conditions.where()} ${order} ${statement === undefined ? pageOf(page) : pageAt(conditions, page)}`;
-  return store.read<FoundTransaction>(
-    withVersion(inner, order),
-    conditions.values,
-    statement === undefined ? {} : { statement },
-  );
+    : `SELECT ${listColumns} FROM transactions t ${conditions.where()} ${order} ${statement === undefined ? pageOf(page) : pageAt(conditions, page)}`;
+  return store.read<ListedTransaction>(sql, conditions.values, statement === undefined ? {} : { statement });
 }
 
 /** Rows of the first pages of a list of all transactions. Later pages are planned for their own length. */
@@ -102,12 +109,11 @@ const FIRST_ROWS = 2000;
  * A page of all transactions. The planner takes some milliseconds for the partitions of some years, so the statement has a name. It sees
  * the bound of the inner list in place of the page, which it could not estimate. The inner list is read no further than the page goes.
  */
-function readFirst(store: StoreReader, order: string, page: SortedPage): Promise<readonly FoundTransaction[]> {
+function readFirst(store: StoreReader, order: string, page: SortedPage): Promise<readonly ListedTransaction[]> {
   const conditions = createConditions();
-  const first = `SELECT ${columns} FROM transactions t ${order} LIMIT ${FIRST_ROWS}`;
-  const inner = `SELECT ${columns} FROM (${first}) t ${order} ${pageAt(conditions, page)}`;
-  const statement = `transactions_${page.sort}`;
-  return store.read<FoundTransaction>(withVersion(inner, order), conditions.values, { statement });
+  const first = `SELECT ${listColumns} FROM transactions t ${order} LIMIT ${FIRST_ROWS}`;
+  const sql = `SELECT ${listColumns} FROM (${first}) t ${order} ${pageAt(conditions, page)}`;
+  return store.read<ListedTransaction>(sql, conditions.values, { statement: `transactions_${page.sort}` });
 }
 
 /**
@@ -124,8 +130,8 @@ function fromEach(keys: readonly string[], order: string, conditions: Conditions
   const at = conditions.place(keys.map((key) => Buffer.from(key, 'hex')));
   conditions.and('t.account = a.key');
   const each = pageOf({ limit: page.limit + page.offset, offset: 0 });
-  const rows = `SELECT ${columns} FROM transactions t ${conditions.where()} ${order} ${each}`;
-  return `SELECT ${columns} FROM unnest(${at}::bytea[]) a(key) CROSS JOIN LATERAL (${rows}) t ${order} ${pageOf(page)}`;
+  const rows = `SELECT ${listColumns} FROM transactions t ${conditions.where()} ${order} ${each}`;
+  return `SELECT ${listColumns} FROM unnest(${at}::bytea[]) a(key) CROSS JOIN LATERAL (${rows}) t ${order} ${pageOf(page)}`;
 }
 
 /**
@@ -176,12 +182,6 @@ async function ltsOf(store: StoreReader, filter: TransactionFilter): Promise<LtW
   ]);
   return intersect(given, intersect(times, blocks));
 }
-
-/** A transaction before its content is read. */
-export type TransactionPlace = Pick<FoundTransaction, 'hash' | 'lt' | 'account' | 'trace_id'>;
-
-/** Columns of a position, for transactions named `t`. */
-export const placeColumns = 't.hash, t.lt, t.account, t.trace_id';
 
 /** Transactions at some positions, in no order. Uses the index on hash, in the partitions of their lts. */
 export async function readTransactionsAt(

@@ -10,6 +10,7 @@ import {
   findTransactionsByHash,
   transactionOrder,
   type FoundTransaction,
+  type ListedTransaction,
   type SortedPage,
   type TransactionFilter,
 } from '#service/store/queries/transactions.ts';
@@ -83,7 +84,7 @@ export function transactionOperations({ books, writer }: TransactionOperationsDe
       sameForBlock: isNewestPage,
       handle: async (values, context) => {
         if (values.mcSeqno !== undefined) await requireIndexed(context.store, values.mcSeqno);
-        return answer(await writer.open(await readList(values, values, context), context.store), context);
+        return answer(await writer.openAt(await readList(values, values, context), context.store), context);
       },
     }),
     defineV3Operation({
@@ -96,7 +97,7 @@ export function transactionOperations({ books, writer }: TransactionOperationsDe
       flat: true,
       handle: async ({ seqno: mcSeqno = 0, ...part }, context) => {
         await requireIndexed(context.store, mcSeqno);
-        return answer(await writer.open(await readList({ mcSeqno }, part, context), context.store), context);
+        return answer(await writer.openAt(await readList({ mcSeqno }, part, context), context.store), context);
       },
     }),
     byMessage(writer, answer),
@@ -109,7 +110,7 @@ function readList(
   filter: TransactionFilter,
   part: SortedPage & CursorValues,
   context: V3Context,
-): Promise<readonly FoundTransaction[]> {
+): Promise<readonly ListedTransaction[]> {
   const order = { list: 'transactions', order: transactionOrder(filter, part) };
   return readPage(order, part, context, (after) => findTransactions(context.store, filter, { ...part, after }));
 }

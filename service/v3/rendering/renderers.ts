@@ -3,8 +3,9 @@ import type { Registry } from 'prom-client';
 import { createJsonCache, type JsonCacheDependencies } from './json-cache.ts';
 import { createTraceCache } from './trace-cache.ts';
 import { createMessageRenderer, type CachedEnds, type MessageRenderer } from './message-renderer.ts';
-import { createWritingMetrics, type CacheKind, type CacheMetrics } from '../metrics.ts';
+import { createWritingMetrics, type CacheMetrics } from '../metrics.ts';
 import type { StoredTrace } from './trace-codec.ts';
+import { storedTransactions } from './stored-transactions.ts';
 import { createTraceRenderer, type TraceRenderer } from './trace-renderer.ts';
 import {
   createTransactionRenderer,
@@ -53,22 +54,27 @@ export function createRenderers(
   { register, metrics, threads, random }: RenderersDependencies,
 ): Renderers {
   const room = (bytes: number) => ({ bytesMax: Math.ceil(bytes * cachePart) });
-  const counting = (kind: CacheKind): JsonCacheDependencies => ({
-    counted: (isCached) => metrics.counted(kind, isCached ? 'kept' : 'made'),
-  });
-  const transactions = createJsonCache<CachedNames>(room(transactionBytesMax), counting('transactions'));
-  const messages = createJsonCache<CachedEnds>(room(messageBytesMax), counting('messages'));
-  // Traces are counted elsewhere: there the stored traces are known.
+  const counting: JsonCacheDependencies = {
+    counted: (isCached) => metrics.counted('messages', isCached ? 'kept' : 'made'),
+  };
+  // Transactions and traces are counted elsewhere: there the stored ones are known.
   const uncounted: JsonCacheDependencies = { counted: () => {} };
+  const transactions = createJsonCache<CachedNames>(room(transactionBytesMax), uncounted);
+  const messages = createJsonCache<CachedEnds>(room(messageBytesMax), counting);
   const traces = createJsonCache<StoredTrace>(room(traceBytesMax), uncounted);
   const packedTraces = createJsonCache<StoredTrace>(room(packedTraceBytesMax), uncounted);
   const { written } = createWritingMetrics(register);
   metrics.holds('transactions', transactions.bytes);
   metrics.holds('messages', messages.bytes);
   metrics.holds('traces', () => traces.bytes() + packedTraces.bytes());
-  const writer = createTransactionRenderer({ texts: transactions, threads, written });
+  const rendering: TransactionRendererDependencies = {
+    texts: transactions,
+    threads,
+    written,
+    counted: (outcome, count) => metrics.counted('transactions', outcome, count),
+  };
   return {
-    transactions: writer,
+    transactions: createTransactionRenderer({ ...rendering, stored: storedTransactions }),
     messages: createMessageRenderer(messages),
     traces: createTraceRenderer({
       cache: createTraceCache({
@@ -77,7 +83,8 @@ export function createRenderers(
         random,
         counted: (outcome, count) => metrics.counted('traces', outcome, count),
       }),
-      transactions: writer,
+      // Stored traces are looked up whole.
+      transactions: createTransactionRenderer(rendering),
     }),
   };
 }

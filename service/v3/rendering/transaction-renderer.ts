@@ -14,8 +14,10 @@ import {
   type TransactionPlace,
 } from '#service/store/queries/transactions.ts';
 import { V3Error } from '../request/errors.ts';
+import type { CacheOutcome } from '../metrics.ts';
 import { scheduleRendering, type RenderScheduler } from './render-scheduler.ts';
 import type { CachedJson, JsonCache } from './json-cache.ts';
+import type { StoredTransactions } from './stored-transactions.ts';
 import { viewBytes } from '../request/scalars.ts';
 import { assembleTransaction, indexedMarks, readStates, type NewlyRendered } from './assemble-transaction.ts';
 import { withStateBefore } from '../views/state-before.ts';
@@ -27,12 +29,8 @@ export type TransactionRenderer = {
    * @param messagesBeside messages of other transactions in the answer; default none
    * @throws V3Error 413 for too many messages
    */
-  open(
-    rows: readonly FoundTransaction[],
-    reader: Pick<StoreReader, 'signal'>,
-    messagesBeside?: number,
-  ): Promise<OpenedTransactions>;
-  /** Same as `open`: cached transactions need no read. */
+  open(rows: readonly FoundTransaction[], reader: StoreReader, messagesBeside?: number): Promise<OpenedTransactions>;
+  /** Same as `open`: cached and stored transactions need no read. */
   openAt(places: readonly TransactionPlace[], reader: StoreReader): Promise<OpenedTransactions>;
 };
 
@@ -51,14 +49,23 @@ const MESSAGES_MAX = 30_000;
 
 export type TransactionRendererDependencies = Pick<RenderScheduler, 'threads' | 'written'> & {
   readonly texts: JsonCache<CachedNames>;
+  /** Absent, transactions that are not cached are rendered. */
+  readonly stored?: StoredTransactions | undefined;
+  /** Called for each look-up. */
+  readonly counted?: ((outcome: CacheOutcome, transactions: number) => void) | undefined;
 };
 
-export function createTransactionRenderer({ texts, ...writing }: TransactionRendererDependencies): TransactionRenderer {
+export function createTransactionRenderer({
+  texts,
+  stored,
+  counted,
+  ...writing
+}: TransactionRendererDependencies): TransactionRenderer {
   return {
-    open: async (rows, { signal }, messagesBeside = 0) =>
-      openFound(await mapInSlices(rows, findWritten, createTimeSlice(signal)), signal, messagesBeside),
+    open: async (rows, reader, messagesBeside = 0) =>
+      openFound(await findWritten(rows, reader), reader.signal, messagesBeside),
     async openAt(places, reader) {
-      const found = await mapInSlices(places, findWritten, createTimeSlice(reader.signal));
+      const found = await findWritten(places, reader);
       const rows = await readTransactionsAt(
         reader,
         found.flatMap((one) => ('row' in one ? [one.row] : [])),
@@ -73,9 +80,32 @@ export function createTransactionRenderer({ texts, ...writing }: TransactionRend
     },
   };
 
-  function findWritten<R extends TransactionPlace>(row: R): CachedJson<CachedNames> | Unwritten<R> {
-    const key = keyOf(row);
-    return texts.get(key) ?? { key, row };
+  async function findWritten<R extends TransactionPlace>(
+    rows: readonly R[],
+    reader: StoreReader,
+  ): Promise<readonly (CachedJson<CachedNames> | Unwritten<R>)[]> {
+    const { signal } = reader;
+    const findCached = (row: R): CachedJson<CachedNames> | Unwritten<R> => {
+      const key = keyOf(row);
+      return texts.get(key) ?? { key, row };
+    };
+    const found = await mapInSlices(rows, findCached, createTimeSlice(signal));
+    const left = found.flatMap((one) => ('row' in one ? [one.row] : []));
+    const cut = left.length === 0 ? undefined : await stored?.find(left, reader);
+    counted?.('kept', found.length - left.length);
+    counted?.('stored', cut?.size ?? 0);
+    counted?.('made', left.length - (cut?.size ?? 0));
+    if (cut === undefined) return found;
+    return mapInSlices(
+      found,
+      (one) => {
+        const cached = 'row' in one ? cut.get(hashKey(one.row.hash)) : undefined;
+        if (cached === undefined || !('row' in one)) return one;
+        texts.keep(one.key, { parts: [cached.text], names: cached.names });
+        return cached;
+      },
+      createTimeSlice(signal),
+    );
   }
 
   async function openFound(

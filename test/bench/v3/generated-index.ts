@@ -11,7 +11,7 @@ import { loadTemplates } from './templates.ts';
 export const transactionsOfTrace = 5;
 export const transactionsOfBlock = 150;
 /** Half a year of mainnet between the first and the last of 5,000,000. */
-const ltsOfTransaction = 4_000_000n;
+export const ltsOfTransaction = 4_000_000n;
 export const firstLt = 40_000_000_000_000n;
 export const firstUtime = 1_750_000_000;
 /** In one second. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,9 +12,53 @@ import { startNetwork } from '#test/support/api-processes.ts';
 import { projectRoot } from '#test/support/service-flags.ts';
 import { startService, type ServiceProcess } from '#test/support/service-process.ts';
 import type { BenchResult } from '../bench.ts';
+import { firstLt, ltsOfTransaction, transactionsOfBlock } from './generated-index.ts';
+
+/** Path of a request of a kind, by its number among them. */
+type PathOf = (turn: number, index: Drawn) => string;
+
+/** Transactions of the generated index. */
+type Drawn = { readonly transactions: number };
+
+/** The same numbers in each run. */
+function drawn(turn: number, below: number): number {
+  return createHash('sha256').update(`draw ${turn}`).digest().readUInt32BE() % below;
+}
+
+const ltOf = (place: number): bigint => firstLt + BigInt(place) * ltsOfTransaction;
+
+/** Accounts with some hundred transactions and more. */
+const BUSY_ACCOUNTS = 100;
+
+function accountAt(place: number): string {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigInt64BE(BigInt(place));
+  return `0:${createHash('sha256').update(bytes).digest('hex')}`;
+}
+
+const messageAt = (place: number): string => createHash('sha256').update(`m${place}`).digest('hex');
+
+/** Requests for other transactions each time: no cache has them. */
+const drawnKinds: Readonly<Record<string, PathOf>> = {
+  '10 drawn transactions': (turn, { transactions }) =>
+    `transactions?limit=10&sort=asc&start_lt=${ltOf(drawn(turn, transactions - 10))}`,
+  '100 drawn transactions': (turn, { transactions }) =>
+    `transactions?limit=100&sort=asc&start_lt=${ltOf(drawn(turn, transactions - 100))}`,
+  '100 transactions of a drawn block': (turn, { transactions }) =>
+    `transactionsByMasterchainBlock?limit=100&seqno=${1 + drawn(turn, Math.floor(transactions / transactionsOfBlock))}`,
+  '100 drawn transactions of an account': (turn, { transactions }) =>
+    `transactions?limit=100&sort=asc&account=${accountAt(1 + (turn % BUSY_ACCOUNTS))}&start_lt=${ltOf(drawn(turn, Math.floor(transactions * 0.8)))}`,
+  'transaction of a drawn message': (turn, { transactions }) =>
+    `transactionsByMessage?msg_hash=${messageAt(drawn(turn, transactions))}`,
+  '20 drawn messages': (turn, { transactions }) =>
+    `messages?limit=20&sort=asc&start_lt=${ltOf(drawn(turn, transactions - 20))}`,
+  '20 drawn traces': (turn, { transactions }) =>
+    `traces?limit=20&sort=asc&start_lt=${ltOf(drawn(turn, transactions - 200))}`,
+};
 
 /** Requests that are made each time come first: their code is then compiled for the others in every version. */
-const kinds: Readonly<Record<string, string>> = {
+const kinds: Readonly<Record<string, string | PathOf>> = {
+  ...drawnKinds,
   '20 transactions of an asked workchain': 'transactions?limit=20&workchain=0',
   '20 messages': 'messages?limit=20',
   masterchainInfo: 'masterchainInfo',
@@ -76,9 +121,11 @@ export async function measureHttp(
       contenders.push({ name, service, pool: new Pool(service.url, { connections: Math.max(...CALLERS) }) });
     }
     const results: BenchResult[] = [];
-    for (const [kind, path] of Object.entries(kinds).filter(([name]) => wanted.test(name))) {
-      for (const { pool } of contenders) await askAll(pool, path, WARM_UP, Math.max(...CALLERS));
-      await checkEqual(contenders, path);
+    const index = { transactions: await countTransactions(store) };
+    for (const [kind, given] of Object.entries(kinds).filter(([name]) => wanted.test(name))) {
+      const path = (turn: number): string => (typeof given === 'string' ? given : given(turn, index));
+      for (const { pool } of contenders) await askAll(pool, path, { from: 0, to: WARM_UP }, Math.max(...CALLERS));
+      for (let turn = 0; turn < CHECKED; turn++) await checkEqual(contenders, path(turn));
       for (const callers of CALLERS) results.push(...(await measureKind(store, contenders, { kind, path, callers })));
     }
     return results;
@@ -90,16 +137,26 @@ export async function measureHttp(
   }
 }
 
+/** Answers that are compared before a kind is measured. */
+const CHECKED = 20;
+
+async function countTransactions(store: Store): Promise<number> {
+  const [last] = await store.read<{ lt: bigint }>('SELECT max(lt) AS lt FROM transactions');
+  return Number((last!.lt - firstLt) / ltsOfTransaction) + 1;
+}
+
 async function measureKind(
   store: Store,
   contenders: readonly Contender[],
-  { kind, path, callers }: { readonly kind: string; readonly path: string; readonly callers: number },
+  { kind, path, callers }: { readonly kind: string; readonly path: (turn: number) => string; readonly callers: number },
 ): Promise<BenchResult[]> {
+  const first = WARM_UP + CALLERS.indexOf(callers as 1) * ROUNDS * REQUESTS;
   const totals = new Map<string, Spent>();
   for (let round = 0; round < ROUNDS; round++) {
     for (const { name, service, pool } of contenders) {
       const before = await cpuOfAll(service, store);
-      await askAll(pool, path, REQUESTS, callers);
+      const from = first + round * REQUESTS;
+      await askAll(pool, path, { from, to: from + REQUESTS }, callers);
       const spent = spentSince(before, await cpuOfAll(service, store), service);
       const { server, postgres } = totals.get(name) ?? { server: 0, postgres: 0 };
       totals.set(name, { server: server + spent.server, postgres: postgres + spent.postgres });
@@ -123,10 +180,15 @@ const msOf = (nanoseconds: number): number => nanoseconds / 1e6 / (REQUESTS * RO
 
 const both = ({ server, postgres }: Spent): number => server + postgres;
 
-async function askAll(pool: Pool, path: string, requests: number, callers: number): Promise<void> {
-  let left = requests;
+async function askAll(
+  pool: Pool,
+  path: (turn: number) => string,
+  { from, to }: { readonly from: number; readonly to: number },
+  callers: number,
+): Promise<void> {
+  let turn = from;
   const call = async (): Promise<void> => {
-    while (left-- > 0) await ask(pool, path);
+    while (turn < to) await ask(pool, path(turn++));
   };
   await Promise.all(Array.from({ length: callers }, call));
 }

@@ -9,6 +9,7 @@ import { readTokens } from '#service/store/queries/metadata.ts';
 import { findTakenMessages } from '#service/store/queries/pending.ts';
 import {
   findTransactionsOfTraces,
+  readTracesOf,
   readTransactionNames,
   readTransactionsOfMessages,
   readWrittenTraces,
@@ -80,6 +81,7 @@ it('what asks by keys keeps its plan, although each call has a single one', asyn
       readCodeMethods(store, [hash]),
       readTokens(store, { accounts: [account], balances: [account], since: 1n }),
       readWrittenTraces(store, [trace_id], 1),
+      readTracesOf(store, [trace_id], [32], 1),
     ]);
   }
   const kept = await store.read<{ name: string; generic_plans: bigint }>(
@@ -115,6 +117,7 @@ it('what asks by keys keeps its plan, although each call has a single one', asyn
     'transactions_of_messages',
     'transactions_of_traces',
     'written_traces',
+    'written_traces_up_to',
     ...inOrder.flatMap((name) => [`${name}_asc`, `${name}_desc`]),
   ];
   expect(kept.map(({ name }) => name)).toEqual(names.toSorted());

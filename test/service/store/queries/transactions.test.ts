@@ -4,7 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { assembleTraces } from '#service/indexer/traces/assembly.ts';
 import { accountOfKey } from '#service/store/account-key.ts';
 import { migrate } from '#service/store/migrate.ts';
-import { findTransactions, type SortedPage, type TransactionFilter } from '#service/store/queries/transactions.ts';
+import {
+  findTransactions,
+  readTransactionsAt,
+  type SortedPage,
+  type TransactionFilter,
+} from '#service/store/queries/transactions.ts';
 import type { BlockRow, TransactionRow } from '#service/store/tables.ts';
 import { createWriter } from '#service/store/writer.ts';
 import { createRecordedIndex, recordedRows } from '#test/support/recorded-index.ts';
@@ -149,7 +154,10 @@ describe('transactions', () => {
 
   it("know the version of their block's rules, in an index of before that of its software", async () => {
     const reader = { read: (sql: string, values: readonly unknown[]) => index.store.read(sql, values) };
-    const newest = () => findTransactions(reader as never, {}, { limit: 1, offset: 0, sort: 'desc' });
+    const newest = async () => {
+      const places = await findTransactions(reader as never, {}, { limit: 1, offset: 0, sort: 'desc' });
+      return readTransactionsAt(reader as never, places);
+    };
     const [shown] = await newest();
     const block = blocks.find(
       ({ workchain, shard, seqno }) =>
