@@ -1,15 +1,16 @@
-import { Address, beginCell, contractAddress, internal, type MessageRelaxed } from '@ton/core';
+import { Address, beginCell, Cell, contractAddress, internal, loadMessage, type MessageRelaxed } from '@ton/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { migrate } from '#service/store/migrate.ts';
 import { shownIn, transactionsIn, type ShownTrace } from '#test/service/emulate/emulate-under-test.ts';
+import { post } from '#test/service/http/requests.ts';
 import { untilIndexed } from '#test/service/indexer/index-under-test.ts';
 import { startApiOver, type ApiUnderTest } from '#test/support/api.ts';
 import { openEmulateClient, type EmulateClient } from '#test/support/emulate-client.ts';
 import { startForkedNetwork, type ForkedNetwork } from '#test/support/forked-network.ts';
 import { jettonOrder } from '#test/support/jetton-order.ts';
 import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
-import type { TestWallet } from '#test/support/wallet.ts';
+import { transfer, type TestWallet } from '#test/support/wallet.ts';
 
 const raw = (address: Address): string => address.toRawString().toUpperCase();
 
@@ -34,9 +35,12 @@ describe('an emulation with an index', () => {
   });
 
   async function emulate(wallet: TestWallet, message: MessageRelaxed): Promise<ShownTrace> {
-    const boc = wallet.send(0, [message]).toString('base64');
+    return emulateBoc(wallet.send(0, [message]));
+  }
+
+  async function emulateBoc(boc: Buffer): Promise<ShownTrace> {
     const flags = { with_actions: true, include_address_book: true, include_metadata: true };
-    return shownIn(await client.post('emulateTrace', { boc, ...flags }));
+    return shownIn(await client.post('emulateTrace', { boc: boc.toString('base64'), ...flags }));
   }
 
   it('has interfaces of the accounts as the trace leaves them', async () => {
@@ -92,4 +96,40 @@ describe('an emulation with an index', () => {
     });
     expect(await found.json()).toMatchObject({ jetton_masters: [] });
   });
+
+  it('has the fees that estimateFee of v2 and of v3 gives for the message', async () => {
+    const w3 = forked.wallet('w3');
+    const order = jettonOrder(forked.address('jetton_wallet_w3'), { to: w3.address, amount: 5n, back: w3.address });
+    const payments = [1, 2, 3].map((value) => transfer(forked.wallet('w2').address, BigInt(value)));
+    for (const messages of [[transfer(forked.wallet('w1').address, 1_000_000n)], [order, ...payments]]) {
+      const boc = w3.send(0, messages);
+      const shown = await emulateBoc(boc);
+      const { description, total_fees: total } = shown.transactions[shown.trace.tx_hash] as unknown as Charged;
+      const { storage_ph: storage, compute_ph: compute, action } = description;
+      const [storageFee, gasFee] = [Number(storage.storage_fees_collected), Number(compute.gas_fees)];
+      const emulated = {
+        in_fwd_fee: Number(total) - storageFee - gasFee - Number(action.total_action_fees),
+        storage_fee: storageFee,
+        gas_fee: gasFee,
+        fwd_fee: Number(action.total_fwd_fees),
+      };
+      const body = loadMessage(Cell.fromBoc(boc)[0]!.beginParse()).body.toBoc().toString('base64');
+      const call = { address: raw(w3.address), body, ignore_chksig: false };
+      const { result } = (await api.post('estimateFee', call)).body as { result: { source_fees: object } };
+      const url = `${api.api.url}/api/v3/estimateFee`;
+      const v3 = await post(url, JSON.stringify(call), { 'x-api-key': api.key });
+      expect(result.source_fees).toEqual({ '@type': 'fees', ...emulated });
+      expect(v3.body['source_fees']).toEqual(emulated);
+    }
+  });
 });
+
+/** Fees in a transaction of an answer. */
+type Charged = {
+  readonly total_fees: string;
+  readonly description: {
+    readonly storage_ph: { readonly storage_fees_collected: string };
+    readonly compute_ph: { readonly gas_fees: string };
+    readonly action: { readonly total_fwd_fees: string; readonly total_action_fees: string };
+  };
+};
