@@ -2,6 +2,7 @@ import { formatRawAddress } from '../decode/address.ts';
 import { BitWriter } from '../decode/bit-writer.ts';
 import type { Boc } from '../decode/boc.ts';
 import { createCellStore } from '../decode/cell-store.ts';
+import { createPlainBocWriter } from '../decode/plain-boc.ts';
 import type { CellStore } from '../decode/cell-store.ts';
 import { readAccount, storeAccount } from '../decode/tlb/account.ts';
 import type { AccountState } from '../decode/tlb/account.ts';
@@ -10,7 +11,7 @@ import type { AccountId } from '../live/accounts/accounts.ts';
 import type { ChainSnapshot, SimulatedAccounts } from '../live/contracts/chain-snapshot.ts';
 import { createTimeSlice } from '../runtime/time-slice.ts';
 import type { TimeSlice } from '../runtime/time-slice.ts';
-import { writeStoredShardAccount } from '../tvm/shard-account.ts';
+import { storeShardAccount } from '../tvm/shard-account.ts';
 import { openShardAccount } from './account-state.ts';
 import { importInSlices } from '../live/accounts/paced-cells.ts';
 
@@ -69,7 +70,7 @@ async function overrideAccount(
     state: overrideState(store, known?.state ?? { kind: 'uninit' }, { code, data, imported }),
   });
   await timeSlice.pause();
-  return writeStoredShardAccount(store, account, lastTransaction);
+  return createPlainBocWriter(store)(storeShardAccount(store, account, lastTransaction));
 }
 
 type Replacing = {

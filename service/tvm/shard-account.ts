@@ -20,13 +20,10 @@ export function writeShardAccount(
   const store = createCellStore();
   const cell =
     account === undefined ? new BitWriter().bit(false).finish(store) : store.import(account.table, account.cell);
-  return writeStoredShardAccount(store, cell, { hash, lt });
+  return writeBoc(store, [storeShardAccount(store, cell, { hash, lt })], { crc32c: true });
 }
 
-/**
- * `ShardAccount` of an account that is in the store already, as a bag of cells.
- * @param account cell of `Account`
- */
-export function writeStoredShardAccount(store: CellStore, account: number, { hash, lt }: LastTransaction): Buffer {
-  return writeBoc(store, [new BitWriter().ref(account).bytes(hash).int(lt, 64).finish(store)], { crc32c: true });
+/** Puts the `ShardAccount` of an account of the store into the store. @param account cell of `Account` */
+export function storeShardAccount(store: CellStore, account: number, { hash, lt }: LastTransaction): number {
+  return new BitWriter().ref(account).bytes(hash).int(lt, 64).finish(store);
 }

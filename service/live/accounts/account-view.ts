@@ -2,6 +2,7 @@ import type { BlockId } from '#service/decode/block-id.ts';
 import { CellSlice } from '#service/decode/cell-slice.ts';
 import type { CellTable } from '#service/decode/cell-table.ts';
 import { writeBoc } from '#service/decode/boc-writer.ts';
+import { createPlainBocWriter } from '#service/decode/plain-boc.ts';
 import { readAccount } from '#service/decode/tlb/account.ts';
 import type { AccountState } from '#service/decode/tlb/account.ts';
 import { listExtraCurrencies } from '#service/decode/tlb/currency-collection.ts';
@@ -38,7 +39,12 @@ const noState = { balance: 0n, extraCurrencies: [], stateHash: null };
  * In a workchain without shards this holds as of the masterchain block.
  * @throws DecodeError when the account's cells are no `Account`
  */
-export function viewAccount(account: AccountId, pinned: PinnedBlock, { shard, entry }: FoundAccount): AccountView {
+export function viewAccount(
+  account: AccountId,
+  pinned: PinnedBlock,
+  { shard, entry }: FoundAccount,
+  writer: BagWriterOf = writerOfNode,
+): AccountView {
   const place = {
     account,
     masterchainBlock: pinned.block,
@@ -48,11 +54,11 @@ export function viewAccount(account: AccountId, pinned: PinnedBlock, { shard, en
   const state = entry && readAccount(entry.table, entry.cell);
   const lastTransaction = entry ? { lt: entry.lastTransactionLt, hash: entry.lastTransactionHash } : noTransaction;
   if (entry === undefined || state === undefined) {
-    return { ...place, ...viewState(undefined, undefined), ...noState, lastTransaction };
+    return { ...place, ...noContract, ...noState, lastTransaction };
   }
   return {
     ...place,
-    ...viewState(state.state, entry.table),
+    ...viewState(state.state, writer(entry.table)),
     balance: state.balance.grams,
     extraCurrencies: listExtraCurrencies(entry.table, state.balance.extra),
     stateHash: entry.table.hash(entry.cell, 0),
@@ -75,20 +81,23 @@ export async function viewSimulated(
   const cell = slice.ref();
   const lastTransactionHash = slice.bytes(32);
   const lastTransactionLt = slice.uint64();
-  return viewAccount(account, pinned, {
-    shard: undefined,
-    entry: { table, cell, lastTransactionHash, lastTransactionLt },
-  });
+  const entry = { table, cell, lastTransactionHash, lastTransactionLt };
+  // No caller sees these bags, so the order of their cells is free.
+  return viewAccount(account, pinned, { shard: undefined, entry }, createPlainBocWriter);
 }
 
 type StateView = Pick<LiveAccount, 'state' | 'code' | 'data' | 'frozenHash'>;
 
-function viewState(state: AccountState | undefined, table: CellTable | undefined): StateView {
-  if (state?.kind === 'frozen') return { state: 'frozen', code: null, data: null, frozenHash: state.stateHash };
-  if (state?.kind !== 'active' || table === undefined) {
-    return { state: 'uninitialized', code: null, data: null, frozenHash: null };
-  }
-  const boc = (cell: number | undefined): Buffer | null =>
-    cell === undefined ? null : writeBoc(table, [cell], { crc32c: true });
+/** Writer of bags of cells of a table. */
+type BagWriterOf = (table: CellTable) => (root: number) => Buffer;
+
+const writerOfNode: BagWriterOf = (table) => (root) => writeBoc(table, [root], { crc32c: true });
+
+const noContract: StateView = { state: 'uninitialized', code: null, data: null, frozenHash: null };
+
+function viewState(state: AccountState, write: (root: number) => Buffer): StateView {
+  if (state.kind === 'frozen') return { state: 'frozen', code: null, data: null, frozenHash: state.stateHash };
+  if (state.kind !== 'active') return noContract;
+  const boc = (cell: number | undefined): Buffer | null => (cell === undefined ? null : write(cell));
   return { state: 'active', code: boc(state.init.code), data: boc(state.init.data), frozenHash: null };
 }
