@@ -11,8 +11,8 @@ import type { DesiredObject, References, Release } from './references.ts';
 type Rule = Readonly<Record<string, unknown>>;
 type Address = { readonly host: string; readonly port: number };
 
-/** Usual ports of Redis and Postgres. Their URLs are secrets that the operator does not read. Other ports need an additional policy. */
-const redisPorts = [REDIS_PORT, 6380] as const;
+/** Usual ports of Redis, its Sentinels and Postgres. Their URLs are secrets that the operator does not read. Other ports need an additional policy. */
+const redisPorts = [REDIS_PORT, 6380, 26_379] as const;
 const postgresPorts = [5432, 6432] as const;
 
 const anywhere = [{ ipBlock: { cidr: '0.0.0.0/0' } }, { ipBlock: { cidr: '::/0' } }] as const;

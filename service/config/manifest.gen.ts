@@ -148,14 +148,14 @@ export type TonApi = {
     readonly rateLimits: {
       /** The Redis that counts. Exactly one of secretRef and embedded. */
       readonly redis: {
-        /** Secret with the connection URL. */
+        /** Secret with the connection URL: redis:// or rediss://, with +cluster or +sentinel after the scheme for several nodes. */
         readonly secretRef?: {
           /** Name of the Secret, in the same namespace. */
           readonly name: string;
           /** Key in the Secret's data. */
           readonly key: string;
         };
-        /** Authorities that sign the certificate of Redis, instead of the public authorities. The URL is rediss:// or rediss+cluster://. A change of the certificates needs no restart. */
+        /** Authorities that sign the certificate of Redis, instead of the public authorities. The URL is rediss://, rediss+cluster:// or rediss+sentinel://. A change of the certificates needs no restart. */
         readonly caBundle?: {
           /** Secret with certificates in PEM. */
           readonly secretRef?: {

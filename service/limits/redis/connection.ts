@@ -2,7 +2,7 @@ import { Cluster, Redis } from 'ioredis';
 
 import { untrustedCertificate } from '#service/tls/untrusted-certificate.ts';
 
-/** Client of one Redis or of a cluster, with the same few commands. */
+/** Client of one Redis, which Sentinels may name, or of a cluster, with the same few commands. */
 export type Connection = Redis | Cluster;
 
 /** Address of a Redis. */
@@ -18,27 +18,28 @@ export type ConnectionOptions = RedisServer & {
   readonly retryMs: () => number;
 };
 
-/** Form of the URL of a single Redis. The URL of a cluster names several of its nodes, separated by commas. */
+/**
+ * Forms of the URL of a single Redis, of a cluster, and of a Redis behind Sentinels. A cluster has several nodes, separated by commas.
+ * So has a set of Sentinels, with the name of the primary after them and their own login in the query.
+ */
 const single = /^rediss?:\/\/./;
-const cluster = /^(rediss?)\+cluster:\/\/(?:([^/@]*)@)?([^/@]+)\/?$/;
+const several = /^(rediss?)\+(cluster|sentinel):\/\/(?:([^/@?]*)@)?([^/@?]+)(?:\/([^/?]*))?(?:\?(.*))?$/;
 
-const DEFAULT_PORT = 6379;
+const DEFAULT_PORTS = { cluster: 6379, sentinel: 26_379 } as const;
 
 /** Milliseconds in which a node must accept a connection, else it counts as unreachable. */
 const CONNECT_TIMEOUT_MS = 1000;
 
 /** Returns the problem of a URL; undefined when it is valid. The problem does not quote the text, which may contain a password. */
 export function redisUrlProblem(url: string): string | undefined {
-  const nodes = cluster.exec(url)?.[3];
-  if (nodes !== undefined && nodes.split(',').every((node) => nodeOf(node) !== undefined)) return undefined;
-  if (single.test(url) && URL.canParse(url)) return undefined;
-  return 'expected redis://…, rediss://…, or redis+cluster://host:port,host:port (rediss+cluster with TLS)';
+  if (serversOf(url) !== undefined || (single.test(url) && URL.canParse(url))) return undefined;
+  return 'expected redis://…, redis+cluster://host:port,host:port, or redis+sentinel://host:port,host:port/NAME; rediss with TLS';
 }
 
 /** Returns a problem if authorities are given for a URL without encryption; else undefined. */
 export function redisTlsProblem({ url, ca }: RedisServer): string | undefined {
-  if (ca === undefined || /^rediss(?:\+cluster)?:/.test(url)) return undefined;
-  return 'expected rediss:// or rediss+cluster://, because spec.rateLimits.redis.caBundle is given';
+  if (ca === undefined || /^rediss(?:\+cluster|\+sentinel)?:/.test(url)) return undefined;
+  return 'expected rediss://, rediss+cluster:// or rediss+sentinel://, because spec.rateLimits.redis.caBundle is given';
 }
 
 /** Returns the field to mend if Redis' certificate is refused; undefined for another failure of a connection. */
@@ -61,37 +62,90 @@ export function isCluster(connection: Connection): boolean {
 /** Connects to Redis. Commands are never queued nor sent twice: if Redis is unavailable, they reject at once. */
 export function connectRedis({ url, ca, retryMs }: ConnectionOptions): Connection {
   const once = { maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false, connectTimeout: CONNECT_TIMEOUT_MS };
-  const [, scheme, login = '', nodes = ''] = cluster.exec(url) ?? [];
-  const authorities = ca === undefined ? {} : { ca };
-  if (scheme === undefined) {
-    const tls = url.startsWith('rediss:') && { tls: authorities };
-    return new Redis(url, { ...once, ...tls, enableOfflineQueue: false, retryStrategy: retryMs });
+  const tls = url.startsWith('rediss') && { tls: ca === undefined ? {} : { ca } };
+  const one = { ...once, ...tls, enableOfflineQueue: false, retryStrategy: retryMs };
+  const servers = serversOf(url);
+  if (servers === undefined) return new Redis(url, one);
+  if (servers.kind === 'sentinel')
+    return new Redis({ ...one, ...servers.login, ...sentinelOptions(servers, tls, retryMs) });
+  return new Cluster([...servers.nodes], {
+    enableOfflineQueue: false,
+    clusterRetryStrategy: retryMs,
+    // A moved slot is found at the second or third try. More tries would outlast the timeout of a query.
+    maxRedirections: 4,
+    retryDelayOnFailover: 20,
+    slotsRefreshTimeout: CONNECT_TIMEOUT_MS,
+    // Addresses stay as the cluster reports them. With TLS a certificate names hosts, which a lookup would lose.
+    dnsLookup: (address, done) => done(null, address),
+    redisOptions: { ...once, ...servers.login, ...tls },
+  });
+}
+
+/** Options by which a client asks Sentinels for the primary, and asks again when they name another. */
+function sentinelOptions(
+  { nodes, name, sentinelLogin }: Extract<Servers, { readonly kind: 'sentinel' }>,
+  tls: false | { readonly tls: object },
+  retryMs: () => number,
+) {
+  return {
+    sentinels: [...nodes],
+    name,
+    ...sentinelLogin,
+    ...(tls && { enableTLSForSentinelMode: true, sentinelTLS: tls.tls }),
+    sentinelRetryStrategy: retryMs,
+    sentinelCommandTimeout: CONNECT_TIMEOUT_MS,
+    failoverDetector: true,
+    // A primary that became a replica answers until its connections are closed. The command fails, and the next connection is to the new primary.
+    reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
+  };
+}
+
+type Node = { readonly host: string; readonly port: number };
+type Login = { readonly username?: string; readonly password?: string };
+
+type Servers =
+  | { readonly kind: 'cluster'; readonly nodes: readonly Node[]; readonly login: Login }
+  | {
+      readonly kind: 'sentinel';
+      readonly nodes: readonly Node[];
+      readonly login: Login;
+      /** Name by which the Sentinels know the primary. */
+      readonly name: string;
+      readonly sentinelLogin: { readonly sentinelUsername?: string; readonly sentinelPassword?: string };
+    };
+
+/** Returns the nodes that the URL of a cluster or of Sentinels names; undefined for any other text. */
+function serversOf(url: string): Servers | undefined {
+  const [, , kind, login = '', hosts = '', path = '', query = ''] = several.exec(url) ?? [];
+  if (kind !== 'cluster' && kind !== 'sentinel') return undefined;
+  const nodes = hosts.split(',').flatMap((text) => nodeOf(text, DEFAULT_PORTS[kind]) ?? []);
+  const [[username, ...password], name] = [login.split(':').map(decoded), decoded(path)];
+  const settings = new URLSearchParams(query);
+  const others = [...settings.keys()].some((key) => kind === 'cluster' || !sentinelSettings.has(key));
+  if (nodes.length !== hosts.split(',').length || others) return undefined;
+  if (username === undefined || name === undefined || password.includes(undefined)) return undefined;
+  if ((kind === 'cluster') !== (name === '')) return undefined;
+  const given = {
+    ...(username !== '' && { username }),
+    ...(password.length > 0 && { password: password.join(':') }),
+  };
+  if (kind === 'cluster') return { kind, nodes, login: given };
+  return { kind, nodes, login: given, name, sentinelLogin: Object.fromEntries(settings) };
+}
+
+const sentinelSettings: ReadonlySet<string> = new Set(['sentinelUsername', 'sentinelPassword']);
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
   }
-  const [username, ...password] = login.split(':').map((part) => decodeURIComponent(part));
-  return new Cluster(
-    nodes.split(',').flatMap((node) => nodeOf(node) ?? []),
-    {
-      enableOfflineQueue: false,
-      clusterRetryStrategy: retryMs,
-      // A moved slot is found at the second or third try. More tries would outlast the timeout of a query.
-      maxRedirections: 4,
-      retryDelayOnFailover: 20,
-      slotsRefreshTimeout: CONNECT_TIMEOUT_MS,
-      // Addresses stay as the cluster reports them. With TLS a certificate names hosts, which a lookup would lose.
-      dnsLookup: (address, done) => done(null, address),
-      redisOptions: {
-        ...once,
-        ...(username !== undefined && username !== '' && { username }),
-        ...(password.length > 0 && { password: password.join(':') }),
-        ...(scheme === 'rediss' && { tls: authorities }),
-      },
-    },
-  );
 }
 
 /** `host`, `host:port`, `[v6]:port`. */
-function nodeOf(text: string): { host: string; port: number } | undefined {
+function nodeOf(text: string, defaultPort: number): Node | undefined {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^[\]:,\s]+))(?::(\d{1,5}))?$/.exec(text);
   if (match === null) return undefined;
-  return { host: match[1] ?? match[2] ?? '', port: Number(match[3] ?? DEFAULT_PORT) };
+  return { host: match[1] ?? match[2] ?? '', port: Number(match[3] ?? defaultPort) };
 }

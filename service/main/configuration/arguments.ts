@@ -180,7 +180,8 @@ Over lite servers of a real network, one of:
   --data DIR            folder of data that last over restarts, default .tonplane
   --keyring FILE        API keys (JSON), or a folder of such files, plain or gzip
   --redis URL           Redis of the limits that several processes share: redis://, rediss://,
-                        redis+cluster://host:port,host:port. Other users of the machine see an option;
+                        redis+cluster://host:port,host:port, or redis+sentinel://host:port,host:port/NAME
+                        with the name of the primary. Other users of the machine see an option;
                         they do not see the environment variable TONPLANE_REDIS_URL
   --redis-file FILE     file with that URL, such as a mounted Secret
   --redis-ca-file FILE  PEM certificates of the authorities that sign the certificate of Redis

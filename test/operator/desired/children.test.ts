@@ -263,6 +263,11 @@ describe('the network policy', () => {
       { rateLimits: { redis: { secretRef: { name: 'r', key: 'url' }, embedded: false }, onRedisFailure: 'Local' } },
       6380,
     ],
+    [
+      'Sentinels of Redis',
+      { rateLimits: { redis: { secretRef: { name: 'r', key: 'url' }, embedded: false }, onRedisFailure: 'Local' } },
+      26_379,
+    ],
   ])('lets pods reach %s', (_case, changes, port) => {
     expect(egress(changes).flatMap(({ ports = [] }) => ports.map((each) => each.port))).toContain(port);
   });
