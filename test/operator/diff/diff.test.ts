@@ -163,6 +163,11 @@ describe('an object of the name of a child', () => {
       'update',
     ],
     [
+      'that nobody controls is left alone when a person refused it',
+      { ownerReferences: [], annotations: { 'tonplane.dev/adopt': 'false' } },
+      'refuse',
+    ],
+    [
       'that another controls is left alone, even when annotated',
       { ownerReferences: [other], annotations: { 'tonplane.dev/adopt': 'true' } },
       'refuse',
