@@ -1,4 +1,8 @@
-import { moved } from './flat-cells.ts';
+/** Returns the larger array, with the smaller one's elements. */
+function moved<T extends Uint8Array | Uint16Array | Uint32Array>(from: T, to: T): T {
+  to.set(from);
+  return to;
+}
 
 const CELLS_AT_START = 256;
 

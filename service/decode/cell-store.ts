@@ -35,7 +35,7 @@ export function createCellStore(options: CellStoreOptions = {}): CellStore {
   return new StoredCells(options.cellsMax ?? 4_000_000);
 }
 
-const CELLS_AT_START = 1024;
+const CELLS_AT_START = 128;
 /** First capacity in bytes. The data of a cell in real blocks has some 30 bytes on average. */
 const BYTES_AT_START = CELLS_AT_START * 32;
 

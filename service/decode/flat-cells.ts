@@ -4,12 +4,6 @@ import type { CellKind, CellTable } from './cell-table.ts';
 import { DecodeError } from './errors.ts';
 import { ownBytes } from './own-bytes.ts';
 
-/** Returns the larger array, with the smaller one's elements. */
-export function moved<T extends Uint8Array | Uint16Array | Uint32Array>(from: T, to: T): T {
-  to.set(from);
-  return to;
-}
-
 /** Copies byte by byte, because for 32 bytes a call of `copy` costs more. */
 function copyHash(from: Buffer, start: number, to: Buffer, at: number): void {
   for (let index = 0; index < 32; index++) to[at + index] = from[start + index]!;
@@ -18,6 +12,9 @@ function copyHash(from: Buffer, start: number, to: Buffer, at: number): void {
 function wrongShape(cell: number, kind: number): DecodeError {
   return new DecodeError('bad_cell', `A ${CELL_KINDS[kind]} cell has a wrong shape.`, { cell });
 }
+
+/** Bytes of a cell in all arrays but those of depths and hashes. */
+const CELL_BYTES = 31;
 
 /**
  * Cells in flat typed arrays over one byte buffer. The owner sets a cell's shape (`place`, `setRef`), then calls `settle` once all its references are
@@ -30,32 +27,38 @@ export class FlatCells implements CellTable {
   bytes: Buffer;
   size = 0;
   #slots = 0;
-  #offset: Uint32Array;
-  #bits: Uint16Array;
-  #kind: Uint8Array;
-  #mask: Uint8Array;
-  #refCount: Uint8Array;
-  #ref: Uint32Array;
-  #slot: Uint32Array;
-  #hashed: Uint8Array;
+  #offset!: Uint32Array;
+  #slot!: Uint32Array;
+  #ref!: Uint32Array;
+  #bits!: Uint16Array;
+  #kind!: Uint8Array;
+  #mask!: Uint8Array;
+  #refCount!: Uint8Array;
+  #hashed!: Uint8Array;
   /** 1 when the bag stores the cell's hashes and depths before its data. */
-  #stored: Uint8Array;
+  #stored!: Uint8Array;
   #depths: Uint16Array;
   #hashes: Buffer;
 
   constructor(bytes: Buffer, capacity: number) {
     this.bytes = bytes;
-    this.#offset = new Uint32Array(capacity);
-    this.#bits = new Uint16Array(capacity);
-    this.#kind = new Uint8Array(capacity);
-    this.#mask = new Uint8Array(capacity);
-    this.#refCount = new Uint8Array(capacity);
-    this.#ref = new Uint32Array(capacity * 4);
-    this.#slot = new Uint32Array(capacity);
-    this.#hashed = new Uint8Array(capacity);
-    this.#stored = new Uint8Array(capacity);
+    this.#allocate(capacity);
     this.#depths = new Uint16Array(capacity);
     this.#hashes = Buffer.alloc(0);
+  }
+
+  /** Creates the arrays over one block of memory, because a block for each array takes most of the time to read a small bag. */
+  #allocate(capacity: number): void {
+    const block = new ArrayBuffer(capacity * CELL_BYTES);
+    this.#offset = new Uint32Array(block, 0, capacity);
+    this.#slot = new Uint32Array(block, capacity * 4, capacity);
+    this.#ref = new Uint32Array(block, capacity * 8, capacity * 4);
+    this.#bits = new Uint16Array(block, capacity * 24, capacity);
+    this.#kind = new Uint8Array(block, capacity * 26, capacity);
+    this.#mask = new Uint8Array(block, capacity * 27, capacity);
+    this.#refCount = new Uint8Array(block, capacity * 28, capacity);
+    this.#hashed = new Uint8Array(block, capacity * 29, capacity);
+    this.#stored = new Uint8Array(block, capacity * 30, capacity);
   }
 
   get capacity(): number {
@@ -64,15 +67,14 @@ export class FlatCells implements CellTable {
 
   /** Makes room for `capacity` cells. */
   grow(capacity: number): void {
-    this.#offset = moved(this.#offset, new Uint32Array(capacity));
-    this.#bits = moved(this.#bits, new Uint16Array(capacity));
-    this.#kind = moved(this.#kind, new Uint8Array(capacity));
-    this.#mask = moved(this.#mask, new Uint8Array(capacity));
-    this.#refCount = moved(this.#refCount, new Uint8Array(capacity));
-    this.#ref = moved(this.#ref, new Uint32Array(capacity * 4));
-    this.#slot = moved(this.#slot, new Uint32Array(capacity));
-    this.#hashed = moved(this.#hashed, new Uint8Array(capacity));
-    this.#stored = moved(this.#stored, new Uint8Array(capacity));
+    const arrays = this.#arrays();
+    this.#allocate(capacity);
+    for (const [at, array] of this.#arrays().entries()) array.set(arrays[at]!);
+  }
+
+  #arrays(): (Uint8Array | Uint16Array | Uint32Array)[] {
+    const words = [this.#offset, this.#slot, this.#ref];
+    return [...words, this.#bits, this.#kind, this.#mask, this.#refCount, this.#hashed, this.#stored];
   }
 
   kind(cell: number): CellKind {
