@@ -10,6 +10,11 @@ import type { EmulateNetwork } from './settings.ts';
 
 const forked = await startForkedNetwork();
 const { network } = forked;
+
+/** Blocks of the network, as many as a contract sees on a long chain. */
+const BLOCKS = 16;
+while (network.head().id.seqno < BLOCKS) await network.step();
+
 const [sender, receiver] = [forked.wallet('w3'), forked.wallet('w1')];
 
 /** A commission and jettons, which the receiver hears of: wallet, commission, two jetton wallets, notification, excess. */
