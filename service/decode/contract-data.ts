@@ -105,9 +105,12 @@ export function readChunkedText(slice: ContractSlice): Buffer {
   return Buffer.concat(parts);
 }
 
+/** Text that JSON writes without escapes, in one byte a character. */
+const PLAIN_TEXT = /^[ !#-[\]-~]*$/;
+
 /** Takes the JSON size of a text from the budget; returns the text. Throws DecodeError `too_big`. */
 export function takeText(budget: ReadBudget, text: string): string {
-  budget.write(Buffer.byteLength(JSON.stringify(text)));
+  budget.write(PLAIN_TEXT.test(text) ? text.length + 2 : Buffer.byteLength(JSON.stringify(text)));
   return text;
 }
 

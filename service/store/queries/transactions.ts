@@ -74,11 +74,39 @@ export type ListedTransaction = TransactionPlace & Pick<FoundTransaction, 'utime
 const listColumns = `${placeColumns}, t.utime`;
 
 /** Positions in the order of `transactionOrder`. `readTransactionsAt` reads the transactions. */
-export async function findTransactions(
+export function findTransactions(
   store: StoreReader,
   filter: TransactionFilter,
   page: SortedPage & After,
 ): Promise<readonly ListedTransaction[]> {
+  return find(store, filter, page, positions);
+}
+
+/** Same as `findTransactions`, with their content. */
+export function findWholeTransactions(
+  store: StoreReader,
+  filter: TransactionFilter,
+  page: SortedPage & After,
+): Promise<readonly FoundTransaction[]> {
+  return find(store, filter, page, { columns, statement: 'whole_transactions', finish: withVersion });
+}
+
+/** Parts of a transaction in a list. */
+type Selection = {
+  readonly columns: string;
+  /** Start of names of statements. */
+  readonly statement: string;
+  readonly finish: (inner: string, order: string) => string;
+};
+
+const positions: Selection = { columns: listColumns, statement: 'transactions', finish: (inner) => inner };
+
+async function find<R extends ListedTransaction>(
+  store: StoreReader,
+  filter: TransactionFilter,
+  page: SortedPage & After,
+  selection: Selection,
+): Promise<readonly R[]> {
   const window = await ltsOf(store, filter);
   if (window.from > window.to) return [];
   const { accounts = [], hashes = [] } = filter;
@@ -91,15 +119,20 @@ export async function findTransactions(
   const keys = [...new Set(accounts.map((account) => accountKey(account).toString('hex')))];
   const several = keys.length > 1;
   const isAll = conditions.where() === '' && hashes.length === 0 && keys.length === 0;
-  if (isAll && page.offset + page.limit <= FIRST_ROWS) return readFirst(store, order, page);
+  if (isAll && page.offset + page.limit <= FIRST_ROWS) return readFirst<R>(store, order, page, selection);
   const statement = conditions.where() === '' ? keptName(hashes.length, keys.length, page) : undefined;
   const ofAccount = (at: string): string => `t.account = ${statement === undefined ? at : keyAt(at)}`;
   if (!several) conditions.when(keys[0] && Buffer.from(keys[0], 'hex'), ofAccount);
   if (hashes.length > 0) conditions.when(hashes, (at) => `t.hash = ${anyKeyAt(at)}`);
-  const sql = several
-    ? fromEach(keys, order, conditions, page)
-    : `SELECT ${listColumns} FROM transactions t ${conditions.where()} ${order} ${statement === undefined ? pageOf(page) : pageAt(conditions, page)}`;
-  return store.read<ListedTransaction>(sql, conditions.values, statement === undefined ? {} : { statement });
+  const inner = several
+    ? fromEach(keys, order, conditions, { ...page, ...selection })
+    : `SELECT ${selection.columns} FROM transactions t ${conditions.where()} ${order} ${statement === undefined ? pageOf(page) : pageAt(conditions, page)}`;
+  const sql = selection.finish(inner, order);
+  return store.read<R>(
+    sql,
+    conditions.values,
+    statement === undefined ? {} : { statement: `${selection.statement}_${statement}` },
+  );
 }
 
 /** Rows of the first pages of a list of all transactions. Later pages are planned for their own length. */
@@ -109,29 +142,40 @@ const FIRST_ROWS = 2000;
  * A page of all transactions. The planner takes some milliseconds for the partitions of some years, so the statement has a name. It sees
  * the bound of the inner list in place of the page, which it could not estimate. The inner list is read no further than the page goes.
  */
-function readFirst(store: StoreReader, order: string, page: SortedPage): Promise<readonly ListedTransaction[]> {
+function readFirst<R extends ListedTransaction>(
+  store: StoreReader,
+  order: string,
+  page: SortedPage,
+  selection: Selection,
+): Promise<readonly R[]> {
   const conditions = createConditions();
-  const first = `SELECT ${listColumns} FROM transactions t ${order} LIMIT ${FIRST_ROWS}`;
-  const sql = `SELECT ${listColumns} FROM (${first}) t ${order} ${pageAt(conditions, page)}`;
-  return store.read<ListedTransaction>(sql, conditions.values, { statement: `transactions_${page.sort}` });
+  const first = `SELECT ${selection.columns} FROM transactions t ${order} LIMIT ${FIRST_ROWS}`;
+  const inner = `SELECT ${selection.columns} FROM (${first}) t ${order} ${pageAt(conditions, page)}`;
+  const statement = `${selection.statement}_${page.sort}`;
+  return store.read<R>(selection.finish(inner, order), conditions.values, { statement });
 }
 
 /**
- * Name of the constant statement: hashes, or a single account, are the only conditions. The account's own list is read from an index, in
+ * End of the name of the constant statement: hashes, or a single account, are the only conditions. The account's own list is read from an index, in
  * its order, for any part of the list.
  */
 function keptName(hashes: number, accounts: number, { sort }: Pick<SortedPage, 'sort'>): string | undefined {
-  if (hashes > 0) return accounts === 0 ? `transactions_of_hashes_${sort}` : undefined;
-  return accounts === 1 ? `transactions_of_account_${sort}` : undefined;
+  if (hashes > 0) return accounts === 0 ? `of_hashes_${sort}` : undefined;
+  return accounts === 1 ? `of_account_${sort}` : undefined;
 }
 
 /** The first rows of each account, then the first of all. No account's history is read further than the page goes. */
-function fromEach(keys: readonly string[], order: string, conditions: Conditions, page: Page): string {
+function fromEach(
+  keys: readonly string[],
+  order: string,
+  conditions: Conditions,
+  { columns: selected, ...page }: Page & Pick<Selection, 'columns'>,
+): string {
   const at = conditions.place(keys.map((key) => Buffer.from(key, 'hex')));
   conditions.and('t.account = a.key');
   const each = pageOf({ limit: page.limit + page.offset, offset: 0 });
-  const rows = `SELECT ${listColumns} FROM transactions t ${conditions.where()} ${order} ${each}`;
-  return `SELECT ${listColumns} FROM unnest(${at}::bytea[]) a(key) CROSS JOIN LATERAL (${rows}) t ${order} ${pageOf(page)}`;
+  const rows = `SELECT ${selected} FROM transactions t ${conditions.where()} ${order} ${each}`;
+  return `SELECT ${selected} FROM unnest(${at}::bytea[]) a(key) CROSS JOIN LATERAL (${rows}) t ${order} ${pageOf(page)}`;
 }
 
 /**

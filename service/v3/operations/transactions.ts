@@ -2,6 +2,7 @@ import { list, named, object, type Infer } from '#service/contract/shape.ts';
 import { addressText } from '#service/decode/messages/addresses.ts';
 import type { Message } from '#service/decode/tlb/message.ts';
 import { findTransactionsByMessage } from '#service/store/queries/message-transactions.ts';
+import type { After } from '#service/store/queries/order.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import {
   findConsumers,
@@ -9,8 +10,8 @@ import {
   findTransactions,
   findTransactionsByHash,
   transactionOrder,
+  findWholeTransactions,
   type FoundTransaction,
-  type ListedTransaction,
   type SortedPage,
   type TransactionFilter,
 } from '#service/store/queries/transactions.ts';
@@ -36,6 +37,7 @@ import {
 } from '../request/parameters.ts';
 import { required } from '../request/required-parameters.ts';
 import { openTransaction } from '../rendering/assemble-transaction.ts';
+import { STORED_FROM } from '../rendering/stored-transactions.ts';
 import type { OpenedTransactions, TransactionRenderer } from '../rendering/transaction-renderer.ts';
 import { transaction } from '../views/transaction-views.ts';
 
@@ -84,7 +86,7 @@ export function transactionOperations({ books, writer }: TransactionOperationsDe
       sameForBlock: isNewestPage,
       handle: async (values, context) => {
         if (values.mcSeqno !== undefined) await requireIndexed(context.store, values.mcSeqno);
-        return answer(await writer.openAt(await readList(values, values, context), context.store), context);
+        return answer(await openList(writer, values, values, context), context);
       },
     }),
     defineV3Operation({
@@ -97,7 +99,7 @@ export function transactionOperations({ books, writer }: TransactionOperationsDe
       flat: true,
       handle: async ({ seqno: mcSeqno = 0, ...part }, context) => {
         await requireIndexed(context.store, mcSeqno);
-        return answer(await writer.openAt(await readList({ mcSeqno }, part, context), context.store), context);
+        return answer(await openList(writer, { mcSeqno }, part, context), context);
       },
     }),
     byMessage(writer, answer),
@@ -105,14 +107,22 @@ export function transactionOperations({ books, writer }: TransactionOperationsDe
   ];
 }
 
-/** A page of the list of transactions. */
-function readList(
+/** A page of the list of transactions. A page of few is read whole: that takes less than another query. */
+async function openList(
+  writer: TransactionRenderer,
   filter: TransactionFilter,
   part: SortedPage & CursorValues,
   context: V3Context,
-): Promise<readonly ListedTransaction[]> {
+): Promise<OpenedTransactions> {
+  const { store } = context;
   const order = { list: 'transactions', order: transactionOrder(filter, part) };
-  return readPage(order, part, context, (after) => findTransactions(context.store, filter, { ...part, after }));
+  const page = <R extends object>(
+    find: (store: StoreReader, filter: TransactionFilter, page: SortedPage & After) => Promise<readonly R[]>,
+  ) => readPage(order, part, context, (after) => find(store, filter, { ...part, after }));
+  const most = Math.min(part.limit, filter.hashes?.length || part.limit);
+  return most < STORED_FROM
+    ? writer.open(await page(findWholeTransactions), store)
+    : writer.openAt(await page(findTransactions), store);
 }
 
 type Answer = (opened: OpenedTransactions, context: V3Context) => Promise<TransactionsResponse>;

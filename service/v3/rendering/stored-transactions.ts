@@ -10,18 +10,22 @@ import type { CachedNames } from './transaction-renderer.ts';
 
 /** Rendered transactions, cut out of stored traces. */
 export type StoredTransactions = {
-  /** Transactions of stored traces, by `hashKey` of their hashes. Others are missing. */
+  /** Transactions of stored traces, by `hashKey` of their hashes. Others are missing, and all of few places. */
   find(places: readonly TransactionPlace[], reader: StoreReader): Promise<ReadonlyMap<string, CachedJson<CachedNames>>>;
 };
 
-/** Most messages of a trace for each wanted transaction, some 50 KB of JSON: unpacking more costs as much as rendering. */
-const MESSAGES_PER_WANTED = 32;
+/** Fewer transactions are rendered in less time than a query for their traces takes. */
+export const STORED_FROM = 8;
+
+/** Most messages of a trace for each wanted transaction, some three transactions: reading five costs as much as rendering one. */
+const MESSAGES_PER_WANTED = 8;
 
 /** A wanted part of a trace. */
 type Wanted = { readonly id: Buffer; readonly hashes: Map<string, string> };
 
 export const storedTransactions: StoredTransactions = {
   async find(places, reader) {
+    if (places.length < STORED_FROM) return new Map();
     const wanted = wantedOf(places);
     const limits = wanted.values().map(({ hashes }) => hashes.size * MESSAGES_PER_WANTED);
     const ids = wanted.values().map(({ id }) => id);

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { parseBoc } from '#service/decode/boc.ts';
-import { openContractCell, readSnake, walkDictionary, writeBag } from '#service/decode/contract-data.ts';
+import { openContractCell, readSnake, takeText, walkDictionary, writeBag } from '#service/decode/contract-data.ts';
 import { DecodeError } from '#service/decode/errors.ts';
 import { BodyBudget } from '#service/decode/messages/decoded.ts';
 import { decodeBody } from '#service/decode/messages/messages.ts';
@@ -31,6 +31,17 @@ function refused<T>(read: () => T): T | undefined {
 }
 
 describe('a budget', () => {
+  it('pays for a text what its JSON takes in UTF-8', () => {
+    const texts = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary-ascii' }), fc.string());
+    fc.assert(
+      fc.property(texts, (text) => {
+        const budget = new ReadBudget();
+        expect(takeText(budget, text)).toBe(text);
+        expect(budget.outputTaken).toBe(Buffer.byteLength(JSON.stringify(text)));
+      }),
+    );
+  });
+
   it('a budget ends a walk over 2^256 entries in 300 cells', () => {
     const budget = new ReadBudget();
     const cell = root(sharedDictionary(256, 256, beginCell()));

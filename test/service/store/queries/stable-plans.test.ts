@@ -18,6 +18,7 @@ import {
   findConsumers,
   findStates,
   findTransactions,
+  findWholeTransactions,
   findTransactionsByHash,
   readTransactionsAt,
 } from '#service/store/queries/transactions.ts';
@@ -63,9 +64,11 @@ it('what asks by keys keeps its plan, although each call has a single one', asyn
       const source = { source: accountOfKey(of.source) };
       expect(await findMessages(store, source, page)).toHaveLength(1);
       expect(await findTransactionsByMessage(store, source, 'out', page)).toHaveLength(1);
-      expect(await findTransactions(store, { hashes: [hash] }, page)).toHaveLength(1);
-      expect(await findTransactions(store, {}, page)).toHaveLength(1);
-      expect(await findTransactions(store, { accounts: [accountOfKey(account)] }, page)).toHaveLength(1);
+      for (const find of [findTransactions, findWholeTransactions]) {
+        expect(await find(store, { hashes: [hash] }, page)).toHaveLength(1);
+        expect(await find(store, {}, page)).toHaveLength(1);
+        expect(await find(store, { accounts: [accountOfKey(account)] }, page)).toHaveLength(1);
+      }
     }
     expect(await findTransactionsByHash(store, [hash])).toHaveLength(1);
     expect(await findConsumers(store, [message])).toHaveLength(1);
@@ -116,6 +119,9 @@ it('what asks by keys keeps its plan, although each call has a single one', asyn
     'transactions_of_hashes_desc',
     'transactions_of_messages',
     'transactions_of_traces',
+    ...['asc', 'desc', 'of_account_asc', 'of_account_desc', 'of_hashes_asc', 'of_hashes_desc'].map(
+      (end) => `whole_transactions_${end}`,
+    ),
     'written_traces',
     'written_traces_up_to',
     ...inOrder.flatMap((name) => [`${name}_asc`, `${name}_desc`]),
