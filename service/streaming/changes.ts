@@ -16,9 +16,12 @@ export type InvalidationReason = 'expired' | 'conflict' | 'replaced' | 'unmatche
 export type Position = {
   /** Masterchain block that made the change final. */
   readonly mcSeqno: number;
-  /** Ordinal of the change within its block, from 0. */
+  /** Ordinal of the change within its block, from 0; `WHOLE_BLOCK` behind all changes of the block. */
   readonly index: number;
 };
+
+/** Index of a position behind all changes of its block: 32 bits. */
+export const WHOLE_BLOCK = 2 ** 32 - 1;
 
 /** Key of an account in maps and sets: `workchain:HEX`, upper case, as v3 writes accounts. */
 export type AccountKey = string;
@@ -44,9 +47,26 @@ export type TraceSnapshot = {
   /** JSON of the tree of v3, and whether a part of the trace is missing. */
   readonly tree: unknown;
   readonly isIncomplete: boolean;
-  /** Hash of the root transaction for a trace without an external root; null otherwise. */
+  /** Hash of the root transaction in base64 for a trace without an external root; null otherwise. */
   readonly traceId: string | null;
+  /** Part of a final trace that this change has; absent: the whole trace. */
+  readonly stage?: TraceStage;
+  /**
+   * Base64 hashes of the transactions that this change made final; absent: all. A `transactions` event with `finality_scope: transaction` has
+   * these alone.
+   */
+  readonly fresh?: ReadonlySet<string>;
 };
+
+/**
+ * Parts of a final trace that one change does not cover. Events with `finality_scope: transaction` always have the `fresh` transactions. Other
+ * events depend on the stage:
+ * - `open`: the trace goes on, and there is no event. `transactions` are the fresh ones.
+ * - `first`: the trace does not end soon. `transactions` are all so far; the three types of events have them once, marked incomplete.
+ * - `next`: `transactions` are those since the last portion, for `transactions` events alone, marked incomplete.
+ * - `last`: the trace has ended after portions. `transactions` are all; `transactions` events have the fresh ones, the other types the whole.
+ */
+export type TraceStage = 'open' | 'first' | 'next' | 'last';
 
 export type StreamTransaction = {
   readonly account: AccountKey;
@@ -118,7 +138,7 @@ export type Subscription = {
 
 /** Final changes after a position, in order. */
 export type FinalLog = {
-  /** Position of the newest final change that was delivered to `onChanges`; null before the first block. */
+  /** Position behind the newest block that was delivered to `onChanges`, or passed without a connection; null before the first block. */
   readonly newest: () => Position | null;
   /**
    * Reads a past block's changes again, the same objects in the same order as when they were new.
