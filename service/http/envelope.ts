@@ -71,14 +71,20 @@ export const v3Envelope: Envelope = {
   },
 };
 
+/** Failures in the form of v3 with further fields of the error. */
+function failureWithFields(failure: Failure): string {
+  const { fields = {} } = failure;
+  const further = Object.entries(fields).map(([name, value]) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`);
+  return `${v3Envelope.failure(failure, bareExtra).slice(0, -1)}${further.join('')}}`;
+}
+
+/** The form of v3, with the id of the request (service/streaming/README.md#errors). */
+export const streamingEnvelope: Envelope = { ...v3Envelope, failure: failureWithFields };
+
 /** The form of v3, with 400 for a body that is no JSON and with the fields of a message that is not accepted (service/emulate/README.md#errors). */
 export const emulateEnvelope: Envelope = {
   ...v3Envelope,
-  failure(failure, extra) {
-    const { fields = {} } = failure;
-    const further = Object.entries(fields).map(([name, value]) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`);
-    return `${v3Envelope.failure(failure, extra).slice(0, -1)}${further.join('')}}`;
-  },
+  failure: failureWithFields,
   statuses: new Map([['body_not_json', 400]]),
 };
 

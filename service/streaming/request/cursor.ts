@@ -36,7 +36,10 @@ export const CONNECTIONS_END = 2 ** (8 * CONNECTION_BYTES);
 
 /** @param network name of the network: cursors of another network are refused */
 export function createCursors(network: string): Cursors {
-  const mark = createHash('sha256').update(network).digest().subarray(0, seqnoAt - networkAt);
+  const mark = createHash('sha256')
+    .update(network)
+    .digest()
+    .subarray(0, seqnoAt - networkAt);
   return {
     write({ position, connection }) {
       const bytes = Buffer.alloc(BYTES);
