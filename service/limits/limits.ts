@@ -7,14 +7,7 @@ import type { Subject } from './callers.ts';
 import { createDecisions } from './decisions.ts';
 import type { Keyring } from './keyring.ts';
 import { createLimitsMetrics } from './metrics.ts';
-import type {
-  Grants,
-  LimitsOptions,
-  MethodTerms,
-  OnRedisFailure,
-  PlanOptions,
-  StreamingGrant,
-} from './options.ts';
+import type { Grants, LimitsOptions, MethodTerms, OnRedisFailure, PlanOptions, StreamingGrant } from './options.ts';
 import { forbiddenTo, mayCall } from './permission.ts';
 import { refuseUnknownPlans } from './plans.ts';
 import { createSubjectBudgets } from './subject-budgets.ts';

@@ -1,6 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
 
-import { createConnectionLimits, type ConnectionLimits, type SharedLeases } from '#service/streaming/connection-limits.ts';
+import {
+  createConnectionLimits,
+  type ConnectionLimits,
+  type SharedLeases,
+} from '#service/streaming/connection-limits.ts';
 
 let limits: ConnectionLimits;
 afterEach(() => limits.close());
