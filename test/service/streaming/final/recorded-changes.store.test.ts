@@ -81,10 +81,13 @@ describe('the final changes of the recorded chain', () => {
     expect(compared).toBeGreaterThan(500);
   });
 
-  it.each(['latest', 'v1'])('show the actions that v3 shows to a client of %s', async (version) => {
+  it.each([
+    ['latest', 1],
+    ['v1', 7],
+  ])('show the actions that v3 shows to a client of %s', async (version, step) => {
     const supported = supportedTypes([version]);
     let compared = 0;
-    for (const seqno of seqnos) {
+    for (const seqno of seqnos.filter((_, at) => at % step === 0)) {
       const query = { mc_seqno: seqno, limit: 1000, include_accounts: true, supported_action_types: version };
       const { actions } = (await get('actions', query)) as { actions: readonly (Json & { trace_id: string })[] };
       const byTrace = Map.groupBy(actions, ({ trace_id: id }) => id);
@@ -101,7 +104,7 @@ describe('the final changes of the recorded chain', () => {
         compared += seen.length;
       }
     }
-    expect(compared).toBeGreaterThan(100);
+    expect(compared).toBeGreaterThan(100 / step);
   });
 
   it('have every transaction once as fresh, in its own block', async () => {
@@ -159,7 +162,7 @@ describe('the final changes of the recorded chain', () => {
           account_status: one['status'],
           data_hash: one['data_hash'],
           code_hash: one['code_hash'],
-          frozen_hash: one['frozen_hash'],
+          frozen_hash: one['frozen_hash'] ?? null,
           last_transaction_hash: one['last_transaction_hash'],
           last_transaction_lt: one['last_transaction_lt'],
         });
