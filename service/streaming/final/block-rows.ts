@@ -16,7 +16,7 @@ import {
 import { distinctKeys } from '#service/store/queries/conditions.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import type { FoundTransaction } from '#service/store/queries/transactions.ts';
-import { needsCount, OPEN_BLOCKS_MAX, planTraces, type PlannedTrace } from './trace-plan.ts';
+import { needsCount, planTraces, type OpenBounds, type PlannedTrace } from './trace-plan.ts';
 
 /** Rows of the changes of one masterchain block, as of one moment. */
 export type BlockRows = {
@@ -43,15 +43,19 @@ const EARLIER_BYTES_MAX = 32 * 1024 * 1024;
  * Reads a block, with one query for each kind of row.
  * @returns undefined for a block that is not classified
  */
-export async function readBlock(reader: StoreReader, mcSeqno: number): Promise<BlockRows | undefined> {
+export async function readBlock(
+  reader: StoreReader,
+  mcSeqno: number,
+  bounds: OpenBounds,
+): Promise<BlockRows | undefined> {
   if (!(await isClassified(reader, mcSeqno))) return undefined;
   const transactions = await findTransactionsOfBlock(reader, mcSeqno);
   const begun = await readTraces(reader, distinctKeys(transactions.map(({ trace_id: id }) => id)));
-  const due = await findTracesOpenFrom(reader, { root: mcSeqno - OPEN_BLOCKS_MAX - 1, open: mcSeqno });
+  const due = await findTracesOpenFrom(reader, { root: mcSeqno - bounds.blocks - 1, open: mcSeqno });
   const found = [...new Map([...due, ...begun].map((row) => [hashKey(row.trace_id), row])).values()];
-  const counted = found.filter((row) => needsCount(row, mcSeqno));
+  const counted = found.filter((row) => needsCount(row, mcSeqno, bounds));
   const counts = await countTransactionsUntil(reader, counted, mcSeqno);
-  const traces = planTraces({ mcSeqno, transactions, traces: found, counts });
+  const traces = planTraces({ mcSeqno, transactions, traces: found, counts }, bounds);
   const { earlier, cut } = await readEarlier(reader, traces, mcSeqno);
   const ended = traces.filter(({ stage }) => stage === undefined || stage === 'last');
   const actions = await findAllActionsOfTraces(

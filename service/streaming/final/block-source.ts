@@ -7,6 +7,7 @@ import { readStates } from '#service/v3/rendering/assemble-transaction.ts';
 import type { Change } from '../changes.ts';
 import { changesOfBlock, openBlock, statesOf, type OpenedBlock } from './block-changes.ts';
 import { readBlock } from './block-rows.ts';
+import type { OpenBounds } from './trace-plan.ts';
 
 /** Changes of classified blocks, one list a block. */
 export type BlockSource = {
@@ -20,6 +21,7 @@ export type BlockSource = {
 export type BlockSourceDependencies = {
   readonly store: Pick<Store, 'transaction'>;
   readonly network: ActionNetwork;
+  readonly bounds: OpenBounds;
   /** Ends all reads. */
   readonly signal: AbortSignal;
 };
@@ -36,7 +38,7 @@ const SHOWN_WEIGHT = 6;
 /** Weight of a change besides its transactions. */
 const CHANGE_BYTES = 1000;
 
-export function createBlockSource({ store, network, signal }: BlockSourceDependencies): BlockSource {
+export function createBlockSource({ store, network, bounds, signal }: BlockSourceDependencies): BlockSource {
   const cache = createBoundedCache({ bytesMax: CACHED_BYTES_MAX });
   const reads = createSemaphore(READS_AT_ONCE);
   /** Bounded by the callers: the follower, and the replays that the hub lets in. */
@@ -47,7 +49,7 @@ export function createBlockSource({ store, network, signal }: BlockSourceDepende
       const found = await store.transaction(
         async ({ query }) => {
           const reader: StoreReader = { read: query, signal };
-          const rows = await readBlock(reader, mcSeqno);
+          const rows = await readBlock(reader, mcSeqno, bounds);
           if (rows === undefined) return undefined;
           const block = await openBlock(rows, signal);
           return { block, states: await readStates(reader, statesOf(block)) };

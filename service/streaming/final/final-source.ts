@@ -12,6 +12,7 @@ import { TRACE_STATE } from '#service/store/trace-plan.ts';
 import type { ActionNetwork } from '#service/v3/action-details/action-derived.ts';
 import { WHOLE_BLOCK, type Change, type FinalLog, type Labels, type Position, type TraceSnapshot } from '../changes.ts';
 import { createBlockSource } from './block-source.ts';
+import { openBounds, type OpenBounds } from './trace-plan.ts';
 import { createLabels, type LabelsDependencies } from './labels.ts';
 
 export type FinalSourceOptions = {
@@ -19,6 +20,8 @@ export type FinalSourceOptions = {
   readonly pollMs?: number;
   /** Seconds of the past from which a resume is possible; default 24 hours. */
   readonly windowS?: number;
+  /** Bounds of traces that are sent whole. */
+  readonly bounds?: OpenBounds;
 };
 
 export type FinalSourceDependencies = Pick<LabelsDependencies, 'notes'> & {
@@ -67,12 +70,12 @@ const OLDEST_MS = 10_000;
  * The newest position moves before `onChanges` is called: a connection that opens during the call begins behind the block.
  */
 export function createFinalSource(
-  { pollMs = POLL_MS, windowS = DAY_S }: FinalSourceOptions,
+  { pollMs = POLL_MS, windowS = DAY_S, bounds = openBounds }: FinalSourceOptions,
   { store, network, notes, onChanges, isWanted, logger, random, unixMs, clock }: FinalSourceDependencies,
 ): FinalSource {
   const closing = new AbortController();
   const { signal } = closing;
-  const blocks = createBlockSource({ store, network, signal });
+  const blocks = createBlockSource({ store, network, bounds, signal });
   const reader = { read: store.read.bind(store), signal };
   const retry = createRetry<'follow'>({ logger, random, unixMs, onFailure: () => {}, isFinal: () => false });
   let newest: number | null = null;

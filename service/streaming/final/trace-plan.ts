@@ -8,11 +8,14 @@ import type { TraceStage } from '../changes.ts';
 // A trace is one change in the block where it ends. A trace that stays open is sent in portions (service/streaming/README.md#finality).
 // The plan depends on the transactions up to the block alone, so that a replay makes the same changes.
 
-/** Masterchain blocks after the root's that a trace may take before its transactions are sent in portions. */
-export const OPEN_BLOCKS_MAX = 32;
+/** Bounds of an open trace: beyond one of them its transactions are sent in portions. All pods need the same. */
+export type OpenBounds = {
+  /** Masterchain blocks after the root's. */
+  readonly blocks: number;
+  readonly transactions: number;
+};
 
-/** Transactions that an open trace may have before they are sent in portions. */
-export const OPEN_TRANSACTIONS_MAX = 1000;
+export const openBounds: OpenBounds = { blocks: 32, transactions: 1000 };
 
 /** Largest trace that is sent whole after its portions, as in v3. Before its first portion a trace has fewer transactions. */
 const WHOLE_TRANSACTIONS_MAX = 4000;
@@ -38,21 +41,24 @@ export type TraceRows = {
   readonly mcSeqno: number;
   /** By lt and account. */
   readonly transactions: readonly FoundTransaction[];
-  /** Traces of the transactions, and traces that began `OPEN_BLOCKS_MAX` + 1 blocks ago. */
+  /** Traces of the transactions, and traces that reach the bound of blocks here. */
   readonly traces: readonly FoundTrace[];
   /** Counts of the traces that `needsCount` names. */
   readonly counts: readonly TraceCount[];
 };
 
 /** True for a trace whose number of transactions up to the block decides its stage. */
-export function needsCount(row: FoundTrace, mcSeqno: number): boolean {
+export function needsCount(row: FoundTrace, mcSeqno: number, bounds: OpenBounds): boolean {
   const age = mcSeqno - row.mc_seqno_start;
-  const isDue = age === OPEN_BLOCKS_MAX + 1 && !endsAt(row, mcSeqno);
-  return isDue || (age <= OPEN_BLOCKS_MAX + 1 && row.nodes > OPEN_TRANSACTIONS_MAX);
+  const isDue = age === bounds.blocks + 1 && !endsAt(row, mcSeqno);
+  return isDue || (age <= bounds.blocks + 1 && row.nodes > bounds.transactions);
 }
 
 /** Changes of traces, by the last transaction in the block; traces without one are last. */
-export function planTraces({ mcSeqno, transactions, traces, counts }: TraceRows): readonly PlannedTrace[] {
+export function planTraces(
+  { mcSeqno, transactions, traces, counts }: TraceRows,
+  bounds: OpenBounds,
+): readonly PlannedTrace[] {
   const freshOf = Map.groupBy(transactions, ({ trace_id: id }) => hashKey(id));
   const countOf = new Map(counts.map((count) => [hashKey(count.trace_id), count]));
   const ordered = traces
@@ -61,7 +67,7 @@ export function planTraces({ mcSeqno, transactions, traces, counts }: TraceRows)
   let left = EARLIER_TRANSACTIONS_MAX;
   return ordered.flatMap(({ row, fresh }): PlannedTrace[] => {
     const count = countOf.get(hashKey(row.trace_id));
-    const stage = stageOf(row, mcSeqno, count);
+    const stage = stageOf(row, mcSeqno, count, bounds);
     if (stage === 'passed' || (fresh.length === 0 && stage !== 'first')) return [];
     if (stage === 'open' || stage === 'next') return [{ row, stage, fresh, earlier: 0, isWhole: false }];
     const earlier = stage === 'first' ? (count?.before ?? 0) : row.nodes - fresh.length;
@@ -72,13 +78,18 @@ export function planTraces({ mcSeqno, transactions, traces, counts }: TraceRows)
 }
 
 /** @returns `passed` for a trace that ended before the block */
-function stageOf(row: FoundTrace, mcSeqno: number, count: TraceCount | undefined): PlannedTrace['stage'] | 'passed' {
+function stageOf(
+  row: FoundTrace,
+  mcSeqno: number,
+  count: TraceCount | undefined,
+  bounds: OpenBounds,
+): PlannedTrace['stage'] | 'passed' {
   const age = mcSeqno - row.mc_seqno_start;
-  const hadPortion = age > OPEN_BLOCKS_MAX + 1 || (count !== undefined && count.before > OPEN_TRANSACTIONS_MAX);
+  const hadPortion = age > bounds.blocks + 1 || (count !== undefined && count.before > bounds.transactions);
   if (endsAt(row, mcSeqno)) return hadPortion ? 'last' : undefined;
   if (row.state === TRACE_STATE.complete && row.mc_seqno_end < mcSeqno) return 'passed';
   if (hadPortion) return 'next';
-  const isDue = age > OPEN_BLOCKS_MAX || (count !== undefined && count.through > OPEN_TRANSACTIONS_MAX);
+  const isDue = age > bounds.blocks || (count !== undefined && count.through > bounds.transactions);
   return isDue ? 'first' : 'open';
 }
 
