@@ -153,10 +153,9 @@ export function createHub(options: HubOptions, dependencies: HubDependencies): W
       for (const change of changes) await turns.run(signal, () => distribute(change));
     },
     watchesPending({ accounts, traces }) {
-      const isPending = (to: Subscriber): boolean => to.viewer()?.wish.minFinality === 'pending';
-      for (const account of accounts) if (Iterator.from(watchers.accounts.of(account)).some(isPending)) return true;
+      for (const account of accounts) if (Iterator.from(watchers.accounts.of(account)).some(takesPending)) return true;
       for (const trace of traces) {
-        if (Iterator.from(watchers.traces.of(trace)).some(isPending) || watchers.shown.has(trace)) return true;
+        if (Iterator.from(watchers.traces.of(trace)).some(takesPending) || watchers.shown.has(trace)) return true;
       }
       return false;
     },
@@ -166,6 +165,10 @@ export function createHub(options: HubOptions, dependencies: HubDependencies): W
       for (const subscriber of subscribers.values()) subscriber.close();
     },
   };
+}
+
+function takesPending(to: Subscriber): boolean {
+  return to.viewer()?.wish.minFinality === 'pending';
 }
 
 function createWatchers(): Watchers {

@@ -103,7 +103,7 @@ export function createDistribution({ watchers, labels, signal, onFault }: Distri
 
   async function withdraw({ key, reason }: Invalidation): Promise<void> {
     const slice = createTimeSlice(signal);
-    for (const to of [...watchers.shown.of(key)]) {
+    for (const to of watchers.shown.of(key)) {
       await slice.pause();
       deliverInvalidation(to, key, reason);
     }

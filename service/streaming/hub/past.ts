@@ -44,7 +44,6 @@ export function createPast({ log, logger, random, unixMs }: PastDependencies): P
     isFinal: () => false,
   });
   let finds = 0;
-  const busy = (): StreamingError => new StreamingError('replay_busy', 'too many replays run, try again');
   return {
     async admit(signal) {
       if (reads.waiting >= WAITING_MAX) throw busy();
@@ -61,4 +60,8 @@ export function createPast({ log, logger, random, unixMs }: PastDependencies): P
     findTrace: (hash, signal) =>
       retry.run('find', finds++, () => reads.run(signal, () => log.findTrace(hash, signal)), signal),
   };
+}
+
+function busy(): StreamingError {
+  return new StreamingError('replay_busy', 'too many replays run, try again');
 }

@@ -69,7 +69,7 @@ export function createTraceRendering(snapshot: TraceSnapshot, labels: LabelTexts
   }
 
   function actionText(action: StreamAction, { wish }: Viewer): Text | undefined {
-    const view = action.viewFor(wish.supportedActionTypes) as { readonly type?: unknown } | null;
+    const view: { readonly type?: unknown } | null = action.viewFor(wish.supportedActionTypes);
     if (view === null) return undefined;
     const { actionTypes } = wish;
     const isAsked = actionTypes === null || actionTypes.has(action.type) || actionTypes.has(String(view.type));
@@ -91,8 +91,6 @@ export function createTraceRendering(snapshot: TraceSnapshot, labels: LabelTexts
     const head = `{"type":"${type}",${headOf(snapshot)},`;
     return eventOf(`${head}${body}${marks}${labels.of(namedIn(texts), wish)}}`);
   }
-
-  const incomplete = (is: boolean): string => (is ? ',"is_incomplete":true' : '');
 
   return {
     transactions(name, chosen, viewer, isIncomplete) {
@@ -162,6 +160,10 @@ export function renderJetton(
 /** @param key of the trace in hex */
 export function renderInvalidation(key: string, reason: string): RenderedEvent {
   return eventOf(JSON.stringify({ type: 'trace_invalidated', trace_external_hash_norm: base64Of(key), reason }));
+}
+
+function incomplete(is: boolean): string {
+  return is ? ',"is_incomplete":true' : '';
 }
 
 function headOf({ key, finality, traceId }: TraceSnapshot): string {

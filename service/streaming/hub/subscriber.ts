@@ -149,7 +149,7 @@ export function createSubscriber(
     written: () => (queue.size() === 0 ? laterOf(progress(), written) : written),
     isOpen: () => isOpen,
     async room() {
-      while (isOpen && !hasRoom()) {
+      while (subscriber.isOpen() && !hasRoom()) {
         waiting ??= Promise.withResolvers<void>();
         await waiting.promise;
       }
