@@ -147,6 +147,16 @@ export type FinalLog = {
   readonly changesOf: (mcSeqno: number, signal: AbortSignal) => Promise<readonly Change[]>;
   /** Oldest seqno from which a resume is possible. */
   readonly oldest: () => Promise<number | null>;
+  /**
+   * Blocks of a range that may have changes of accounts or traces, ascending. Other blocks up to `until` have none, so that a resume skips
+   * them. `until` is the end of the range or an earlier block.
+   * @throws StoreError
+   */
+  readonly touched?: (
+    wish: Pick<Subscription, 'accounts' | 'traces'>,
+    range: { readonly from: number; readonly to: number },
+    signal: AbortSignal,
+  ) => Promise<{ readonly seqnos: readonly number[]; readonly until: number }>;
   /** Final snapshot of a trace that the index has; undefined otherwise. */
   readonly findTrace: (hash: string, signal: AbortSignal) => Promise<TraceSnapshot | undefined>;
 };

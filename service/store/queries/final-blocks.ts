@@ -35,12 +35,12 @@ export async function findNewestClassified(store: StoreReader): Promise<number |
 
 /** True if a masterchain block is indexed and classified. Uses the primary key of `interpretations`. */
 export async function isClassified(store: StoreReader, mcSeqno: number): Promise<boolean> {
-  const rows = await store.read(
-    `SELECT 1 FROM interpretations WHERE mc_seqno = ${keyAt('$1', 'integer')} AND NOT todo`,
+  const [row] = await store.read<{ todo: boolean }>(
+    `SELECT todo FROM interpretations WHERE mc_seqno = ${keyAt('$1', 'integer')}`,
     [mcSeqno],
     { statement: 'is_classified' },
   );
-  return rows.length > 0;
+  return row?.todo === false;
 }
 
 /** Bounds in lt of the transactions of a masterchain block: partitions outside are not read. */
@@ -225,3 +225,73 @@ export async function findOldestBefore(
 
 /** Masterchain blocks of a window that are looked at: three a second for a day. */
 const BLOCKS_OF_WINDOW_MAX = 3 * 86_400;
+
+/** Accounts and traces whose changes are looked for, in a range of masterchain blocks. */
+export type TouchedFilter = {
+  /** Keys of `accountKey`. */
+  readonly accounts: readonly Uint8Array[];
+  /** Hashes of roots or of their external messages, as sent or normalised. */
+  readonly traces: readonly Uint8Array[];
+  readonly from: number;
+  readonly to: number;
+  /** Beyond these an open trace has changes before its end. */
+  readonly openBlocks: number;
+  readonly openTransactions: number;
+};
+
+/**
+ * Masterchain blocks of a range that may have changes of accounts or traces, ascending; a few more than have. An account has a change where
+ * it or its jetton wallet has a transaction or an edit, and where a trace or an action of the account ends. Uses the indexes on account and
+ * lt, those on the owner of wallets, and those of `findTracesNamed`.
+ */
+export async function findTouchedBlocks(
+  store: StoreReader,
+  { accounts, traces, from, to, openBlocks, openTransactions }: TouchedFilter,
+): Promise<readonly number[]> {
+  // A shard may lag behind the masterchain: bounds in lt come from all blocks of the range.
+  const ofBlocks = (lt: string, since: string): string =>
+    `(SELECT ${lt} FROM blocks b WHERE b.mc_seqno BETWEEN ${since} AND $4::integer)`;
+  const rows = await store.read<{ seqno: number }>(
+    `WITH bounds AS MATERIALIZED (SELECT
+        ${ofBlocks('min(b.start_lt)', '$3::integer')} AS since,
+        ${ofBlocks('min(b.start_lt)', '$3::integer - 1 - $5::integer')} AS early,
+        ${ofBlocks('max(b.end_lt)', '$3::integer')} AS until),
+      own AS MATERIALIZED (SELECT unnest(${keysAt('$1')}) AS key),
+      keys AS MATERIALIZED (
+        SELECT key FROM own UNION SELECT w.address FROM own JOIN jetton_wallets w ON w.owner = own.key),
+      moved AS MATERIALIZED (SELECT t.mc_seqno, t.trace_id FROM keys CROSS JOIN bounds CROSS JOIN LATERAL (
+        SELECT t.mc_seqno, t.trace_id FROM transactions t
+        WHERE t.account = keys.key AND t.lt >= bounds.early AND t.lt <= bounds.until ORDER BY t.lt) AS t),
+      sent AS MATERIALIZED (
+        SELECT unnest(${keysAt('$2')}) AS hash
+        UNION SELECT m.hash FROM messages m WHERE m.hash_norm = ${anyKeyAt('$2')}),
+      ids AS MATERIALIZED (
+        SELECT trace_id FROM moved
+        UNION SELECT a.trace_id FROM own CROSS JOIN bounds CROSS JOIN LATERAL (
+          SELECT a.trace_id FROM trace_accounts a
+          WHERE a.account = own.key AND a.end_lt >= bounds.since AND a.end_lt <= bounds.until ORDER BY a.end_lt) AS a
+        UNION SELECT a.trace_id FROM own CROSS JOIN bounds CROSS JOIN LATERAL (
+          SELECT a.trace_id FROM action_accounts a
+          WHERE a.account = own.key AND a.trace_end_lt >= bounds.since AND a.trace_end_lt <= bounds.until
+          ORDER BY a.trace_end_lt) AS a
+        UNION SELECT hash FROM sent
+        UNION SELECT t.trace_id FROM transactions t WHERE t.in_msg_hash = ANY(ARRAY(SELECT hash FROM sent)) AND t.trace_id = t.hash),
+      found AS MATERIALIZED (
+        SELECT e.* FROM traces e WHERE e.trace_id = ANY(ARRAY(SELECT trace_id FROM ids))),
+      portioned AS MATERIALIZED (
+        SELECT e.* FROM found e WHERE e.state <> 0 OR e.mc_seqno_end - e.mc_seqno_start > $5::integer OR e.nodes > $6::integer),
+      seqnos AS (
+        SELECT mc_seqno AS seqno FROM moved
+        UNION SELECT e.mc_seqno FROM own CROSS JOIN bounds CROSS JOIN LATERAL (
+          SELECT e.mc_seqno FROM account_edits e WHERE e.account = own.key AND e.lt >= bounds.since AND e.lt <= bounds.until) AS e
+        UNION SELECT mc_seqno_end FROM found
+        UNION SELECT mc_seqno_start + $5::integer + 1 FROM portioned
+        UNION SELECT t.mc_seqno FROM portioned e CROSS JOIN bounds CROSS JOIN LATERAL (
+          SELECT t.mc_seqno FROM transactions t
+          WHERE t.trace_id = e.trace_id AND t.lt >= bounds.since AND t.lt <= bounds.until) AS t)
+      SELECT seqno FROM seqnos WHERE seqno BETWEEN $3::integer AND $4::integer ORDER BY seqno`,
+    [accounts, traces, from, to, openBlocks, openTransactions],
+    { statement: 'touched_blocks' },
+  );
+  return rows.map(({ seqno }) => seqno);
+}

@@ -4,13 +4,24 @@ import { createRetry, pause, type Trouble } from '#service/runtime/retry.ts';
 import {
   findNewestClassified,
   findOldestBefore,
+  findTouchedBlocks,
   findTracesNamed,
   isClassified,
 } from '#service/store/queries/final-blocks.ts';
+import { parseAddress } from '#service/decode/address.ts';
+import { accountKey } from '#service/store/account-key.ts';
 import type { Store } from '#service/store/store.ts';
 import { TRACE_STATE } from '#service/store/trace-plan.ts';
 import type { ActionNetwork } from '#service/v3/action-details/action-derived.ts';
-import { WHOLE_BLOCK, type Change, type FinalLog, type Labels, type Position, type TraceSnapshot } from '../changes.ts';
+import {
+  WHOLE_BLOCK,
+  type AccountKey,
+  type Change,
+  type FinalLog,
+  type Labels,
+  type Position,
+  type TraceSnapshot,
+} from '../changes.ts';
 import { createBlockSource } from './block-source.ts';
 import { openBounds, type OpenBounds } from './trace-plan.ts';
 import { createLabels, type LabelsDependencies } from './labels.ts';
@@ -40,7 +51,7 @@ export type FinalSourceDependencies = Pick<LabelsDependencies, 'notes'> & {
 };
 
 /** Final changes of the index, and the words about their accounts. */
-export type FinalSource = FinalLog & {
+export type FinalSource = Required<FinalLog> & {
   readonly labels: Labels;
   readonly status: () => FinalSourceStatus;
   readonly close: () => Promise<void>;
@@ -59,6 +70,9 @@ export type FinalSourceStatus = {
 const POLL_MS = 200;
 
 const DAY_S = 86_400;
+
+/** Blocks of one look for those that concern a subscription: a quarter of an hour or more. */
+const TOUCHED_BLOCKS_MAX = 1000;
 
 /** Milliseconds for which the oldest block of the window counts. */
 const OLDEST_MS = 10_000;
@@ -148,6 +162,20 @@ export function createFinalSource(
       const changes = await changesOf(ended.mc_seqno_end, caller);
       return changes.find((one): one is TraceSnapshot => one.kind === 'trace' && one.hashes.includes(id));
     },
+    async touched({ accounts, traces }, { from, to }, caller) {
+      const until = Math.min(to, from + TOUCHED_BLOCKS_MAX - 1);
+      caller.throwIfAborted();
+      const seqnos = await findTouchedBlocks(reader, {
+        accounts: [...accounts].map(keyOfAccount),
+        traces: [...traces].map((hash) => Buffer.from(hash, 'hex')),
+        from,
+        to: until,
+        openBlocks: bounds.blocks,
+        openTransactions: bounds.transactions,
+      });
+      caller.throwIfAborted();
+      return { seqnos, until };
+    },
     labels: createLabels({ notes, reader, clock, logger }),
     status: () => ({ newestSeqno: newest, seenMs, troubles: retry.troubles() }),
     async close() {
@@ -155,4 +183,9 @@ export function createFinalSource(
       await done;
     },
   };
+}
+
+function keyOfAccount(account: AccountKey): Buffer {
+  const address = parseAddress(account);
+  return address === undefined ? Buffer.alloc(0) : accountKey(address);
 }

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import { StoreError } from '#service/store/errors.ts';
 import type { Store } from '#service/store/store.ts';
-import { WHOLE_BLOCK } from '#service/streaming/changes.ts';
+import { WHOLE_BLOCK, type StateChange } from '#service/streaming/changes.ts';
 import { createClassifiedIndex } from '#test/support/classified-index.ts';
 import { createDraw } from '#test/support/draw.ts';
 import type { StoreUnderTest } from '#test/support/store.ts';
@@ -25,7 +25,8 @@ const setTodo = (todo: boolean, from: number, to = from): Promise<unknown> =>
     query('UPDATE interpretations SET todo = $1 WHERE mc_seqno BETWEEN $2 AND $3', [todo, from, to]),
   );
 
-const givenSeqnos = ({ given }: FinalSourceUnderTest): number[] => given.map(([first]) => first!.position!.mcSeqno);
+const givenSeqnos = ({ given }: FinalSourceUnderTest): number[] =>
+  given.map(([first]) => (first as StateChange).position!.mcSeqno);
 
 const newestOf = ({ source }: FinalSourceUnderTest): number | undefined => source.newest()?.mcSeqno;
 
