@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Address, internal, SendMode, toNano, type Cell, type MessageRelaxed } from '@ton/core';
 import { keyPairFromSeed } from '@ton/crypto';
@@ -32,6 +33,8 @@ beforeAll(async () => {
   const over = { globalConfig: () => network.globalConfig(), close: () => network.close() };
   api = await startApiOver(over, { postgresUrl: index.url, writesIndex: true });
   await untilIndexed(index.store, network.head().id.seqno);
+  // Streams begin behind the blocks of the demonstration once these are classified.
+  while ((await streamedSeqno()) !== network.head().id.seqno) await sleep(50);
 }, 240_000);
 afterEach(async () => {
   for (const reader of readers) reader.close();
@@ -41,6 +44,12 @@ afterAll(async () => {
   await api.close();
   await index.close();
 });
+
+async function streamedSeqno(): Promise<unknown> {
+  const response = await fetch(`${api.api.url}/api/streaming/healthz`);
+  const { components } = (await response.json()) as { components: { source: { mc_seqno: unknown } } };
+  return components.source.mc_seqno;
+}
 
 const base = (): string => `${api.api.url}/api/streaming/v2`;
 const headers = (): Record<string, string> => ({ 'content-type': 'application/json', 'x-api-key': api.key });
@@ -126,7 +135,7 @@ describe('an SSE stream of a jetton transfer', () => {
       {
         to: own,
         value: toNano('0.2'),
-        body: jettonTransferBody({ to: receiver(0x51), amount: 7n, response: wallet().contract.address }),
+        body: jettonTransferBody(receiver(0x51), wallet().contract.address, 7n, 'streamed'),
       },
     ]);
     await settle();
@@ -135,8 +144,7 @@ describe('an SSE stream of a jetton transfer', () => {
       expect(transaction.account).toBe(owner);
       const { transactions } = await ask(`transactions?hash=${encodeURIComponent(transaction.hash)}`);
       const [indexed] = transactions as [Record<string, unknown>];
-      const { finality: _, ...rest } = transaction;
-      expect(rest).toMatchObject(withoutStates(indexed));
+      expect(transaction).toEqual(indexed);
     }
     const lts = transactionsOf(sent).map(({ lt }) => BigInt(lt as string));
     expect(lts).toEqual(lts.toSorted((a, b) => (a < b ? 1 : -1)));
@@ -145,8 +153,7 @@ describe('an SSE stream of a jetton transfer', () => {
     const { actions } = await ask(
       `actions?action_id=${encodeURIComponent(root['action_id'] as string)}&include_accounts=true`,
     );
-    const { finality: _, ...action } = root;
-    expect(action).toMatchObject((actions as [Record<string, unknown>])[0]);
+    expect(root).toEqual((actions as [Record<string, unknown>])[0]);
     expect(root['type']).toBe('jetton_transfer');
     expect(acted['trace_external_hash_norm']).toBe(sent['trace_external_hash_norm']);
     const stated = await reader.until(isFinal('account_state_change'));
@@ -283,8 +290,3 @@ describe('the doors of the stream', () => {
     });
   });
 });
-
-/** The index shows states of accounts around a transaction only in part. */
-function withoutStates({ account_state_before: _, account_state_after: __, ...rest }: Record<string, unknown>): object {
-  return rest;
-}
