@@ -52,7 +52,11 @@ export function declareStreaming(dependencies: StreamingRoutesDependencies): voi
   });
 
   const upgradeRequired = new StreamingError('upgrade_required', 'Upgrade Required');
-  declare(wsPath, ['GET'], refusing('streaming/ws', upgradeRequired, { upgrade: 'websocket', connection: 'Upgrade' }));
+  declare(
+    wsPath,
+    ['GET'],
+    refusing('streaming/ws', upgradeRequired, { upgrade: 'websocket', connection: 'Upgrade, close' }),
+  );
 
   declare(`${streamingPath}/healthz`, ['GET', 'HEAD'], (request, reply) => {
     exchanges.of(request).operation = 'streaming/healthz';

@@ -159,6 +159,7 @@ function createStream(
       throw new StreamingError('connection_limit', `connection limit reached: ${max} active connections`);
     },
     async subscribe(wish, cursor, answer) {
+      if (cursor !== undefined) cursors.read(cursor);
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       let isAnswered = false;
       const onBegun = (begun: Begun): void => {

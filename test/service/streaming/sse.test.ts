@@ -66,7 +66,9 @@ describe('a stream of server-sent events', () => {
 
   it('resumes from Last-Event-ID rather than from the cursor of its query', async () => {
     await start();
-    const [newer, older] = [9, 8].map((mcSeqno) => at.cursors.write({ position: { mcSeqno, index: 0 }, connection: 77 }));
+    const [newer, older] = [9, 8].map((mcSeqno) =>
+      at.cursors.write({ position: { mcSeqno, index: 0 }, connection: 77 }),
+    );
     const response = await fetch(url(`v2/sse?${query}&cursor=${older}`), { headers: { 'last-event-id': newer! } });
     expect(await textUntil(response, 'connected')).toContain('"resumed":"full"');
     expect(at.hub.last().resumedFrom).toBe(newer);
@@ -148,13 +150,28 @@ describe('the end of a stream of server-sent events', () => {
 
 describe('a refused request for server-sent events', () => {
   it.each<[string, string, number, string]>([
-    ['no JSON', '{', 400, "invalid subscription request: Expected property name or '}' in JSON at position 1 (line 1 column 2)"],
+    [
+      'no JSON',
+      '{',
+      400,
+      "invalid subscription request: Expected property name or '}' in JSON at position 1 (line 1 column 2)",
+    ],
     ['an empty body', '', 400, 'invalid subscription request: Unexpected end of JSON input'],
     ['an array', '[]', 400, 'invalid subscription request: expected an object'],
     ['a number', '1', 400, 'invalid subscription request: expected an object'],
     ['deep nesting', '['.repeat(1_000_000), 400, 'invalid subscription request: nested deeper than 2048'],
-    ['a long id', JSON.stringify({ ...one, id: 'x'.repeat(257) }), 400, 'invalid subscription request: id: expected at most 256 characters'],
-    ['an id that is a number', JSON.stringify({ ...one, id: 1 }), 400, 'invalid subscription request: id: expected a string'],
+    [
+      'a long id',
+      JSON.stringify({ ...one, id: 'x'.repeat(257) }),
+      400,
+      'invalid subscription request: id: expected at most 256 characters',
+    ],
+    [
+      'an id that is a number',
+      JSON.stringify({ ...one, id: 1 }),
+      400,
+      'invalid subscription request: id: expected a string',
+    ],
     ['no types', '{}', 400, 'types are required for subscription'],
     ['a forged cursor', JSON.stringify({ ...one, cursor: 'AAAA' }), 400, 'invalid cursor'],
     ['a body above 1 MiB', ' '.repeat(1_048_577), 413, 'request body too large'],
@@ -211,7 +228,9 @@ describe('a refused request for server-sent events', () => {
     expect([byPost.status, byPost.headers.get('retry-after')]).toEqual([503, '1']);
     const byGet = await fetch(url(`v2/sse?${query}`));
     expect(byGet.headers.get('content-type')).toBe('text/event-stream');
-    expect(await byGet.text()).toBe('retry: 5000\nevent: close\ndata: {"error":"too many replays run","code":1013}\n\n');
+    expect(await byGet.text()).toBe(
+      'retry: 5000\nevent: close\ndata: {"error":"too many replays run","code":1013}\n\n',
+    );
     expect(at.hub.connections.every(({ isClosed }) => isClosed)).toBe(true);
   });
 
@@ -248,7 +267,7 @@ describe('other paths of streaming', () => {
 
   it('a WebSocket path asks for an upgrade', async () => {
     await start();
-    const reply = parseRaw(await rawExchange(at.port, 'GET /api/streaming/v2/ws HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'));
+    const reply = parseRaw(await rawExchange(at.port, 'GET /api/streaming/v2/ws HTTP/1.1\r\nHost: a\r\n\r\n'));
     expect(reply).toMatchObject({ status: 426, body: { ok: false, code: 426, error: 'Upgrade Required' } });
     expect(reply.headers.get('upgrade')).toBe('websocket');
   });

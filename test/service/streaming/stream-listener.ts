@@ -5,7 +5,13 @@ import { parseJson } from '#service/http/json-body.ts';
 import { createConnectionLimits } from '#service/streaming/connection-limits.ts';
 import { createCursors, type Cursors } from '#service/streaming/request/cursor.ts';
 import { createStreaming, type ComponentHealth, type StreamingOptions } from '#service/streaming/streaming.ts';
-import { allowed, scriptLimits, startListener, type Listener, type ListenerSetup } from '#test/service/http/listener.ts';
+import {
+  allowed,
+  scriptLimits,
+  startListener,
+  type Listener,
+  type ListenerSetup,
+} from '#test/service/http/listener.ts';
 import { readSse, readWebSocket, type StreamReader } from '#test/support/stream-readers.ts';
 
 import { createFakeHub, type FakeHub } from './fake-hub.ts';

@@ -15,7 +15,9 @@ function read(source: Record<string, unknown>, wording: Wording = sseWording, ac
 
 /** Text of the refusal under each wording. */
 async function refusals(source: Record<string, unknown>): Promise<string[]> {
-  const texts = [sseWording, wsWording].map((wording) => read(source, wording).then(String, (error: Error) => error.message));
+  const texts = [sseWording, wsWording].map((wording) =>
+    read(source, wording).then(String, (error: Error) => error.message),
+  );
   return Promise.all(texts);
 }
 
@@ -71,7 +73,10 @@ describe('a subscription', () => {
 
   it('counts five forms of one account, and four of one hash, once', async () => {
     const id = address.slice(2);
-    const friendly = ['EQCD39VS5jcptHL8vMjEXrzGaRcCVYto7HUn4bpAOg8xqB2N', 'UQCD39VS5jcptHL8vMjEXrzGaRcCVYto7HUn4bpAOg8xqEBI'];
+    const friendly = [
+      'EQCD39VS5jcptHL8vMjEXrzGaRcCVYto7HUn4bpAOg8xqB2N',
+      'UQCD39VS5jcptHL8vMjEXrzGaRcCVYto7HUn4bpAOg8xqEBI',
+    ];
     const { subscription } = await read({
       types: ['trace', 'transactions'],
       addresses: [address, `0:${id.toLowerCase()}`, ...friendly, friendly[0]!.replaceAll('_', '/')],
@@ -81,7 +86,13 @@ describe('a subscription', () => {
   });
 
   it('takes null for absent, and an empty list of actions for all', async () => {
-    const { subscription } = await read({ ...one, min_finality: null, include_metadata: null, action_types: [], cursor: '' });
+    const { subscription } = await read({
+      ...one,
+      min_finality: null,
+      include_metadata: null,
+      action_types: [],
+      cursor: '',
+    });
     expect(subscription).toMatchObject({ minFinality: 'finalized', includeMetadata: false, actionTypes: null });
   });
 
@@ -95,18 +106,35 @@ describe('a subscription', () => {
 describe('a refused subscription', () => {
   it.each<[what: string, source: Record<string, unknown>, sse: string, ws?: string]>([
     ['without types', {}, 'types are required for subscription', 'types are required'],
-    ['with implied types alone', { types: ['trace_invalidated'] }, 'types are required for subscription', 'types are required'],
+    [
+      'with implied types alone',
+      { types: ['trace_invalidated'] },
+      'types are required for subscription',
+      'types are required',
+    ],
     ['of an unknown type', { ...one, types: ['transactions', 'x'] }, 'invalid event type: x'],
     ['of a bad address', { ...one, addresses: [address, '0:12'] }, 'invalid address: 0:12'],
-    ['of an empty hash', { types: ['trace'], trace_external_hash_norms: [' '] }, 'trace_external_hash_norms contains empty value'],
+    [
+      'of an empty hash',
+      { types: ['trace'], trace_external_hash_norms: [' '] },
+      'trace_external_hash_norms contains empty value',
+    ],
     ['of a bad hash', { types: ['trace'], trace_external_hash_norms: ['x'] }, 'invalid trace hash: x'],
     [
       'of a hash without padding',
       { types: ['trace'], trace_external_hash_norms: [hash.slice(0, -1)] },
       `invalid trace hash: ${hash.slice(0, -1)}`,
     ],
-    ['of traces without the type', { ...one, trace_external_hash_norms: [hash] }, 'trace_external_hash_norms requires type "trace"'],
-    ['of the type without traces', { types: ['trace'] }, 'trace_external_hash_norms are required for trace subscription'],
+    [
+      'of traces without the type',
+      { ...one, trace_external_hash_norms: [hash] },
+      'trace_external_hash_norms requires type "trace"',
+    ],
+    [
+      'of the type without traces',
+      { types: ['trace'] },
+      'trace_external_hash_norms are required for trace subscription',
+    ],
     ['without addresses', { types: ['actions'] }, 'addresses are required for subscription', 'addresses are required'],
     [
       'of a trace and actions without addresses',
@@ -120,7 +148,11 @@ describe('a refused subscription', () => {
       'too many addresses: 3 > max 2',
       'address limit exceeded: current 0 + new 3 > max 2',
     ],
-    ['of too many traces', { types: ['trace'], trace_external_hash_norms: [1, 2].map(hashOf) }, 'too many traces: 2 > max 1'],
+    [
+      'of too many traces',
+      { types: ['trace'], trace_external_hash_norms: [1, 2].map(hashOf) },
+      'too many traces: 2 > max 1',
+    ],
     [
       'of too many action types',
       { ...one, action_types: Array.from({ length: 257 }, (_, at) => `type_${at}`) },
@@ -217,7 +249,9 @@ describe('a removal', () => {
 
 describe('a query of a subscription', () => {
   it('repeats lists or separates them by commas, and takes all forms of a flag', () => {
-    const query = new URLSearchParams('types=actions,trace&types=transactions&addresses=&include_metadata=1&id=a&id=b&cursor=');
+    const query = new URLSearchParams(
+      'types=actions,trace&types=transactions&addresses=&include_metadata=1&id=a&id=b&cursor=',
+    );
     expect(fieldsOfQuery(query)).toEqual({
       types: ['actions', 'trace', 'transactions'],
       addresses: [],
