@@ -16,7 +16,7 @@ export type SharedNews =
       readonly isTaken: boolean;
     };
 
-/** Changes that pods tell each other, as one stream in Redis. */
+/** Changes that pods tell each other, as one stream in Redis. It is there while a pod hears: without one nothing is written. */
 export type SharedNewsStream = {
   readonly tell: (news: SharedNews) => Promise<void>;
   /** News of other pods since the last call, oldest first. The first call only finds where the stream ends. */
@@ -34,7 +34,7 @@ const reasons: readonly string[] = ['indexed', 'conflict', 'expired', 'displaced
 export type SharedNewsOptions = {
   /** Scope of the Redis keys, the same as for shared traces. */
   readonly scope: string;
-  /** Time without news after which the stream expires, milliseconds. */
+  /** Time without a hearer after which the stream expires, milliseconds. */
   readonly keptMs: number;
 };
 
@@ -46,31 +46,42 @@ export function createSharedNews({ scope, keptMs }: SharedNewsOptions, keys: Typ
 
   function read(fields: readonly string[]): SharedNews | undefined {
     const [, from, , key = '', , what = '', , taken] = fields;
-    if (from === pod) return undefined;
+    // The entry that made the stream has no news.
+    if (from === pod || fields.length === 2) return undefined;
     if (!HASH_TEXT.test(key)) return keys.malformed();
     if (what === 'trace') return { kind: 'trace', key };
     if (!reasons.includes(what)) return keys.malformed();
     return { kind: 'gone', key, reason: what as GoneReason, isTaken: taken === '1' };
   }
 
+  /** Makes the stream if it is not there. Returns its last entry. */
+  async function join(): Promise<string | undefined> {
+    return keys.ask(name, async (client) => {
+      const [last] = await client.xrevrange(name, '+', '-', 'COUNT', 1);
+      const id = last?.[0] ?? (await client.xadd(name, '*', 'pod', pod));
+      await client.pexpire(name, keptMs);
+      return id ?? undefined;
+    });
+  }
+
   return {
     async tell(news) {
       const what = news.kind === 'trace' ? 'trace' : news.reason;
       const taken = news.kind === 'gone' && news.isTaken ? '1' : '0';
-      await keys.ask(name, async (client) => {
-        const fields = ['pod', pod, 'key', news.key, 'what', what, 'taken', taken];
-        await client.xadd(name, 'MAXLEN', '~', ENTRIES_MAX, '*', ...fields);
-        return client.pexpire(name, keptMs);
-      });
+      const fields = ['pod', pod, 'key', news.key, 'what', what, 'taken', taken];
+      await keys.ask(name, (client) => client.xadd(name, 'NOMKSTREAM', 'MAXLEN', '~', ENTRIES_MAX, '*', ...fields));
     },
     async hear() {
       if (after === undefined) {
-        const last = await keys.ask(name, (client) => client.xrevrange(name, '+', '-', 'COUNT', 1));
-        if (last !== undefined) after = last[0]?.[0] ?? '0-0';
+        after = await join();
         return [];
       }
       const from = after;
-      const found = await keys.ask(name, (client) => client.xrange(name, `(${from}`, '+', 'COUNT', READ_MAX));
+      const found = await keys.ask(name, async (client) => {
+        // The stream was removed: news of meanwhile are lost.
+        if ((await client.pexpire(name, keptMs)) === 0) await join();
+        return client.xrange(name, `(${from}`, '+', 'COUNT', READ_MAX);
+      });
       after = found?.at(-1)?.[0] ?? after;
       return (found ?? []).flatMap(([, fields]) => read(fields) ?? []);
     },

@@ -1,6 +1,6 @@
 import { finalities, type Begun, type FinalLog, type Position, type Subscription } from '../changes.ts';
 import { invalidCursor } from '../errors.ts';
-import { isAfter } from './positions.ts';
+import { endOf, isAfter } from './positions.ts';
 
 /** Beginning of a subscription. */
 export type Resume = {
@@ -21,26 +21,22 @@ const AHEAD_MAX = 1_000;
 
 /**
  * Decides how a cursor goes on.
- * @param position of the cursor
+ * @param cursor its position; null for one from before the first block
  * @param present final position that live connections have behind them
  * @throws StreamingError `invalid_cursor`
  */
 export async function planResume(
-  position: Position | null,
+  cursor: Position | null,
   wish: Subscription,
   present: Position | null,
   log: Pick<FinalLog, 'oldest'>,
 ): Promise<Resume> {
+  const position = cursor ?? endOf(0);
   const resumed = wish.minFinality === finalities.at(-1) ? 'full' : 'finalized';
-  // A cursor of before the first block continues only there.
-  if (position === null) {
-    if (present === null) return { resumed, from: undefined, gapFrom: null, isPast: false };
-    return { resumed: 'none', from: undefined, gapFrom: 1, isPast: false };
-  }
   if (position.mcSeqno > (present?.mcSeqno ?? 0) + AHEAD_MAX) throw invalidCursor();
   if (present === null || !isAfter(present, position)) return { resumed, from: position, gapFrom: null, isPast: false };
   const oldest = await log.oldest();
   if (oldest !== null && position.mcSeqno >= oldest - 1)
     return { resumed, from: position, gapFrom: null, isPast: true };
-  return { resumed: 'none', from: undefined, gapFrom: position.mcSeqno, isPast: false };
+  return { resumed: 'none', from: undefined, gapFrom: Math.max(position.mcSeqno, 1), isPast: false };
 }
