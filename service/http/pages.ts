@@ -32,12 +32,13 @@ const assetCache = `${privateCache}, max-age=86400`;
 export const documentCache = `${privateCache}, no-cache`;
 
 /** Contracts that have a document. */
-type DocsContract = 'v2' | 'v3' | 'emulate';
+type DocsContract = 'v2' | 'v3' | 'emulate' | 'streaming';
 
 const documents: Readonly<Record<DocsContract, string>> = {
   v2: '/api/v2/openapi.json',
   v3: '/api/v3/openapi.json',
   emulate: '/api/emulate/v1/openapi.json',
+  streaming: '/api/streaming/openapi.json',
 };
 
 const html = (contract: DocsContract): string => `<!doctype html>
@@ -79,7 +80,7 @@ export function readDocsAssets(): ReadonlyMap<string, Page> {
     `${docsPath}/${name}`,
     { contentType, body: readFileSync(join(folder, name)), cacheControl: assetCache },
   ]);
-  const starts = (['v2', 'v3', 'emulate'] as const).map((contract): [string, Page] => [
+  const starts = (['v2', 'v3', 'emulate', 'streaming'] as const).map((contract): [string, Page] => [
     `${docsPath}/${contract}.js`,
     page('text/javascript; charset=utf-8', start(contract), assetCache),
   ]);

@@ -27,6 +27,7 @@ import { send, type Answer } from './reply.ts';
 import { answerRest } from './rest-route.ts';
 import { answerRpc } from './rpc-route.ts';
 import { streamOperation } from './stream-caller.ts';
+import { streamingPages } from './streaming-pages.ts';
 import { declareStreaming, sseLabel } from './streaming-routes.ts';
 import { answerUsage } from './usage-route.ts';
 import { answerV3 } from './v3-route.ts';
@@ -181,12 +182,17 @@ function contractPages({
   v2,
   v3,
   emulate,
+  streaming,
   examples,
-}: Pick<RoutesDependencies, 'v2' | 'v3' | 'emulate' | 'examples'>): readonly (readonly [path: string, page: Page])[] {
+}: Pick<RoutesDependencies, 'v2' | 'v3' | 'emulate' | 'streaming' | 'examples'>): readonly (readonly [
+  path: string,
+  page: Page,
+])[] {
   return [
     ...servicePages(v2, examples),
     ...(v3 === undefined ? [] : v3Pages(v3, examples)),
     ...(emulate === undefined ? [] : emulatePages(emulate, examples)),
+    ...(streaming === undefined ? [] : streamingPages(v3?.version ?? v2.version)),
   ];
 }
 
