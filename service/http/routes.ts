@@ -21,14 +21,13 @@ import { withExamples } from './openapi-examples.ts';
 import { describeEmulate, describeV3 } from './openapi-v3.ts';
 import type { ResolvedHttpOptions } from './options.ts';
 import { docsPage, documentCache, page, pagePolicy, readDocsAssets, type OwnPage, type Page } from './pages.ts';
-import { emulatePagePath, emulatePath, operationsPath, rpcPath, ssePath, usagePath, v3Path } from './paths.ts';
+import { emulatePagePath, emulatePath, operationsPath, rpcPath, usagePath, v3Path } from './paths.ts';
 import { answerPost, type PostHandler } from './post-route.ts';
 import { send, type Answer } from './reply.ts';
 import { answerRest } from './rest-route.ts';
 import { answerRpc } from './rpc-route.ts';
-import { streamOperation } from './stream-caller.ts';
 import { streamingPages } from './streaming-pages.ts';
-import { declareStreaming, sseLabel } from './streaming-routes.ts';
+import { declareStreaming } from './streaming-routes.ts';
 import { answerUsage } from './usage-route.ts';
 import { answerV3 } from './v3-route.ts';
 
@@ -126,10 +125,7 @@ export function declareRoutes(
     const handler = answering('jsonRPC', (call) => answerRpc(options, { ...dependencies, bodies }, call));
     declare(rpcPath, ['POST'], handler);
   }
-  if (streaming !== undefined) {
-    declareStreaming({ ...dependencies, streaming, bodies, declare });
-    gated.set(ssePath, { operation: streamOperation, label: sseLabel, methods: ['GET', 'POST'] });
-  }
+  if (streaming !== undefined) declareStreaming({ ...dependencies, streaming, bodies, declare, gated });
   declare(usagePath, ['GET'], answering('usage', answerUsage));
   for (const [path, handler] of dependencies.posts) {
     const answer = (call: Call): Promise<Answer> => answerPost(call, handler, bodies);

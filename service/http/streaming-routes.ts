@@ -6,11 +6,13 @@ import { comeBackLater, sseHeaders } from '../streaming/sse.ts';
 import type { Streaming } from '../streaming/streaming.ts';
 import type { BodyReader } from './body.ts';
 import type { Calls } from './calls.ts';
+import type { GatedRoute } from './early-refusal.ts';
 import type { Exchanges } from './exchange.ts';
 import { jsonType, noStore } from './headers.ts';
 import { ssePath, streamingPath, wsPath } from './paths.ts';
 import { errorAnswer, send, type Answer } from './reply.ts';
 import { answerSse } from './sse-route.ts';
+import { streamOperation } from './stream-caller.ts';
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> | FastifyReply;
 
@@ -20,11 +22,13 @@ export type StreamingRoutesDependencies = {
   readonly limits: Limits;
   readonly exchanges: Exchanges;
   readonly bodies: BodyReader;
+  /** Paths of a single operation. */
+  readonly gated: Map<string, GatedRoute>;
   readonly declare: (path: string, methods: readonly string[], handler: Handler) => void;
 };
 
 /** Label of server-sent events in metrics. */
-export const sseLabel = 'streaming/sse';
+const sseLabel = 'streaming/sse';
 
 /** Declares the paths of streaming. An upgrade does not come here (upgrades.ts). */
 export function declareStreaming(dependencies: StreamingRoutesDependencies): void {
@@ -50,6 +54,8 @@ export function declareStreaming(dependencies: StreamingRoutesDependencies): voi
     const isPassing = request.method === 'GET' && answer.status === 503;
     return isPassing ? sendComeBackLater(reply, answer) : send(reply, answer);
   });
+
+  dependencies.gated.set(ssePath, { operation: streamOperation, label: sseLabel, methods: ['GET', 'POST'] });
 
   const upgradeRequired = new StreamingError('upgrade_required', 'Upgrade Required');
   declare(

@@ -154,7 +154,7 @@ export function createUpgrades(options: UpgradesOptions, dependencies: UpgradesD
 /** Status of a connection that has become a WebSocket. */
 const SWITCHED = 101;
 
-/** One upgrade on its way. */
+/** An upgrade on its way. */
 type Upgrade = {
   readonly url: string;
   readonly response: ServerResponse;

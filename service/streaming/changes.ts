@@ -163,6 +163,7 @@ export type FinalLog = {
 
 /** Address book and metadata of accounts, as v3 shows them. */
 export type Labels = {
+  /** Both answers have entries by the keys of the accounts. */
   readonly addressBook: (accounts: readonly AccountKey[], signal: AbortSignal) => Promise<object>;
   readonly metadata: (accounts: readonly AccountKey[], signal: AbortSignal) => Promise<object>;
 };
@@ -185,11 +186,11 @@ export type Sink = {
 export type Begun = {
   readonly cursor: string;
   readonly resumed: 'full' | 'finalized' | 'none' | null;
-  /** What to read from v3 when a resume is not possible. */
+  /** Blocks to read from v3 when a resume is not possible. */
   readonly gap: { readonly from_mc_seqno: number; readonly to_mc_seqno: number } | null;
 };
 
-/** One connection at the hub. */
+/** A connection at the hub. */
 export type HubConnection = {
   /**
    * Replaces the subscription. `answer` runs before every event of the new subscription and after the last event of the former.

@@ -69,7 +69,7 @@ export function createHub(options: HubOptions, dependencies: HubDependencies): W
     to.end(internalError.code, internalError.reason);
   };
   const distribution = createDistribution({ watchers, labels, signal, onFault });
-  /** One change at a time, and no subscription begins during it. */
+  /** Admits one change at a time. No subscription begins during it. */
   const turns = createSemaphore(1);
   const finalKeys = createRecentKeys(FINAL_KEYS_MAX);
   /** Position behind the newest final change that was distributed. */
@@ -91,7 +91,7 @@ export function createHub(options: HubOptions, dependencies: HubDependencies): W
       await timed(change, () => distribution.distribute(change), { metrics, nowMs: clock.nowMs });
     } catch (error) {
       if (signal.aborted) return;
-      // A change that was not distributed is in nobody's events: all resume.
+      // No connection has the change in its events, so all resume.
       for (const to of subscribers.values()) onFault(to, error);
     }
   }

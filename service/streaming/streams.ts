@@ -34,7 +34,7 @@ export type Outlet = {
   readonly tick: (nowMs: number) => void;
 };
 
-/** One connection between its transport and the hub. */
+/** A connection between its transport and the hub. */
 export type Stream = {
   /**
    * Takes a place among the connections of the caller.

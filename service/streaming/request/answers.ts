@@ -13,7 +13,7 @@ export function pongAnswer(id: string | undefined, cursor: string): string {
   return answerOf(id, { status: 'pong', cursor });
 }
 
-/** Text of a refusal. Callers tell it from an event by the missing `type`. */
+/** Text of a refusal. An event has a `type`, and this has none. */
 export function errorAnswer(id: string | undefined, error: string): string {
   return answerOf(id, { error });
 }

@@ -57,8 +57,8 @@ const impliedType = 'trace_invalidated';
 const QUOTED_MAX = 128;
 
 /**
- * Reads a subscription with the checks, and their order, of the protocol (service/streaming/README.md#subscription): the form of each field, then the
- * types, the addresses, the traces, what belongs together, and the bounds.
+ * Reads a subscription (service/streaming/README.md#subscription). The checks have the order of the protocol: the form of each field, types,
+ * addresses, traces, what belongs together, bounds.
  * @throws StreamingError `invalid_subscription`
  */
 export async function readWish(source: Readonly<Record<string, unknown>>, options: WishOptions): Promise<Wish> {

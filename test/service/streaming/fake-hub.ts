@@ -24,7 +24,7 @@ export type FakeHub = Hub & {
   onSubscribe: (cursor: string | undefined, connection: FakeConnection) => Promise<Partial<Begun> | void> | void;
 };
 
-/** A hub that sends what a test tells it. Subscriptions begin at once. */
+/** A hub that sends the events of a test. Subscriptions begin at once. */
 export function createFakeHub(cursors: Cursors): FakeHub {
   const connections: FakeConnection[] = [];
   const hub: FakeHub = {

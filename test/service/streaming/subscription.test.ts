@@ -215,7 +215,7 @@ describe('a refused subscription', () => {
       ['addresses', [], 'addresses are required for subscription'],
     ];
     for (const [at, [, , text]] of faults.entries()) {
-      // Of all faults from this one on, each field has its first.
+      // Each field has its first fault from this one on.
       const source: Record<string, unknown> = { types: ['actions'] };
       for (const [name, value] of faults.slice(at).toReversed()) source[name] = value;
       if (faults.slice(at).every(([name]) => name !== 'types')) source['types'] = ['actions'];
