@@ -15,15 +15,15 @@ export type PendingListener = (news: PendingNews) => void;
 export type News = {
   /** Calls the listener with all news from now on. Returns a function that ends it. */
   readonly listen: (listener: PendingListener) => () => void;
-  /** Tells the listeners of this process, and the other pods. */
-  readonly tell: (news: PendingNews) => Promise<void>;
+  /** Reports to the listeners of this process, and to the other pods. */
+  readonly report: (news: PendingNews) => Promise<void>;
   /** Reads the news of other pods, if someone listens. Never rejects. */
   readonly hear: () => Promise<void>;
   readonly close: () => void;
 };
 
 export type NewsDependencies = {
-  readonly sharing: Pick<Sharing, 'tell' | 'hear' | 'get'>;
+  readonly sharing: Pick<Sharing, 'report' | 'hear' | 'get'>;
   readonly logger: Logger;
 };
 
@@ -64,9 +64,9 @@ export function createNews({ everyMs }: { readonly everyMs: number }, { sharing,
       if (everyMs > 0) ticker ??= setInterval(() => void hear(), everyMs).unref();
       return () => void listeners.delete(listener);
     },
-    async tell(news) {
+    async report(news) {
       spread(news);
-      await sharing.tell(news.kind === 'gone' ? news : { kind: 'trace', key: news.trace.key.toString('hex') });
+      await sharing.report(news.kind === 'gone' ? news : { kind: 'trace', key: news.trace.key.toString('hex') });
     },
     hear,
     close: () => clearInterval(ticker),

@@ -151,7 +151,7 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
     const trace = own.get(key);
     own.drop(key);
     await sharing.forget(key, trace);
-    await news.tell({ kind: 'gone', key, reason, isTaken: one.isTaken });
+    await news.report({ kind: 'gone', key, reason, isTaken: one.isTaken });
   }
 
   /** The same message again, spelt in another way. */

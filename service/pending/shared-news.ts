@@ -16,9 +16,9 @@ export type SharedNews =
       readonly isTaken: boolean;
     };
 
-/** Changes that pods tell each other, as one stream in Redis. It is there while a pod hears: without one nothing is written. */
+/** Changes that pods report to each other, as one stream in Redis. The stream is there while a pod hears. */
 export type SharedNewsStream = {
-  readonly tell: (news: SharedNews) => Promise<void>;
+  readonly report: (news: SharedNews) => Promise<void>;
   /** News of other pods since the last call, oldest first. The first call only finds where the stream ends. */
   readonly hear: () => Promise<readonly SharedNews[]>;
 };
@@ -65,7 +65,7 @@ export function createSharedNews({ scope, keptMs }: SharedNewsOptions, keys: Typ
   }
 
   return {
-    async tell(news) {
+    async report(news) {
       const what = news.kind === 'trace' ? 'trace' : news.reason;
       const taken = news.kind === 'gone' && news.isTaken ? '1' : '0';
       const fields = ['pod', pod, 'key', news.key, 'what', what, 'taken', taken];
@@ -78,7 +78,7 @@ export function createSharedNews({ scope, keptMs }: SharedNewsOptions, keys: Typ
       }
       const from = after;
       const found = await keys.ask(name, async (client) => {
-        // The stream was removed: news of meanwhile are lost.
+        // The stream was removed, and its news are lost.
         if ((await client.pexpire(name, keptMs)) === 0) await join();
         return client.xrange(name, `(${from}`, '+', 'COUNT', READ_MAX);
       });

@@ -25,9 +25,9 @@ const TAKEN_AT_ONCE = 16;
 export type Sharing = Pick<SharedTraces, 'put' | 'alias' | 'drop' | 'keyBy' | 'get'> & {
   /** Keys of a place's traces, oldest first; none without a Redis. */
   keysOf(place: string): Promise<readonly string[]>;
-  /** Tells other pods of a change. */
-  readonly tell: SharedNewsStream['tell'];
-  /** Changes that other pods have told. */
+  /** Reports a change to other pods. */
+  readonly report: SharedNewsStream['report'];
+  /** Changes that other pods reported. */
   readonly hear: SharedNewsStream['hear'];
   /** From now on another pod simulates the message if this process ends. */
   announce(key: string, watched: Watched): Promise<void>;
@@ -117,7 +117,7 @@ export function createSharing(
     keyBy: async (hash) => await shared?.keyBy(hash),
     get: async (key) => await shared?.get(key),
     keysOf: async (place) => (await shared?.keysOf(place)) ?? [],
-    tell: async (news) => await shared?.news.tell(news),
+    report: async (news) => await shared?.news.report(news),
     hear: async () => (await shared?.news.hear()) ?? [],
     async announce(key, one) {
       if (shared === undefined) return;

@@ -38,7 +38,7 @@ export type SimulationDependencies = {
   readonly watchList: WatchList;
   readonly own: LocalTraces;
   readonly sharing: Sharing;
-  readonly news: Pick<News, 'tell'>;
+  readonly news: Pick<News, 'report'>;
   /** Ends all runs. */
   readonly signal: AbortSignal;
   /** Milliseconds of `performance.now()`. */
@@ -109,7 +109,7 @@ export function createSimulation(dependencies: SimulationDependencies): Simulati
     const trace = pendingTraceOf(one, simulated, classified);
     own.put(trace);
     await sharing.put(trace, previous);
-    await news.tell({ kind: 'trace', trace });
+    await news.report({ kind: 'trace', trace });
     for (const spelling of one.spellings) await alias(spelling, key);
     // The message was dropped during the write.
     if (isGone() && own.get(key) === undefined) await sharing.drop(trace);

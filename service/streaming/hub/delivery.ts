@@ -56,7 +56,7 @@ export function deliverTrace(to: Subscriber, one: RenderableTrace, match: TraceM
   remember(to, snapshot, { shown, accounts: mine.map((at) => accounts.accounts[at]!), hash });
 }
 
-/** Tells a connection that the snapshots it was sent are void, unless it no longer watches the trace. */
+/** Withdraws the snapshots that a connection was sent, unless it no longer watches the trace. */
 export function deliverInvalidation(to: Subscriber, key: string, reason: string): void {
   const entry = to.memory.get(key);
   if (entry === undefined || !isPassing(entry)) return;

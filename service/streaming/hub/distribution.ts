@@ -12,13 +12,13 @@ import { accountsOf } from './trace-selection.ts';
 /** Subscribers by what they watch. */
 export type Watchers = {
   readonly accounts: SubscriptionsIndex<Subscriber>;
-  /** By any hash of a trace. */
+  /** Keys are all hashes of a trace. */
   readonly traces: SubscriptionsIndex<Subscriber>;
   /** Connections that were sent a trace that is not final, by its key. */
   readonly shown: SubscriptionsIndex<Subscriber>;
 };
 
-/** Makes events of changes. The caller gives one change at a time: subscriptions do not begin meanwhile. */
+/** Makes events of changes. The caller gives one change at a time, and no subscription begins during it. */
 export type Distribution = {
   /** Gives a new change to all connections that match. */
   readonly distribute: (change: Change) => Promise<void>;

@@ -39,7 +39,7 @@ const REPLAYED_MAX = 100_000;
 /** Close of a connection whose cursor another connection goes on with. */
 const superseded = { code: 4001, reason: 'superseded' } as const;
 
-/** One connection at the hub. It belongs to the subscriber, and ends with it. */
+/** Creates a connection at the hub. It belongs to the subscriber, and ends with it. */
 export function createHubConnection(subscriber: Subscriber, dependencies: HubConnectionDependencies): HubConnection {
   const { log, past, distribution, metrics, between, livePosition, cursorOf } = dependencies;
   const keys = createIndexedKeys(subscriber, dependencies.watchers);
@@ -121,7 +121,7 @@ export function createHubConnection(subscriber: Subscriber, dependencies: HubCon
       const snapshot = pending ?? (isResumed ? undefined : await past.findTrace(hash, signal));
       signal.throwIfAborted();
       if (snapshot === undefined) continue;
-      // A snapshot that came meanwhile is newer than this one.
+      // A snapshot that came during the search is newer than this one.
       const isOld = snapshot.finality !== 'finalized' && subscriber.memory.get(snapshot.key)?.shown.has('trace');
       if (isOld !== true) await distribution.showCurrent(snapshot, subscriber, signal);
     }

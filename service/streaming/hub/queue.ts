@@ -1,6 +1,6 @@
 import type { Position } from '../changes.ts';
 
-/** One event that waits for its transport. */
+/** Event that waits for its transport. */
 export type QueuedEvent = {
   readonly json: string;
   readonly bytes: number;

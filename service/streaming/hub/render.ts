@@ -5,7 +5,7 @@ import type { AccountKey, JettonChange, StateChange, StreamAction, Subscription,
 import type { LabelTexts, LabelWish } from './label-texts.ts';
 import type { Selection } from './trace-selection.ts';
 
-/** One event as text, without its cursor. */
+/** Event as text, without its cursor. */
 export type RenderedEvent = { readonly json: string; readonly bytes: number };
 
 /** Events of one type for all connections that see the same. */

@@ -14,7 +14,7 @@ export type Sending = {
   readonly slot: string | null;
 };
 
-/** One connection: its subscription, and the events that are on their way to it. */
+/** A connection: its subscription, and the events that are on their way to it. */
 export type Subscriber = {
   readonly keyId: string;
   /** Number of the connection in cursors. */

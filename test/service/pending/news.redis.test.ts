@@ -12,6 +12,12 @@ const redisUrl = inject('redisUrl');
 
 const receiver = Address.parseRaw(`0:${'6'.repeat(64)}`);
 
+function hearing(pending: Pending): PendingNews[] {
+  const news: PendingNews[] = [];
+  pending.listen((one) => news.push(one));
+  return news;
+}
+
 describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'news of pending traces', why: 'there is no Redis' }))(
   'pods that listen to pending traces',
   () => {
@@ -21,12 +27,6 @@ describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'news of pending trac
       setting = await startPendingNetwork();
     });
     afterEach(() => setting.close());
-
-    function hearing(pending: Pending): PendingNews[] {
-      const news: PendingNews[] = [];
-      pending.listen((one) => news.push(one));
-      return news;
-    }
 
     it('hear of traces of every pod once, and that they are gone', async () => {
       const one = setting.open(await openGoodLink(redisUrl!));

@@ -80,7 +80,7 @@ export function createScriptedLog(): ScriptedLog {
       return blocks[mcSeqno - 1] ?? [];
     },
     oldest: async () => (blocks.length === 0 ? null : state.oldest),
-    findTrace: async (hash) => found.get(hash),
+    findTrace: async (name) => found.get(name),
   };
 }
 

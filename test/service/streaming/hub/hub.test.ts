@@ -22,6 +22,10 @@ function summary(caller: Caller): string[] {
   );
 }
 
+function firstHash(frame: Readonly<Record<string, unknown>>): string {
+  return (frame['transactions'] as readonly { readonly hash: string }[])[0]!.hash;
+}
+
 function hashesIn(caller: Caller): string[][] {
   return caller.events.map(({ transactions }) =>
     (Array.isArray(transactions) ? (transactions as { readonly hash: string }[]) : []).map((one) => one.hash),
@@ -184,9 +188,7 @@ describe('levels of a trace', () => {
     await whole.subscribe({ accounts: new Set([a]), types });
     await single.subscribe({ accounts: new Set([a]), finalityScope: 'transaction' });
     const actions = [action('transfer', [a])];
-    const [t1, t2, t3, t4] = ['t1', 't2', 't3', 't4'].map((name) => transaction(name, a)) as [
-      ...TraceSnapshot['transactions'],
-    ];
+    const [t1, t2, t3, t4] = ['t1', 't2', 't3', 't4'].map((name) => transaction(name, a));
     await block(final({ stage: 'open', transactions: [t1!], isIncomplete: true }));
     await block(
       final({ stage: 'first', transactions: [t2!, t1!], fresh: new Set(['t2']), actions, isIncomplete: true }),
@@ -233,17 +235,13 @@ describe('a subscription', () => {
     await caller.subscribe({ accounts: new Set([b]) });
     await block(trace(hash(2), { transactions: [transaction('t1', a)] }));
     await block(trace(hash(3), { transactions: [transaction('t2', b)] }));
-    expect(caller.frames.map((frame) => ('type' in frame ? hashOf(frame) : 'answer'))).toEqual([
+    expect(caller.frames.map((frame) => ('type' in frame ? firstHash(frame) : 'answer'))).toEqual([
       'answer',
       'p1',
       'answer',
       'answer',
       't2',
     ]);
-
-    function hashOf(frame: Readonly<Record<string, unknown>>): string {
-      return (frame['transactions'] as readonly { readonly hash: string }[])[0]!.hash;
-    }
   });
 
   it('loses removed accounts and traces, and stays when nothing is left', async () => {

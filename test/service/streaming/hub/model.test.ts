@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import type { Change, EventType, Finality, Subscription, TraceSnapshot } from '#service/streaming/changes.ts';
@@ -92,6 +92,8 @@ function demanded(steps: readonly Step[], { types, accounts: watched, traces, mi
   return events;
 }
 
+const contents = (list: readonly object[]): unknown[] => list.map((event) => ({ ...event, cursor: '' }));
+
 const keyOf = new Map([1, 2, 3].map((key) => [base64(hash(key)), key]));
 
 describe('events of a connection', () => {
@@ -153,7 +155,6 @@ describe('events of a connection', () => {
           await cut.subscribe(one, cursor);
           events.push(cut.events);
         }
-        const contents = (list: readonly object[]): unknown[] => list.map((event) => ({ ...event, cursor: '' }));
         expect(contents(events.flat())).toEqual(contents(whole.events));
         for (const event of whole.events) {
           const again = second.open();
