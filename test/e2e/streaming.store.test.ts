@@ -263,6 +263,40 @@ describe('a cursor', () => {
   );
 });
 
+describe('two pods over one index', () => {
+  it('send the same events in the same order, and take the cursors of each other', async () => {
+    const over = { globalConfig: () => network.globalConfig(), close: async () => {} };
+    const other = await startApiOver(over, { postgresUrl: index.url });
+    const account = receiver(0x58);
+    const wish = { addresses: [rawOf(account)], types: ['transactions', 'actions', 'account_state_change'] };
+    const here = await sse(wish);
+    const openThere = async (cursor?: string): Promise<StreamReader> => {
+      const reader = await readSse(`${other.api.url}/api/streaming/v2/sse`, {
+        method: 'POST',
+        headers: { ...headers(), 'x-api-key': other.key },
+        body: JSON.stringify({ ...wish, cursor }),
+      });
+      readers.push(reader);
+      await reader.until((frame) => frame['status'] === 'subscribed');
+      return reader;
+    };
+    const there = await openThere(here.cursor());
+    const textsOf = (reader: StreamReader): string[] =>
+      reader.events().map((frame) => JSON.stringify({ ...frame, cursor: undefined }));
+    for (const value of ['0.1', '0.2']) {
+      await send([{ to: account, value: toNano(value) }]);
+      await settle();
+    }
+    await expect.poll(() => textsOf(here)).toHaveLength(6);
+    await expect.poll(() => textsOf(there)).toEqual(textsOf(here));
+    const middle = here.events()[2]!['cursor'] as string;
+    const again = await openThere(middle);
+    await expect.poll(() => textsOf(again)).toEqual(textsOf(here).slice(3));
+    for (const reader of [there, again]) reader.close();
+    await other.close();
+  }, 180_000);
+});
+
 describe('the doors of the stream', () => {
   it.each([
     ['no key', 'POST', '/v2/sse', { 'x-api-key': 'ton_wrong' }, 401],

@@ -114,7 +114,7 @@ export function openIndexService(
   return {
     v3: createV3(operations, { ...reading, register, cacheMetrics: metrics }),
     annotations: { notes, readerOf: (request) => createStoreReader(request, reading) },
-    streamed: { store, notes },
+    streamed: { store, notes, pending },
     unreadable: () => watch.reason(),
     status: () => writer?.status() ?? { text: watch.text() },
     setUrls: (next, before) => takeUrls(store, next, before),

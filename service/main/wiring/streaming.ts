@@ -4,10 +4,13 @@ import type { Registry } from 'prom-client';
 import type { ServiceConfig } from '#service/config.ts';
 import { parseJson } from '#service/http/json-body.ts';
 import type { SharedLimits } from '#service/limits/redis/shared-limits.ts';
+import type { Pending } from '#service/pending/pending.ts';
 import type { Store } from '#service/store/store.ts';
 import { createConnectionLimits } from '#service/streaming/connection-limits.ts';
 import { createFinalSource, type FinalSource } from '#service/streaming/final/final-source.ts';
 import { createHub, type WatchedHub } from '#service/streaming/hub.ts';
+import { createPendingSnapshots } from '#service/streaming/pending/pending-snapshots.ts';
+import { createPendingLag, createPendingSource } from '#service/streaming/pending/pending-source.ts';
 import { createCursors } from '#service/streaming/request/cursor.ts';
 import { createStreaming, type ComponentHealth, type Streaming } from '#service/streaming/streaming.ts';
 import type { AnswerAnnotations } from '#service/v3/annotations/answer-annotations.ts';
@@ -16,6 +19,7 @@ import type { AnswerAnnotations } from '#service/v3/annotations/answer-annotatio
 export type StreamedIndex = {
   readonly store: Pick<Store, 'read' | 'transaction'>;
   readonly notes: AnswerAnnotations;
+  readonly pending: Pending;
 };
 
 export type StreamingParts = {
@@ -42,12 +46,13 @@ export function startStreaming(
   { index, shared, logger, register }: StreamingParts,
 ): StreamingService | undefined {
   if (!config.surfaces.includes('stream') || index === undefined) return undefined;
+  const network = { testOnly: config.network === 'testnet' };
   const cursors = createCursors(config.anchors.zeroState.rootHash.toString('hex'));
   const source: FinalSource = createFinalSource(
     {},
     {
       ...index,
-      network: { testOnly: config.network === 'testnet' },
+      network,
       onChanges: (changes) => hub.publish(changes),
       isWanted: () => hub.status().connections > 0,
       logger,
@@ -56,7 +61,13 @@ export function startStreaming(
       clock: nowMs,
     },
   );
-  const hub: WatchedHub = createHub({}, { log: source, labels: source.labels, cursors, clock, logger, register });
+  const snapshots = createPendingSnapshots({ pending: index.pending, network, logger });
+  const hub: WatchedHub = createHub(
+    {},
+    { log: source, labels: source.labels, cursors, findPending: snapshots.find, clock, logger, register },
+  );
+  const lag = createPendingLag(register);
+  const simulated = createPendingSource({ ...index, snapshots, hub, unixMs: Date.now, logger, lag });
   const streaming = createStreaming(
     { connectionsMax: config.streaming.maxConnectionsPerPod },
     {
@@ -74,7 +85,7 @@ export function startStreaming(
   return {
     streaming,
     async close() {
-      await source.close();
+      await Promise.all([source.close(), simulated.close()]);
       await hub.close();
     },
   };
