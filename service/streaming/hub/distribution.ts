@@ -70,7 +70,8 @@ export function createDistribution({ watchers, labels, signal, onFault }: Distri
     if (matches.size === 0) return;
     const one = await prepare(snapshot, accounts, labelWishOf(matches.keys()), slice, signal);
     for (const [to, ordinals] of matches) {
-      await slice.pause();
+      const rest = slice.pause();
+      if (rest !== undefined) await rest;
       attempt(to, () => deliverTrace(to, one, { ordinals }));
     }
   }
@@ -84,7 +85,8 @@ export function createDistribution({ watchers, labels, signal, onFault }: Distri
     if (found.size === 0) return;
     const render = await prepareOfAccount(change, labelWishOf(found), signal);
     for (const to of found) {
-      await slice.pause();
+      const rest = slice.pause();
+      if (rest !== undefined) await rest;
       attempt(to, () => deliverOfAccount(to, change, render));
     }
   }
@@ -104,7 +106,8 @@ export function createDistribution({ watchers, labels, signal, onFault }: Distri
   async function withdraw({ key, reason }: Invalidation): Promise<void> {
     const slice = createTimeSlice(signal);
     for (const to of watchers.shown.of(key)) {
-      await slice.pause();
+      const rest = slice.pause();
+      if (rest !== undefined) await rest;
       deliverInvalidation(to, key, reason);
     }
   }
@@ -163,7 +166,8 @@ async function matchTrace(
   };
   for (const [at, key] of keys.entries()) {
     for (const to of accounts.of(key)) {
-      await slice.pause();
+      const rest = slice.pause();
+      if (rest !== undefined) await rest;
       if (isInterested(to, snapshot)) ordinalsOf(to).push(at);
     }
   }

@@ -30,7 +30,8 @@ export function createIndexedKeys(subscriber: Subscriber, watchers: Watchers): I
       const slice = createTimeSlice(signal);
       for (const kind of kinds) {
         for (const key of wish[kind]) {
-          await slice.pause();
+          const rest = slice.pause();
+          if (rest !== undefined) await rest;
           indexed[kind].add(key);
           watchers[kind].add(key, subscriber);
         }
@@ -40,7 +41,8 @@ export function createIndexedKeys(subscriber: Subscriber, watchers: Watchers): I
       const slice = createTimeSlice(signal);
       for (const kind of kinds) {
         for (const key of indexed[kind]) {
-          await slice.pause();
+          const rest = slice.pause();
+          if (rest !== undefined) await rest;
           const isWanted = subscriber.viewer()?.wish[kind].has(key) === true || next?.[kind].has(key) === true;
           if (!isWanted) drop(kind, key);
         }
