@@ -41,7 +41,7 @@ describe.skipIf(skipLoudly(!hasChromium, { what: 'streams in a browser', why }))
   async function fund(address: string): Promise<void> {
     const response = await fetch(`${service.url}/faucet`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', 'x-api-key': service.key },
       body: JSON.stringify({ address, amount: '1' }),
     });
     expect(response.status).toBe(200);
