@@ -148,12 +148,12 @@ function createStream(
     { keyId: owner },
   );
   const { connection } = cursors.read(atHub.cursor());
+  const onReplaced = (): void => end(closings.superseded, atHub.cursor());
   metrics.opened(outlet.transport, plan);
 
   return {
     async takePlace(cursor) {
       const replaced = cursor === undefined ? undefined : cursors.read(cursor).connection;
-      const onReplaced = (): void => end(closings.superseded, atHub.cursor());
       const max = terms.connections;
       if (await connectionLimits.take({ owner, connection, max, replaced }, onReplaced)) return;
       throw new StreamingError('connection_limit', `connection limit reached: ${max} active connections`);
@@ -168,7 +168,7 @@ function createStream(
         resolve();
       };
       atHub.subscribe(wish, cursor, onBegun).then(resolve, (error: unknown) => {
-        if (!isAnswered) return reject(error as Error);
+        if (!isAnswered) return reject(error);
         logger.error({ err: error }, 'the replay of a stream failed');
         end(closings.internal, atHub.cursor());
       });

@@ -47,17 +47,17 @@ describe('connections of a caller in one process', () => {
   });
 });
 
-describe('connections of a caller over all pods', () => {
-  const leases = (granted: Promise<boolean>) => {
-    const freed: number[] = [];
-    const shared: SharedLeases = {
-      take: () => granted,
-      renew: () => Promise.resolve(true),
-      free: (_owner, connection) => void freed.push(connection),
-    };
-    return { shared, freed };
+function leases(granted: Promise<boolean>) {
+  const freed: number[] = [];
+  const shared: SharedLeases = {
+    take: () => granted,
+    renew: () => Promise.resolve(true),
+    free: (_owner, connection) => void freed.push(connection),
   };
+  return { shared, freed };
+}
 
+describe('connections of a caller over all pods', () => {
   it('are refused when the shared count refuses them', async () => {
     limits = createConnectionLimits(leases(Promise.resolve(false)).shared);
     expect(await take(1)).toMatchObject({ isGranted: false });

@@ -1,3 +1,5 @@
+import { Script } from 'node:vm';
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { startStreams, type StreamListener } from './stream-listener.ts';
@@ -24,7 +26,7 @@ describe('the page of streaming', () => {
   it('has a script that this Node can parse, and that opens both transports', async () => {
     const { text, headers } = await read('/api/streaming/live.js');
     expect(headers.get('content-type')).toBe('text/javascript; charset=utf-8');
-    expect(() => new Function(text)).not.toThrow();
+    expect(() => new Script(text)).not.toThrow();
     expect(text).toContain("new EventSource('/api/streaming/v2/sse?'");
     expect(text).toContain("new URL('/api/streaming/v2/ws'");
   });

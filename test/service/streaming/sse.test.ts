@@ -248,7 +248,7 @@ describe('a refused request for server-sent events', () => {
     const asked = fetch(url(`v2/sse?${query}`), { signal: leaving.signal });
     await expect.poll(() => at.hub.connections.length).toBe(1);
     leaving.abort();
-    await expect(asked).rejects.toThrow();
+    await expect(asked).rejects.toThrow('aborted');
     await expect.poll(() => at.hub.last().isClosed).toBe(true);
     resolve();
   });

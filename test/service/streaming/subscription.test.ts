@@ -26,6 +26,11 @@ const hex = Buffer.from(hash, 'base64').toString('hex');
 const other = (byte: number): string => `0:${byte.toString(16).padStart(64, '0')}`;
 const hashOf = (byte: number): string => beginCell().storeUint(byte, 8).endCell().hash().toString('base64');
 
+/** Vocabulary of a caller whose header names the first version. */
+async function types(source: object): Promise<ReadonlySet<string>> {
+  return (await read({ ...one, ...source }, sseWording, 'v1')).subscription.supportedActionTypes;
+}
+
 describe('a subscription', () => {
   it('has the defaults of the protocol', async () => {
     const { subscription, cursor } = await read(one);
@@ -97,8 +102,6 @@ describe('a subscription', () => {
   });
 
   it('prefers its own vocabulary to that of the header', async () => {
-    const types = async (source: object): Promise<ReadonlySet<string>> =>
-      (await read({ ...one, ...source }, sseWording, 'v1')).subscription.supportedActionTypes;
     expect((await types({ supported_action_types: ['latest'] })).size).toBeGreaterThan((await types({})).size);
   });
 });
@@ -229,9 +232,9 @@ describe('a refused subscription', () => {
   });
 });
 
-describe('a removal', () => {
-  const remove = (source: Record<string, unknown>) => readRemoval(source, createTimeSlice(undefined));
+const remove = (source: Record<string, unknown>) => readRemoval(source, createTimeSlice(undefined));
 
+describe('a removal', () => {
   it('has accounts and traces', async () => {
     const removal = await remove({ addresses: [address], trace_external_hash_norms: [hash] });
     expect(removal).toEqual({ accounts: new Set([address]), traces: new Set([hex]) });

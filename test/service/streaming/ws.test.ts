@@ -313,10 +313,8 @@ describe('a refused upgrade', () => {
 
   it('at another path, or to another protocol, is ignored', async () => {
     await start();
-    const head = (path: string, protocol: string): string =>
-      `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, close\r\nUpgrade: ${protocol}\r\n\r\n`;
-    expect(parseRaw(await rawExchange(at.port, head('/healthcheck', 'websocket'))).status).toBe(200);
-    expect(parseRaw(await rawExchange(at.port, head('/api/streaming/v2/ws', 'h2c'))).status).toBe(426);
+    expect(parseRaw(await rawExchange(at.port, otherUpgrade('/healthcheck', 'websocket'))).status).toBe(200);
+    expect(parseRaw(await rawExchange(at.port, otherUpgrade('/api/streaming/v2/ws', 'h2c'))).status).toBe(426);
   });
 
   it('leaves nothing behind when its caller goes away half-way', async () => {
@@ -329,6 +327,11 @@ describe('a refused upgrade', () => {
     await expect.poll(() => at.server.status().inFlight).toBe(0);
   });
 });
+
+/** Head of a request for another protocol. */
+function otherUpgrade(path: string, protocol: string): string {
+  return `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, close\r\nUpgrade: ${protocol}\r\n\r\n`;
+}
 
 function send(socket: WebSocket, times: number, text: string): void {
   for (let count = 0; count < times; count++) socket.send(text);
