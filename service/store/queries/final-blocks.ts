@@ -14,8 +14,8 @@ const RECENT_BLOCKS = 256;
 const OPEN_BLOCKS = 48;
 
 /**
- * Newest masterchain block that is classified, with no recent block below it that is not; undefined without such a block. Uses the primary
- * key of `interpretations`.
+ * Newest masterchain block that is classified, with no recent block below it that is not. Undefined without such a block. Uses the primary key
+ * of `interpretations`.
  */
 export async function findNewestClassified(store: StoreReader): Promise<number | undefined> {
   const [row] = await store.read<{ newest: number | null; open: number | null }>(
@@ -203,8 +203,8 @@ export function findTracesNamed(store: StoreReader, hash: Uint8Array): Promise<r
 const masterchain = `b.workchain = -1 AND b.shard = ${-(2n ** 63n)}`;
 
 /**
- * Oldest masterchain block of the last seconds before a block from which all blocks up to that block are indexed; undefined if the block
- * itself is not. Uses the primary key of blocks and the index on time.
+ * Oldest masterchain block from which all blocks up to a block are indexed, within some seconds before that block. Undefined if the block
+ * itself is not indexed. Uses the primary key of blocks and the index on time.
  */
 export async function findOldestBefore(
   store: StoreReader,
@@ -226,6 +226,10 @@ export async function findOldestBefore(
 /** Masterchain blocks of a window that are looked at: three a second for a day. */
 const BLOCKS_OF_WINDOW_MAX = 3 * 86_400;
 
+/** An lt of the blocks of a range up to `$4`. A shard may lag behind the masterchain, so all blocks of the range count. */
+const ofBlocks = (lt: string, since: string): string =>
+  `(SELECT ${lt} FROM blocks b WHERE b.mc_seqno BETWEEN ${since} AND $4::integer)`;
+
 /** Accounts and traces whose changes are looked for, in a range of masterchain blocks. */
 export type TouchedFilter = {
   /** Keys of `accountKey`. */
@@ -240,17 +244,14 @@ export type TouchedFilter = {
 };
 
 /**
- * Masterchain blocks of a range that may have changes of accounts or traces, ascending; a few more than have. An account has a change where
- * it or its jetton wallet has a transaction or an edit, and where a trace or an action of the account ends. Uses the indexes on account and
- * lt, those on the owner of wallets, and those of `findTracesNamed`.
+ * Masterchain blocks of a range that may have changes of accounts or traces, ascending; a few more than have. Transactions and edits of an
+ * account or its jetton wallets are changes. So are ends of traces and actions of the account. Uses the indexes on account and lt, those on
+ * the owner of wallets, and those of `findTracesNamed`.
  */
 export async function findTouchedBlocks(
   store: StoreReader,
   { accounts, traces, from, to, openBlocks, openTransactions }: TouchedFilter,
 ): Promise<readonly number[]> {
-  // A shard may lag behind the masterchain: bounds in lt come from all blocks of the range.
-  const ofBlocks = (lt: string, since: string): string =>
-    `(SELECT ${lt} FROM blocks b WHERE b.mc_seqno BETWEEN ${since} AND $4::integer)`;
   const rows = await store.read<{ seqno: number }>(
     `WITH bounds AS MATERIALIZED (SELECT
         ${ofBlocks('min(b.start_lt)', '$3::integer')} AS since,

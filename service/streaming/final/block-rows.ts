@@ -21,7 +21,7 @@ import { needsCount, planTraces, type OpenBounds, type PlannedTrace } from './tr
 /** Rows of the changes of one masterchain block, as of one moment. */
 export type BlockRows = {
   readonly mcSeqno: number;
-  /** Of the block, by lt and account. */
+  /** Transactions of the block, by lt and account. */
   readonly transactions: readonly FoundTransaction[];
   readonly traces: readonly PlannedTrace[];
   /** Transactions of the traces in earlier blocks, by lt and account. */

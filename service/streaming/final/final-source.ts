@@ -103,7 +103,7 @@ export function createFinalSource(
     if (newest === null || !isWanted()) {
       const found = await findNewestClassified(reader);
       seenMs = unixMs();
-      // A connection that has opened meanwhile gets every block since.
+      // A connection that opened during the read gets every block since.
       if (newest === null || !isWanted()) {
         newest = found === undefined ? newest : Math.max(newest ?? 0, found);
         return false;

@@ -39,7 +39,7 @@ export type PlannedTrace = {
 /** Rows of a block that decide about the changes of its traces. */
 export type TraceRows = {
   readonly mcSeqno: number;
-  /** By lt and account. */
+  /** Transactions of the block, by lt and account. */
   readonly transactions: readonly FoundTransaction[];
   /** Traces of the transactions, and traces that reach the bound of blocks here. */
   readonly traces: readonly FoundTrace[];

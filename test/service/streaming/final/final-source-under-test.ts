@@ -22,13 +22,16 @@ export type FinalSourceUnderTest = {
   release(): void;
 };
 
+const clock = (): number => performance.now();
+
+const nothing = (): void => {};
+
 export function startFinalSource(
   store: Pick<Store, 'read' | 'transaction'>,
   options: FinalSourceOptions = { pollMs: 5 },
 ): FinalSourceUnderTest {
   const register = new Registry();
   const metrics = createCacheMetrics(register);
-  const clock = (): number => performance.now();
   const accounts = createAccountLabelCache({ testOnly: false }, { clock, metrics });
   const tokens = createTokenInfoCache({ clock, metrics, wanted: () => {} });
   const notes = createAnswerAnnotations({
@@ -39,7 +42,7 @@ export function startFinalSource(
   const given: (readonly Change[])[] = [];
   let isWanted = false;
   let gate = Promise.resolve();
-  let open = (): void => {};
+  let open = nothing;
   const source = createFinalSource(options, {
     store,
     notes,

@@ -123,7 +123,7 @@ describe('a source of final changes', () => {
       };
     const source = start({
       read: failing(index.store.read.bind(index.store)) as Store['read'],
-      transaction: failing(index.store.transaction.bind(index.store)) as Store['transaction'],
+      transaction: failing(index.store.transaction.bind(index.store)),
     });
     await expect.poll(() => newestOf(source)).toBe(last - 11);
     source.want(true);

@@ -119,6 +119,6 @@ describe('the changes of a trace over its blocks', () => {
         seen.set(wanted, (seen.get(wanted) ?? 0) + 1);
       }
     }
-    expect([...seen.keys()].toSorted()).toEqual(['first', 'last', 'next', 'open', 'whole', undefined]);
+    expect(new Set(seen.keys())).toEqual(new Set(['first', 'last', 'next', 'open', 'whole', undefined]));
   });
 });
