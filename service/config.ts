@@ -45,7 +45,7 @@ export type Network = 'mainnet' | 'testnet' | 'custom';
  */
 export type Trust = 'verified' | 'signed-head' | 'none';
 
-/** API surfaces. `v2` includes `POST /api/v2/jsonRPC`, `jsonrpc` is only that; `emulate` needs no database; `stream` serves nothing yet. */
+/** API surfaces. `v2` includes `POST /api/v2/jsonRPC`, `jsonrpc` is only that; `emulate` needs no database; `stream` needs `v3`. */
 export type Surface = 'v2' | 'v3' | 'jsonrpc' | 'emulate' | 'stream';
 
 /** Rates and bounds of a group of keys. */
@@ -67,6 +67,8 @@ export type Plan = {
   readonly methodCosts: Readonly<Record<string, number>>;
   /** Bounds of get-methods: gas, and milliseconds of one run of the virtual machine. Unset, those of the service. */
   readonly getMethods?: { readonly gas?: number; readonly wallMs?: number };
+  /** Bounds of streaming: connections over all pods, addresses and traces of one connection. Unset, those of the service. */
+  readonly streaming?: { readonly connections?: number; readonly addresses?: number; readonly traces?: number };
 };
 
 /** How v2 may name the type of a block id; clients check for the first. */
@@ -94,6 +96,8 @@ export type ServiceConfig = {
     /** `Ignore` answers without parameters that an operation does not have; `Refuse` answers 422. */
     readonly v3: { readonly unknownParameters: 'Ignore' | 'Refuse' };
   };
+  /** Open connections of the surface `stream`. */
+  readonly streaming: { readonly maxConnectionsPerPod: number };
   /** Upper bound of one HTTP request. */
   readonly requestTimeoutMs: number;
   /** How long requests in flight may take to finish at shutdown. */
@@ -205,6 +209,7 @@ export function configFromManifest(text: string, sources: ManifestSources = {}):
     anchors,
     surfaces: spec.surfaces,
     api: { v2: { ...apiDefaults.v2, ...spec.api?.v2 }, v3: { ...apiDefaults.v3, ...spec.api?.v3 } },
+    streaming: { maxConnectionsPerPod: spec.streaming?.maxConnectionsPerPod ?? STREAMING_CONNECTIONS_DEFAULT },
     requestTimeoutMs: Math.ceil(durationMs(spec.requestTimeout) ?? 0),
     drainSeconds: spec.rollout?.drainSeconds ?? DEFAULT_DRAIN_SECONDS,
     plans: spec.plans.map(planOf),
@@ -250,13 +255,14 @@ export function devConfig(
     namespace: undefined,
     ...network,
     trust: 'verified',
-    surfaces: settings.database === true ? ['v2', 'v3', 'emulate'] : ['v2', 'emulate'],
+    surfaces: settings.database === true ? ['v2', 'v3', 'emulate', 'stream'] : ['v2', 'emulate'],
     api: apiDefaults,
+    streaming: { maxConnectionsPerPod: STREAMING_CONNECTIONS_DEFAULT },
     requestTimeoutMs: 10_000,
     drainSeconds: DEFAULT_DRAIN_SECONDS,
     plans: [
       { ...unlimited, name: anonymousPlan, requestsPerSecond: 1, burst: 1 },
-      { ...unlimited, name: unlimitedPlan, requestsPerSecond: 0, burst: 0 },
+      { ...unlimited, name: unlimitedPlan, requestsPerSecond: 0, burst: 0, streaming: openStreaming },
     ],
     anonymousPlan: settings.isOpen === true ? unlimitedPlan : anonymousPlan,
     trustedProxies: 0,
@@ -277,8 +283,14 @@ const apiDefaults = {
   v3: { unknownParameters: 'Ignore' },
 } as const;
 
+/** Bounds of streaming on a laptop: a test opens many connections. */
+const openStreaming = { connections: 1_000, addresses: 10_000, traces: 1_000 };
+
 /** Default of `rollout.drainSeconds`, for manifests without `rollout`. */
 const DEFAULT_DRAIN_SECONDS = 20;
+
+/** As the default of the definition. */
+const STREAMING_CONNECTIONS_DEFAULT = 20_000;
 
 type Spec = TonApi['spec'];
 
@@ -333,6 +345,7 @@ function planOf(plan: Spec['plans'][number]): Plan {
     liteServerTiers: plan.liteServerTiers ?? liteServerTiers,
     methodCosts: Object.fromEntries((plan.methodCosts ?? []).map(({ method, cost }) => [method, cost])),
     ...(plan.getMethods && { getMethods: plan.getMethods }),
+    ...(plan.streaming && { streaming: plan.streaming }),
   };
 }
 

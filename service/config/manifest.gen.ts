@@ -81,7 +81,7 @@ export type TonApi = {
       /** Upper bounds by resource name. */
       readonly limits?: Readonly<Record<string, number | string>>;
     };
-    /** The APIs served, and no other. v2 includes POST /api/v2/jsonRPC, jsonrpc is only that; v3 needs postgres; emulate runs messages without sending them, under /api/emulate/v1, and needs no postgres; stream is kept for server-sent events and serves nothing yet. */
+    /** The APIs served, and no other. v2 includes POST /api/v2/jsonRPC, jsonrpc is only that; v3 needs postgres; emulate runs messages without sending them, under /api/emulate/v1, and needs no postgres; stream sends events of accounts and traces over SSE and WebSocket, under /api/streaming/v2, and needs v3. */
     readonly surfaces: readonly ('v2' | 'v3' | 'jsonrpc' | 'emulate' | 'stream')[];
     /** Forms of answers, for clients that expect different ones. */
     readonly api?: {
@@ -97,6 +97,11 @@ export type TonApi = {
         /** Parameters that an operation does not have, and empty ones. Ignore answers without them and names them in the header X-Tonplane-Ignored. Refuse answers 422 and names them. */
         readonly unknownParameters: 'Ignore' | 'Refuse';
       };
+    };
+    /** Connections of surface stream. */
+    readonly streaming?: {
+      /** Open connections of one pod. A further connection gets 503. A connection takes up to 1 MiB while its client reads slowly. */
+      readonly maxConnectionsPerPod: number;
     };
     /** Longest time of one request, 100ms to 5m, such as 10s or 1m30s. */
     readonly requestTimeout: string;
@@ -129,6 +134,15 @@ export type TonApi = {
         readonly gas?: number;
         /** Milliseconds that one run may take, of a get-method, or of a transaction for estimateFee. Unset, 2000. */
         readonly wallMs?: number;
+      };
+      /** Bounds of surface stream. Unset fields are those of a key, or of callers without a key if this is the anonymousPlan. */
+      readonly streaming?: {
+        /** Open connections of a key, or of a client address without a key, over all pods. 0 refuses all. Unset, 10 and 1. */
+        readonly connections?: number;
+        /** Addresses that one connection may watch. Unset, 1000 and 10. */
+        readonly addresses?: number;
+        /** Traces that one connection may watch. Unset, 100 and 10. */
+        readonly traces?: number;
       };
     }[];
     /** Plan of callers without a key, counted per client address (IPv6 per /64, and 16 times as much per /48). Unset, a key is always needed. */
@@ -910,6 +924,13 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
           },
           additionalProperties: false,
         },
+        streaming: {
+          type: 'object',
+          properties: {
+            maxConnectionsPerPod: { type: 'integer', format: 'int32', minimum: 1, maximum: 100000, default: 20000 },
+          },
+          additionalProperties: false,
+        },
         requestTimeout: { type: 'string', maxLength: 16, format: 'duration', default: '10s' },
         plans: {
           type: 'array',
@@ -951,6 +972,15 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
                 properties: {
                   gas: { type: 'integer', format: 'int32', minimum: 1000, maximum: 100000000 },
                   wallMs: { type: 'integer', format: 'int32', minimum: 10, maximum: 60000 },
+                },
+                additionalProperties: false,
+              },
+              streaming: {
+                type: 'object',
+                properties: {
+                  connections: { type: 'integer', format: 'int32', minimum: 0, maximum: 1000000 },
+                  addresses: { type: 'integer', format: 'int32', minimum: 0, maximum: 10000 },
+                  traces: { type: 'integer', format: 'int32', minimum: 0, maximum: 1000 },
                 },
                 additionalProperties: false,
               },

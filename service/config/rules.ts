@@ -82,10 +82,10 @@ export const rules: readonly Rule[] = [
   postgresRule('!has(self.indexer)', [], ({ indexer }) => indexer !== undefined, 'indexer is set'),
   postgresRule('!has(self.tokenMetadata)', [], (spec) => spec.tokenMetadata !== undefined, 'tokenMetadata is set'),
   postgresRule("!('v3' in self.surfaces)", ['surfaces'], ({ surfaces }) => surfaces.includes('v3'), 'surfaces has v3'),
-  rule('spec', "self.surfaces.exists(s, s != 'stream')", ['surfaces'], ({ surfaces }: Spec) => [
-    surfaces.every((surface) => surface === 'stream'),
+  rule('spec', "!('stream' in self.surfaces) || 'v3' in self.surfaces", ['surfaces'], ({ surfaces }: Spec) => [
+    surfaces.includes('stream') && !surfaces.includes('v3'),
     'surfaces',
-    `expected v2, v3, jsonrpc or emulate among them, got ${JSON.stringify(surfaces)}`,
+    `expected v3 among them, because stream is, got ${JSON.stringify(surfaces)}`,
   ]),
   rule(
     'spec',

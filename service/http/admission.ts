@@ -1,7 +1,7 @@
 import type { Span, Tracer } from '@opentelemetry/api';
 
 import type { Decision, Entered, Limits, Quota, Refused } from '../limits/limits.ts';
-import type { Grants, MethodTerms } from '../limits/options.ts';
+import type { Grants, MethodTerms, StreamingGrant } from '../limits/options.ts';
 import type { Usage } from '../limits/usage.ts';
 import { refusedBy } from './errors.ts';
 import { inChildSpan } from './tracing.ts';
@@ -22,6 +22,8 @@ export type Admission = {
   grants(): Grants | undefined;
   /** Bounds of get-methods; undefined before admission. */
   getMethods(): MethodTerms | undefined;
+  /** Plan and bounds of streams; undefined before admission. */
+  streaming(): (StreamingGrant & { readonly plan: string }) | undefined;
   /** Returns today's usage of the caller's key. Throws as `charge`. */
   usage(): Promise<{ readonly keyId: string; readonly plan: string; readonly usage: Usage }>;
   /** `RateLimit` headers of the last decision; empty for a plan without a rate. */
@@ -56,6 +58,7 @@ export function createAdmission(caller: Caller, parent: Span, { limits, tracer }
     },
     grants: () => (last?.allowed === true ? last.grants : undefined),
     getMethods: () => (last?.allowed === true ? last.getMethods : undefined),
+    streaming: () => (last?.allowed === true ? { ...last.streaming, plan: last.plan } : undefined),
     usage: () => ask(() => limits.usage(caller)),
     headers: () => quotaHeaders(last?.quota ?? null),
     release() {

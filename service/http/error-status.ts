@@ -115,6 +115,16 @@ const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['operation_not_allowed', [403, 'Operation not allowed']],
   ['limits_unavailable', [503, 'limits are not available']],
   ['rate_limited', [429, rateText]],
+  // Streams.
+  ['invalid_subscription', [400, ownMessage, ownData]],
+  ['invalid_cursor', [400, ownMessage, ownData]],
+  ['connection_limit', [429, ownMessage, ownData]],
+  ['replay_busy', [503, ownMessage, ownData]],
+  ['too_many_streams', [503, ownMessage, ownData]],
+  ['streams_closing', [503, ownMessage, ownData]],
+  ['streaming_old', [410, ownMessage]],
+  ['upgrade_required', [426, ownMessage]],
+  ['bad_upgrade', [400, ownMessage]],
   // The faucet of a private network.
   ['bad_argument', [422, ownMessage]],
   ['faucet_busy', [429, ownMessage]],

@@ -29,6 +29,8 @@ export type Exchange = {
   elapsedMs(): number;
   /** `@extra` of an answer made now. */
   extra(liteServers?: readonly number[], cached?: boolean): string;
+  /** Ends the exchange before its connection: the answer has become a stream. */
+  leave(status: number): void;
 };
 
 declare module 'fastify' {
@@ -75,10 +77,14 @@ export function createExchanges({ clock, logger, tracer, metrics }: ExchangesDep
   let inFlight = 0;
   let idleWaiters: (() => void)[] = [];
 
-  const end = (exchange: Exchange, startedMs: number, request: RequestHead, answer: NotedAnswer): void => {
+  const end = (
+    exchange: Exchange,
+    startedMs: number,
+    request: RequestHead,
+    answer: NotedAnswer & { readonly status: number },
+  ): void => {
     inFlight--;
-    const { raw } = answer;
-    const status = raw.writableFinished ? raw.statusCode : CALLER_GONE_STATUS;
+    const { status } = answer;
     const elapsedMs = clock.nowMs() - startedMs;
     const bytes = answer.bytes();
     const { operation, errorCode: code, errorText } = exchange;
@@ -111,6 +117,13 @@ export function createExchanges({ clock, logger, tracer, metrics }: ExchangesDep
   const note = (request: RequestHead, answer: NotedAnswer): Exchange => {
     const startedMs = clock.nowMs();
     const { method, headers } = request;
+    const { raw } = answer;
+    let isOver = false;
+    const endOnce = (status: number): void => {
+      if (isOver) return;
+      isOver = true;
+      end(exchange, startedMs, request, { ...answer, status });
+    };
     const exchange: Exchange = {
       operation: 'unknown',
       errorCode: undefined,
@@ -126,10 +139,11 @@ export function createExchanges({ clock, logger, tracer, metrics }: ExchangesDep
           elapsedMs: exchange.elapsedMs(),
           cached,
         }),
+      leave: endOnce,
     };
     inFlight++;
     metrics.begin();
-    answer.raw.once('close', () => end(exchange, startedMs, request, answer));
+    raw.once('close', () => endOnce(raw.writableFinished ? raw.statusCode : CALLER_GONE_STATUS));
     return exchange;
   };
 
@@ -152,7 +166,12 @@ export function createExchanges({ clock, logger, tracer, metrics }: ExchangesDep
   };
 }
 
-const envelopes: Readonly<Record<Contract, Envelope>> = { v2: v2Envelope, v3: v3Envelope, emulate: emulateEnvelope };
+const envelopes: Readonly<Record<Contract, Envelope>> = {
+  v2: v2Envelope,
+  v3: v3Envelope,
+  emulate: emulateEnvelope,
+  streaming: v3Envelope,
+};
 
 /** Part of an error's text that a line has: up to the exit code of a refused message. */
 const REASON_CHARACTERS_MAX = 320;

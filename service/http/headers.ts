@@ -42,6 +42,7 @@ const allowed = [
   'X-Tonplane-Debug',
   ...settingHeaders,
   'Authorization',
+  'Last-Event-ID',
 ];
 
 /**

@@ -6,6 +6,8 @@ import type { Operation } from '../contract/operation.ts';
 import type { V2 } from '../v2/v2.ts';
 import type { V3Request } from '../v3/request/operation.ts';
 import type { Emulate } from '../emulate/emulate.ts';
+import type { Limits } from '../limits/limits.ts';
+import type { Streaming } from '../streaming/streaming.ts';
 import type { V3 } from '../v3/v3.ts';
 import { createBodyReader } from './body.ts';
 import type { Call, Calls } from './calls.ts';
@@ -24,6 +26,8 @@ import { answerPost, type PostHandler } from './post-route.ts';
 import { send, type Answer } from './reply.ts';
 import { answerRest } from './rest-route.ts';
 import { answerRpc } from './rpc-route.ts';
+import { streamingPages } from './streaming-pages.ts';
+import { declareStreaming } from './streaming-routes.ts';
 import { answerUsage } from './usage-route.ts';
 import { answerV3 } from './v3-route.ts';
 
@@ -36,6 +40,9 @@ export type RoutesDependencies = {
   readonly v3?: V3;
   /** Absent: emulation is not served. */
   readonly emulate?: Emulate;
+  /** Absent: streams are not served. */
+  readonly streaming?: Streaming;
+  readonly limits: Limits;
   readonly calls: Calls;
   readonly exchanges: Exchanges;
   readonly metrics: HttpMetrics;
@@ -60,7 +67,7 @@ export function declareRoutes(
   options: ResolvedHttpOptions,
   dependencies: RoutesDependencies,
 ): DeclaredRoutes {
-  const { v2, v3, emulate, calls, exchanges } = dependencies;
+  const { v2, v3, emulate, streaming, calls, exchanges } = dependencies;
   const bodies = createBodyReader(options.bodyBytesMax, options.bodiesBytesMax);
   const table = new Map<string, readonly string[]>();
   const gated = new Map<string, GatedRoute>();
@@ -118,6 +125,7 @@ export function declareRoutes(
     const handler = answering('jsonRPC', (call) => answerRpc(options, { ...dependencies, bodies }, call));
     declare(rpcPath, ['POST'], handler);
   }
+  if (streaming !== undefined) declareStreaming({ ...dependencies, streaming, bodies, declare, gated });
   declare(usagePath, ['GET'], answering('usage', answerUsage));
   for (const [path, handler] of dependencies.posts) {
     const answer = (call: Call): Promise<Answer> => answerPost(call, handler, bodies);
@@ -170,12 +178,17 @@ function contractPages({
   v2,
   v3,
   emulate,
+  streaming,
   examples,
-}: Pick<RoutesDependencies, 'v2' | 'v3' | 'emulate' | 'examples'>): readonly (readonly [path: string, page: Page])[] {
+}: Pick<RoutesDependencies, 'v2' | 'v3' | 'emulate' | 'streaming' | 'examples'>): readonly (readonly [
+  path: string,
+  page: Page,
+])[] {
   return [
     ...servicePages(v2, examples),
     ...(v3 === undefined ? [] : v3Pages(v3, examples)),
     ...(emulate === undefined ? [] : emulatePages(emulate, examples)),
+    ...(streaming === undefined ? [] : streamingPages(v3?.version ?? v2.version)),
   ];
 }
 

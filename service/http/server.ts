@@ -10,6 +10,7 @@ import type { Limits } from '../limits/limits.ts';
 import type { V2 } from '../v2/v2.ts';
 import type { Emulate } from '../emulate/emulate.ts';
 import type { V3 } from '../v3/v3.ts';
+import type { Streaming } from '../streaming/streaming.ts';
 import { answerRunOut } from './body.ts';
 import { createCalls } from './calls.ts';
 import { compressAnswers } from './compression.ts';
@@ -41,6 +42,7 @@ import type { PostHandler } from './post-route.ts';
 import type { OwnPage } from './pages.ts';
 import { contractOf, hasV3Form, pathOf, routedUrl, rpcPath } from './paths.ts';
 import { declareRoutes, type RouteTable } from './routes.ts';
+import { createUpgrades, isUpgrade } from './upgrades.ts';
 
 /** The public listener. */
 export type HttpServer = {
@@ -69,6 +71,8 @@ export type HttpServerDependencies = {
   readonly v3?: V3;
   /** Absent: emulation is not served. */
   readonly emulate?: Emulate;
+  /** Absent: streams are not served. */
+  readonly streaming?: Streaming;
   readonly limits: Limits;
   readonly logger: Logger;
   readonly tracer: Tracer;
@@ -88,7 +92,7 @@ export type HttpServerDependencies = {
 
 export function createHttpServer(given: HttpOptions, dependencies: HttpServerDependencies): HttpServer {
   const options = resolveHttpOptions(given);
-  const { v2, v3, emulate, limits, register } = dependencies;
+  const { v2, v3, emulate, streaming, limits, register } = dependencies;
   const metrics = createHttpMetrics(register);
   const headers = commonHeaders(v2.version);
   const v3Headers = commonHeaders(v3?.version ?? emulate?.version ?? v2.version);
@@ -97,11 +101,16 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
   const { headSeqno = () => undefined, posts = new Map(), ownPages = new Map(), examples = {} } = dependencies;
   const pacing = createRefusalThrottle(dependencies.clock.nowMs);
   const calls = createCalls(options, { ...dependencies, headSeqno, exchanges, pacing });
-  const app = createListener(options, headers, metrics, (error, request, reply) => {
+  const app = createListener(options, headers, metrics, streaming, (error, request, reply) => {
     exchanges.begin(request, reply);
     reply.headers(headersOf(request.url));
     sendError(reply, error, bareExtra);
   });
+  if (streaming !== undefined) {
+    const isDraining = (): boolean => draining;
+    const parts = { ...dependencies, streaming, calls, exchanges, pacing, headersOf, isDraining };
+    app.server.on('upgrade', createUpgrades({ ...options, urlBytesMax: STREAM_URL_MAX }, parts).handle);
+  }
   const { connectionsPerAddress } = options;
   const connections = boundConnections(app.server, {
     max: connectionBound(connectionsPerAddress, options.trustedProxies),
@@ -162,6 +171,8 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
       v2,
       ...(v3 && { v3 }),
       ...(emulate && { emulate }),
+      ...(streaming && { streaming }),
+      limits,
       calls,
       exchanges,
       metrics,
@@ -195,7 +206,7 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
     },
     async close() {
       draining = true;
-      await quietWithin(app.server, options);
+      await Promise.all([quietWithin(app.server, options), streaming?.close(options.drainMs / 2)]);
       const closed = app.close();
       await idleWithin(exchanges, options.drainMs);
       calls.cut();
@@ -238,6 +249,7 @@ function createListener(
   options: ResolvedHttpOptions,
   headers: Readonly<Record<string, string>>,
   metrics: HttpMetrics,
+  streaming: Streaming | undefined,
   onBadUrl: OnBadUrl,
 ): FastifyInstance {
   const malformed = createMalformedAnswers(headers, metrics.malformed);
@@ -260,11 +272,12 @@ function createListener(
       connectionsCheckingInterval: options.connectionsCheckMs,
       // Node would answer a request without Host by itself, without a body.
       requireHostHeader: false,
+      ...(streaming && { shouldUpgradeCallback: isUpgrade }),
     },
     clientErrorHandler: (error, socket) => malformed.answer(error, socket),
     frameworkErrors: (_error, request, reply) => onBadUrl(new HttpError('bad_url'), request, reply),
   });
-  app.server.maxConnections = options.connectionsMax;
+  app.server.maxConnections = options.connectionsMax + (streaming?.connectionsMax ?? 0);
   deferContinue(app.server);
   app.server.on('checkExpectation', (_request, response) => answerExpectation(response, headers));
   app.server.on('connect', (_request, socket) => {
@@ -280,9 +293,11 @@ function refuseAtOnce(
   options: ResolvedHttpOptions,
 ): HttpError | undefined {
   // Queries of v3 may have lists of 1,000 addresses. The listener's own bound on all headers bounds them.
-  if (contractOf(request.url) !== 'v3') {
+  const contract = contractOf(request.url);
+  if (contract !== 'v3') {
     if (headerBytesOf(request) > options.headerBytesMax) return new HttpError('headers_too_large');
-    if (request.url.length > options.urlBytesMax) return new HttpError('url_too_long');
+    const urlMax = contract === 'streaming' ? STREAM_URL_MAX : options.urlBytesMax;
+    if (request.url.length > urlMax) return new HttpError('url_too_long');
   }
   if (!request.is404) return undefined;
   const path = pathOf(request.url);
@@ -292,6 +307,9 @@ function refuseAtOnce(
   const message = path === rpcPath ? `method ${method} is not supported` : `unsupported http method: ${method}`;
   return new HttpError('wrong_method', message, { allow: [...allow, 'OPTIONS'] });
 }
+
+/** Bytes of the URL of a stream: a subscription in a query has 200 addresses. */
+const STREAM_URL_MAX = 16_384;
 
 /** Counts the bytes of the URL and of the names and values of headers. */
 function headerBytesOf({ url, raw }: FastifyRequest): number {

@@ -2,7 +2,7 @@ import type { Shortage } from './budget.ts';
 import type { Subject } from './callers.ts';
 import type { Allowed, Decision, Entered, Quota, Refused } from './limits.ts';
 import { countResult, type PlanCounts } from './metrics.ts';
-import type { LimitsOptions, MethodTerms } from './options.ts';
+import { streamingTermsOf, type LimitsOptions, type MethodTerms } from './options.ts';
 import { mayCall, type Forbidden } from './permission.ts';
 import type { SubjectBudgets } from './subject-budgets.ts';
 import type { UsageCounter } from './usage.ts';
@@ -65,7 +65,8 @@ export function createDecisions(
     }
     const quota = quotaOf(subject, nowMs);
     const getMethods = methodTermsOf(subject);
-    return { allowed: true, plan: priced.name, grants: priced.grants, getMethods, quota, release: nothing };
+    const streaming = { owner: subject.name, ...streamingTermsOf(priced.plan, key !== undefined) };
+    return { allowed: true, plan: priced.name, grants: priced.grants, getMethods, streaming, quota, release: nothing };
   };
 
   /** Turns a shortage into a decision. The subject has its slot, which a refusal frees. */

@@ -7,7 +7,7 @@ import type { Subject } from './callers.ts';
 import { createDecisions } from './decisions.ts';
 import type { Keyring } from './keyring.ts';
 import { createLimitsMetrics } from './metrics.ts';
-import type { Grants, LimitsOptions, MethodTerms, OnRedisFailure, PlanOptions } from './options.ts';
+import type { Grants, LimitsOptions, MethodTerms, OnRedisFailure, PlanOptions, StreamingGrant } from './options.ts';
 import { forbiddenTo, mayCall } from './permission.ts';
 import { refuseUnknownPlans } from './plans.ts';
 import { createSubjectBudgets } from './subject-budgets.ts';
@@ -50,6 +50,7 @@ export type Allowed = {
   readonly plan: string;
   readonly grants: Grants;
   readonly getMethods: MethodTerms;
+  readonly streaming: StreamingGrant;
   readonly quota: Quota | null;
   release(): void;
 };
@@ -112,6 +113,8 @@ export type Limits = {
   enter(caller: LimitCaller): Promise<Entered | Refused>;
   /** Returns today's use of the caller's key. Takes a token, and refuses like any request with the key. */
   usage(caller: LimitCaller): Promise<(Allowed & { readonly keyId: string; readonly usage: Usage }) | Refused>;
+  /** Reports whether the caller's key, or its lack of one, may still be used. Takes and counts nothing. */
+  readonly isInForce: (caller: LimitCaller) => boolean;
   /** Returns the caller's quota for answers to free requests; null when no limit applies. Takes and counts nothing. */
   standing(caller: LimitCaller): Quota | null;
   /**
@@ -181,15 +184,19 @@ export function createLimits(options: LimitsOptions, dependencies: LimitsDepende
     return decisions.admit(subject, nowMs, request.operation);
   };
 
+  /** Returns the subject of a caller that nothing forbids; undefined otherwise. */
+  const known = ({ key, clientAddress }: LimitCaller, nowMs: number): Subject | undefined => {
+    const subject = key === undefined ? subjects.ofAddress(clientAddress, nowMs) : subjects.ofKey(key, nowMs);
+    if (subject?.key === undefined) return subject;
+    return forbiddenTo(subject.key, options.network, clientAddress) === undefined ? subject : undefined;
+  };
+
   return {
     decide: async (request) => decide(request),
     refusal({ key, clientAddress, operation }) {
       const nowMs = now();
-      const subject = key === undefined ? subjects.ofAddress(clientAddress, nowMs) : subjects.ofKey(key, nowMs);
+      const subject = known({ key, clientAddress }, nowMs);
       if (subject === undefined || !mayCall(subject, operation)) return undefined;
-      if (subject.key !== undefined && forbiddenTo(subject.key, options.network, clientAddress) !== undefined) {
-        return undefined;
-      }
       const shortage = budgets.shortage(subject, Math.floor(nowMs * 1000), subject.priced.costOf(operation));
       return shortage && decisions.refuse(subject, shortage);
     },
@@ -213,10 +220,11 @@ export function createLimits(options: LimitsOptions, dependencies: LimitsDepende
       const keyId = subject.key?.id ?? '';
       return { ...decision, keyId, usage: await usage.read(keyId, now()) };
     },
+    isInForce: (caller) => known(caller, now()) !== undefined,
     standing({ key, clientAddress }) {
       const nowMs = now();
-      const known = key === undefined ? undefined : subjects.ofKey(key, nowMs);
-      const subject = known ?? subjects.ofAddress(clientAddress, nowMs);
+      const ofKey = key === undefined ? undefined : subjects.ofKey(key, nowMs);
+      const subject = ofKey ?? subjects.ofAddress(clientAddress, nowMs);
       return subject === undefined ? null : budgets.quota(subject, Math.floor(nowMs * 1000));
     },
     setPlans(changed) {

@@ -13,7 +13,42 @@ export type LimitPlan = {
   readonly methodCosts: Readonly<Record<string, number>>;
   /** Bounds of get-methods: gas, and milliseconds of one run. The service's defaults apply when unset. */
   readonly getMethods?: { readonly gas?: number; readonly wallMs?: number };
+  /** Bounds of streaming. The defaults depend on whether the caller has a key. */
+  readonly streaming?: Partial<StreamingTerms>;
 } & Partial<Grants>;
+
+/** Bounds of a caller's streams. */
+export type StreamingTerms = {
+  /** Streams open at once, over all pods. */
+  readonly connections: number;
+  /** Addresses of one stream. */
+  readonly addresses: number;
+  /** Traces of one stream. */
+  readonly traces: number;
+};
+
+/** Bounds of streaming, and the caller whose streams are counted together. */
+export type StreamingGrant = StreamingTerms & {
+  /** Name of the budget: a key, an owner of keys, or an address. */
+  readonly owner: string;
+};
+
+const keyStreaming: StreamingTerms = { connections: 10, addresses: 1000, traces: 100 };
+const anonymousStreaming: StreamingTerms = { connections: 1, addresses: 10, traces: 10 };
+
+/** Bounds of one stream, whatever its plan says. */
+export const STREAM_ADDRESSES_MAX = 10_000;
+export const STREAM_TRACES_MAX = 1000;
+
+/** @param hasKey false: the defaults are those of callers without a key */
+export function streamingTermsOf({ streaming }: LimitPlan, hasKey: boolean): StreamingTerms {
+  const terms = { ...(hasKey ? keyStreaming : anonymousStreaming), ...streaming };
+  return {
+    connections: terms.connections,
+    addresses: Math.min(terms.addresses, STREAM_ADDRESSES_MAX),
+    traces: Math.min(terms.traces, STREAM_TRACES_MAX),
+  };
+}
 
 /** Bounds of get-methods, and the payer of the thread time of the virtual machine. */
 export type MethodTerms = NonNullable<LimitPlan['getMethods']> & {

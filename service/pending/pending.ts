@@ -8,6 +8,7 @@ import type { ExternalMessage } from '../live/send/external-message.ts';
 import { createPendingMetrics } from './metrics.ts';
 import type { GoneReason } from './metrics.ts';
 import { createLocalTraces } from './local-traces.ts';
+import { createNews, type News } from './news.ts';
 import type { PendingTrace } from './pending-trace.ts';
 import { createRunQueue } from './run-queue.ts';
 import { createSearch } from './search.ts';
@@ -18,6 +19,7 @@ import { KEPT_MS, WATCHED_MAX, watchedFrom } from './watch-list.ts';
 import type { Watched, WatchList } from './watch-list.ts';
 
 export type { PendingTrace } from './pending-trace.ts';
+export type { PendingListener, PendingNews } from './news.ts';
 
 /** Filter of traces: by any of the accounts, or by any of the hashes. */
 export type PendingFilter = {
@@ -39,6 +41,8 @@ export type Pending = {
   note(message: ExternalMessage, sender: Pick<ReadContext, 'access'>): void;
   /** Oldest first, without those whose real one is there to be read instead. Rejects as the index does. */
   find(filter: PendingFilter): Promise<readonly PendingTrace[]>;
+  /** Calls the listener with traces that appear, change and go, on any pod. Returns a function that ends it. */
+  readonly listen: News['listen'];
   /**
    * Simulates watched messages again if the chain changed their accounts. Drops indexed, contradicted and expired messages.
    * Takes over messages of pods that no longer run. It also runs periodically (`everyMs`).
@@ -95,6 +99,9 @@ export type PendingDependencies = {
 /** Interval of checking heads: twice in a block of the fastest networks. */
 const EVERY_MS = 500;
 
+/** Interval of hearing other pods. */
+const HEAR_EVERY_MS = 100;
+
 /** Clock difference of validators in seconds. A shard's block may seem older than the head that was served before it. */
 const SKEW_SECONDS = 5;
 
@@ -115,7 +122,8 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
   const { scope, everyMs = EVERY_MS } = options;
   const sharing = createSharing({ scope, link: dependencies.link }, { watchList, own, unixMs, metrics, logger });
   const { signal } = ending;
-  const simulation = createSimulation({ ...dependencies, watchList, own, sharing, signal, metrics });
+  const news = createNews({ everyMs: everyMs === 0 ? 0 : HEAR_EVERY_MS }, { sharing, logger });
+  const simulation = createSimulation({ ...dependencies, watchList, own, sharing, news, signal, metrics });
   const find = createSearch({ own, sharing, index, unixMs });
   const runs = createRunQueue(
     { runsMax: RUNS_AT_ONCE },
@@ -136,11 +144,14 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
   }
 
   async function drop(key: string, reason: GoneReason): Promise<void> {
-    if (!watchList.delete(key)) return;
+    const one = watchList.get(key);
+    if (one === undefined) return;
+    watchList.delete(key);
     metrics.gone(reason);
     const trace = own.get(key);
     own.drop(key);
     await sharing.forget(key, trace);
+    await news.report({ kind: 'gone', key, reason, isTaken: one.isTaken });
   }
 
   /** The same message again, spelt in another way. */
@@ -212,9 +223,11 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
       runs.start();
     },
     find,
+    listen: news.listen,
     async refresh() {
       if (closed) return;
       await refreshListOnce();
+      await news.hear();
       const round = [...watchList.keys()];
       await Promise.all(running);
       while (round.some(runs.isUnfinished)) await Promise.race(running);
@@ -223,6 +236,7 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
     async close() {
       closed = true;
       runs.close();
+      news.close();
       ending.abort();
       clearInterval(ticker);
       await looking;

@@ -4,6 +4,7 @@ import { readExternalMessage } from '../live/send/external-message.ts';
 import type { PendingMetrics } from './metrics.ts';
 import type { LocalTraces } from './local-traces.ts';
 import type { PendingTrace } from './pending-trace.ts';
+import { createSharedNews, type SharedNewsStream } from './shared-news.ts';
 import { createSharedMessages } from './shared-messages.ts';
 import type { SharedMessages } from './shared-messages.ts';
 import { createSharedTraces } from './shared-traces.ts';
@@ -24,6 +25,10 @@ const TAKEN_AT_ONCE = 16;
 export type Sharing = Pick<SharedTraces, 'put' | 'alias' | 'drop' | 'keyBy' | 'get'> & {
   /** Keys of a place's traces, oldest first; none without a Redis. */
   keysOf(place: string): Promise<readonly string[]>;
+  /** Reports a change to other pods. */
+  readonly report: SharedNewsStream['report'];
+  /** Changes that other pods reported. */
+  readonly hear: SharedNewsStream['hear'];
   /** From now on another pod simulates the message if this process ends. */
   announce(key: string, watched: Watched): Promise<void>;
   /**
@@ -40,7 +45,11 @@ export type Sharing = Pick<SharedTraces, 'put' | 'alias' | 'drop' | 'keyBy' | 'g
 };
 
 /** State that pods share. */
-type Shared = SharedTraces & { readonly messages: SharedMessages; readonly leases: WatchLeases };
+type Shared = SharedTraces & {
+  readonly messages: SharedMessages;
+  readonly leases: WatchLeases;
+  readonly news: SharedNewsStream;
+};
 
 export type SharingOptions = {
   /** Names the API and its network in a Redis that several share. */
@@ -72,6 +81,7 @@ export function createSharing(
       ...createSharedTraces(sharing, keys),
       messages: createSharedMessages(sharing, keys),
       leases: createWatchLeases(sharing, keys),
+      news: createSharedNews(sharing, keys),
     };
   }
 
@@ -107,6 +117,8 @@ export function createSharing(
     keyBy: async (hash) => await shared?.keyBy(hash),
     get: async (key) => await shared?.get(key),
     keysOf: async (place) => (await shared?.keysOf(place)) ?? [],
+    report: async (news) => await shared?.news.report(news),
+    hear: async () => (await shared?.news.hear()) ?? [],
     async announce(key, one) {
       if (shared === undefined) return;
       const { messages, leases } = shared;

@@ -10,6 +10,7 @@ import type { SimulatedTrace, SimulationBounds } from '../simulation/simulate-me
 import { classifySimulated } from '../simulation/simulated-actions.ts';
 import type { PendingMetrics } from './metrics.ts';
 import type { LocalTraces } from './local-traces.ts';
+import type { News } from './news.ts';
 import { pendingTraceOf } from './pending-trace.ts';
 import type { Sharing } from './sharing.ts';
 import type { Watched, WatchList } from './watch-list.ts';
@@ -37,6 +38,7 @@ export type SimulationDependencies = {
   readonly watchList: WatchList;
   readonly own: LocalTraces;
   readonly sharing: Sharing;
+  readonly news: Pick<News, 'report'>;
   /** Ends all runs. */
   readonly signal: AbortSignal;
   /** Milliseconds of `performance.now()`. */
@@ -46,7 +48,7 @@ export type SimulationDependencies = {
 };
 
 export function createSimulation(dependencies: SimulationDependencies): Simulation {
-  const { worlds, detector, watchList, own, sharing, signal, now, metrics, logger } = dependencies;
+  const { worlds, detector, watchList, own, sharing, news, signal, now, metrics, logger } = dependencies;
 
   async function run(key: string, one: Watched): Promise<void> {
     const context: ReadContext = {
@@ -107,6 +109,7 @@ export function createSimulation(dependencies: SimulationDependencies): Simulati
     const trace = pendingTraceOf(one, simulated, classified);
     own.put(trace);
     await sharing.put(trace, previous);
+    await news.report({ kind: 'trace', trace });
     for (const spelling of one.spellings) await alias(spelling, key);
     // The message was dropped during the write.
     if (isGone() && own.get(key) === undefined) await sharing.drop(trace);

@@ -74,6 +74,7 @@ const noLimiter: Pick<Limits, 'decide'> = {
       plan: 'none',
       grants: { archive: false, liteServerTiers: [] },
       getMethods: { payer: 'anonymous' },
+      streaming: { owner: 'bench', connections: 1, addresses: 10, traces: 10 },
       quota: null,
       release: () => undefined,
     }),

@@ -136,16 +136,10 @@ export const tonApiCases: readonly RuleCase[] = [
     refused: set({ surfaces: ['v2', 'v3'] }),
   },
   {
-    message: 'surfaces needs v2, v3, jsonrpc or emulate',
+    message: 'surface stream needs surface v3',
     field: 'spec',
-    accepted: set({ surfaces: ['jsonrpc', 'stream'] }),
-    refused: set({ surfaces: ['stream'] }),
-  },
-  {
-    message: 'surfaces needs v2, v3, jsonrpc or emulate',
-    field: 'spec',
-    accepted: set({ surfaces: ['emulate'] }),
-    refused: set({ surfaces: ['stream'] }),
+    accepted: set({ surfaces: ['v3', 'stream'], postgres }),
+    refused: set({ surfaces: ['v2', 'stream'], postgres }),
   },
   {
     message: 'postgres cannot be removed; delete the TonApi instead',

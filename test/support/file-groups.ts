@@ -9,6 +9,7 @@ export const onStores = [
   'test/service/pending/**/*.redis.test.ts',
   'test/service/pool/redis/**/*.test.ts',
   'test/service/v3/**/*.store.test.ts',
+  'test/service/streaming/**/*.{redis,store}.test.ts',
   'test/e2e/**/*.{redis,store}.test.ts',
 ];
 

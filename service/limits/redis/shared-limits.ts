@@ -6,6 +6,7 @@ import type { SharedParts } from '../limits.ts';
 import type { RedisMetrics } from '../metrics.ts';
 import type { OnRedisFailure } from '../options.ts';
 import type { RedisServer } from './connection.ts';
+import { createConnectionLeases, type ConnectionLeases } from './connection-leases.ts';
 import { createSharedBudgets } from './shared-budgets.ts';
 import { createSharedUsage } from './shared-usage.ts';
 import { createRedisSession, type RedisSessionDependencies } from './redis-session.ts';
@@ -23,6 +24,8 @@ export type SharedLimitsDependencies = Pick<RedisSessionDependencies, 'inKeyring
 };
 
 export type SharedLimits = SharedParts & {
+  /** Places of streams. */
+  readonly connections: ConnectionLeases;
   /** Switches to another server, for example after a change of password or authority. */
   readonly setServer: (server: RedisServer) => void;
 };
@@ -32,6 +35,7 @@ export function createSharedLimits(
   { url, ca, api, onRedisFailure }: SharedLimitsOptions,
   dependencies: SharedLimitsDependencies,
 ): SharedLimits {
+  let rule = onRedisFailure;
   const { logger, metrics, inKeyring } = dependencies;
   const pod = randomUUID();
   const store = createRedisSession({ url, ca, api, pod }, { logger, metrics, random: Math.random, inKeyring });
@@ -41,7 +45,11 @@ export function createSharedLimits(
     budgets,
     usage: createSharedUsage({ api, pod }, store, metrics),
     isRevoked: store.isRevoked,
-    setOnRedisFailure: budgets.setOnRedisFailure,
+    connections: createConnectionLeases({ api, rule: () => rule }, { store, metrics }),
+    setOnRedisFailure(changed) {
+      rule = changed;
+      budgets.setOnRedisFailure(changed);
+    },
     setServer: store.setServer,
     async close() {
       budgets.close();

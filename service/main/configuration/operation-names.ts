@@ -85,6 +85,8 @@ export const operationNames: readonly string[] = [
   // emulation
   'emulateTrace',
   'emulateTonConnect',
+  // streaming: a stream, and each further subscription
+  'streaming',
   // outside of the contracts
   'usage',
   'faucet',

@@ -88,7 +88,7 @@ async function refresh() {
     byId('state').textContent = stateText(facts);
     byId('internal').href = facts.internalUrl + '/';
     byId('faucet').hidden = !facts.faucet;
-    byId('v3').hidden = facts.v3 === undefined;
+    for (const id of ['v3', 'streaming']) byId(id).hidden = facts.v3 === undefined;
     pairs(byId('connect'), { v2: facts.v2, 'global config': facts.globalConfig, ...facts.connect });
     pairs(byId('demo'), facts.demo);
     fill(

@@ -91,7 +91,7 @@ export function welcomeText(facts: WelcomeFacts): string {
 ${title}
 
   API        ${url}/api/v2
-${hasIndex ? `             ${url}/api/v3\n` : ''}             ${url}/api/emulate/v1
+${hasIndex ? `             ${url}/api/v3\n             ${url}/api/streaming/v2\n` : ''}             ${url}/api/emulate/v1
   page       ${url}/
   internal   ${internalUrl}/status  /metrics  /readyz  /livez  /global.config.json
   key        ${key}

@@ -25,6 +25,7 @@ import { createLive, type Live } from '../wiring/live.ts';
 import { startPool } from '../wiring/pool.ts';
 import { readinessOf } from '../wiring/readiness.ts';
 import { createStatus, type IndexStatus } from '../status/status.ts';
+import { startStreaming } from '../wiring/streaming.ts';
 import { startTracing } from '../wiring/tracing.ts';
 import { tvmOptions } from '../configuration/tvm-options.ts';
 
@@ -94,10 +95,12 @@ export async function startApi(
   const ledger: IndexService | undefined = ledgerOf(config, options, { ...dependencies, pool, live, detector, tracer });
   const { around } = options;
   const emulate = createEmulation(config, { pool, live, detector, index: ledger?.annotations, register, around });
+  const streams = startStreaming(config, { index: ledger?.streamed, shared, logger, register });
   const http = createHttpServer(httpOptions(config, options), {
     v2: createV2({ release: releaseOf(version), ...config.api.v2, ...(around && { around }) }, live),
     ...(ledger && { v3: ledger.v3 }),
     ...(emulate && { emulate }),
+    ...(streams && { streaming: streams.streaming }),
     limits,
     logger,
     tracer,
@@ -127,6 +130,7 @@ export async function startApi(
   const close = async (): Promise<void> => {
     reload.close();
     await http.close();
+    await streams?.close();
     await Promise.all([ledger?.close(), limits.close()]);
     await Promise.all([pool.close(), tvm.close()]);
     await Promise.all([signatures.close(), tracing.close(), internal.close()]);

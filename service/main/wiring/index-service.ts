@@ -28,6 +28,7 @@ import { watchIndex, type IndexWatch } from './index-watch.ts';
 import type { Live } from './live.ts';
 import { linkTo, startPending } from './pending.ts';
 import type { IndexStatus } from '../status/status.ts';
+import type { StreamedIndex } from './streaming.ts';
 import { openStore, takeUrls, type PostgresUrls } from './store.ts';
 import { v3Families } from './v3-families.ts';
 import { workerUrl } from '../worker-url.ts';
@@ -37,6 +38,8 @@ export type IndexService = {
   readonly v3: V3;
   /** Names and tokens of accounts. */
   readonly annotations: EmulateIndex;
+  /** Parts that streams read. */
+  readonly streamed: StreamedIndex;
   /** Reason why the process must not be ready; undefined when it may be. */
   unreadable(): string | undefined;
   status(): IndexStatus;
@@ -111,6 +114,7 @@ export function openIndexService(
   return {
     v3: createV3(operations, { ...reading, register, cacheMetrics: metrics }),
     annotations: { notes, readerOf: (request) => createStoreReader(request, reading) },
+    streamed: { store, notes, pending },
     unreadable: () => watch.reason(),
     status: () => writer?.status() ?? { text: watch.text() },
     setUrls: (next, before) => takeUrls(store, next, before),

@@ -37,7 +37,7 @@ export type TraceFilter = {
 export type FoundTrace = TraceRow & { readonly classification: number | null };
 
 /** Columns of `FoundTrace`. @param alias of the table of traces */
-const foundColumns = (alias: string): string =>
+export const foundColumns = (alias: string): string =>
   `${columnsOf(traces, alias)}, (SELECT c.state FROM trace_classifications c WHERE c.trace_id = ${alias}.trace_id) AS classification`;
 
 /**

@@ -35,8 +35,8 @@ function openStored({ workchain, boc }: PendingTrace['transactions'][number]): S
   return { workchain, table, transaction: readTransaction(table, table.roots[0]!) };
 }
 
-/** Actions of a pending trace that its caller sees. */
-export function actionsOfPending(trace: PendingTrace, supported: ReadonlySet<string>): readonly ShownAction[] {
+/** Actions of a pending trace that its caller sees. @param supported types that the caller knows; null: all actions */
+export function actionsOfPending(trace: PendingTrace, supported: ReadonlySet<string> | null): readonly ShownAction[] {
   const last = trace.transactions.at(-1);
   if (last === undefined) return [];
   return actionsOfSimulated(trace.actions, { ...trace, end: openStored(last).transaction }, supported);

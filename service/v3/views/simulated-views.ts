@@ -105,11 +105,11 @@ export type SimulatedActionsSource = Pick<SimulatedSource, 'messageHash' | 'key'
   readonly end: Pick<Transaction, 'lt' | 'utime'>;
 };
 
-/** Actions of a simulated trace that its caller sees. */
+/** Actions of a simulated trace that its caller sees. @param supported types that the caller knows; null: all actions */
 export function actionsOfSimulated(
   actions: readonly Action[],
   { messageHash, key, end }: SimulatedActionsSource,
-  supported: ReadonlySet<string>,
+  supported: ReadonlySet<string> | null,
 ): readonly ShownAction[] {
   const ofTrace = {
     traceEndLt: end.lt,
@@ -119,5 +119,6 @@ export function actionsOfSimulated(
     externalHashNorm: viewBytesOrNull(key),
     finality: 'pending',
   } as const;
-  return actions.map((action) => ofAction(action, ofTrace, null)).filter((action) => isVisible(action, supported));
+  const shown = actions.map((action) => ofAction(action, ofTrace, null));
+  return supported === null ? shown : shown.filter((action) => isVisible(action, supported));
 }

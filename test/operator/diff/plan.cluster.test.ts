@@ -30,7 +30,7 @@ const fieldsSet = fc.record<Partial<Spec>>(
     requestTimeout: fc.constantFrom('5s', '10s', '1m'),
     trustedProxies: fc.nat({ max: 3 }),
     networkPolicy: fc.boolean(),
-    surfaces: fc.constantFrom(['v2'], ['v2', 'stream']),
+    surfaces: fc.constantFrom(['v2'], ['v2', 'jsonrpc']),
     image: fc.record({ tag: fc.constantFrom('1', '2'), pullPolicy: fc.constantFrom('Always', 'IfNotPresent') }),
     resources: fc.record({
       requests: fc.record({ memory: fc.constantFrom('256Mi', '1Gi', '0.5Gi'), cpu: fc.constantFrom('1', '250m', 2) }),

@@ -14,6 +14,7 @@ describe('the configuration of a manifest', () => {
           requestsPerDay: 0,
           liteServerTiers: ['shared'],
           getMethods: { gas: 1_000_000 },
+          streaming: { connections: 3 },
         });
         Object.assign(spec, {
           liteServers: [
@@ -32,6 +33,7 @@ describe('the configuration of a manifest', () => {
           initBlock: { seqno: 5, rootHash: key, fileHash: key },
           requestTimeout: '1m1.5s',
           api: { v2: { blockIdTag: 'chain.blockIdExt', legacyOperations: true }, v3: { unknownParameters: 'Refuse' } },
+          streaming: { maxConnectionsPerPod: 500 },
           anonymousPlan: 'free',
           trustedProxies: 2,
           http: { connectionsPerAddress: 64, compression: true, internalNames: ['status.example.org'] },
@@ -86,6 +88,7 @@ describe('the configuration of a manifest', () => {
       anchors: { zeroState: { ...block, seqno: 0 }, initBlock: { ...block, seqno: 5 } },
       surfaces: ['v2'],
       api: { v2: { blockIdTag: 'chain.blockIdExt', legacyOperations: true }, v3: { unknownParameters: 'Refuse' } },
+      streaming: { maxConnectionsPerPod: 500 },
       requestTimeoutMs: 61_500,
       drainSeconds: 3,
       plans: [
@@ -97,6 +100,7 @@ describe('the configuration of a manifest', () => {
           liteServerTiers: ['shared'],
           methodCosts: { runGetMethod: 3 },
           getMethods: { gas: 1_000_000 },
+          streaming: { connections: 3 },
         },
         { name: 'pro', requestsPerSecond: 100, burst: 200, ...unlimited, ...everyTier, methodCosts: {} },
       ],

@@ -171,7 +171,7 @@ describe('a manifest is refused', () => {
     ],
     ['spec.surfaces: expected a list of 1 to 5 elements, got []', (spec) => void (spec['surfaces'] = [])],
     [
-      'spec.surfaces: expected v2, v3, jsonrpc or emulate among them, got ["stream"]',
+      'spec.surfaces: expected v3 among them, because stream is, got ["stream"]',
       (spec) => void (spec['surfaces'] = ['stream']),
     ],
     ['spec.surfaces[1]: expected each value once, got "v2" again', (spec) => void (spec['surfaces'] = ['v2', 'v2'])],

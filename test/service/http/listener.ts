@@ -45,6 +45,7 @@ export const allowed: Allowed = {
   plan: 'test',
   grants: { archive: false, liteServerTiers: ['shared'] },
   getMethods: { payer: 'anonymous' },
+  streaming: { owner: '127.0.0.1', connections: 2, addresses: 10, traces: 3 },
   quota: null,
   release: () => undefined,
 };
@@ -72,6 +73,7 @@ export function scriptLimits(decide: (request: LimitRequest) => Decision = () =>
       return { ...decision, keyId: 'scripted', usage: { day: '2026-11-21', operations: {}, refused: 0 } };
     },
     refusal: () => undefined,
+    isInForce: () => true,
     standing: () => null,
     setPlans: () => undefined,
     setOnRedisFailure: () => undefined,

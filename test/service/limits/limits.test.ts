@@ -80,6 +80,31 @@ describe('thread time of the virtual machine', () => {
   });
 });
 
+describe('bounds of streams', () => {
+  it('bounds of streams are those of the plan, and its gaps have other defaults with a key than without', async () => {
+    const { ask, keys } = setUp({ plans: [anonymous, planOf('pro', { streaming: { addresses: 7 } })] }, [{}]);
+    const [without, withKey] = [await ask(), await ask({ key: keys[0]! })];
+    expect(without).toMatchObject({ streaming: { owner: '192.0.2.1', connections: 1, addresses: 10, traces: 10 } });
+    const owner = `key ${keys[0]!.split('_')[1]}`;
+    expect(withKey).toMatchObject({ streaming: { owner, connections: 10, addresses: 7, traces: 100 } });
+  });
+
+  it('bounds of streams never exceed what one stream may have', async () => {
+    const most = { connections: 50_000, addresses: 50_000, traces: 50_000 };
+    const { ask } = setUp({ plans: [planOf('anonymous', { streaming: most }), planOf('pro')] });
+    expect(await ask()).toMatchObject({ streaming: { connections: 50_000, addresses: 10_000, traces: 1000 } });
+  });
+
+  it('a caller is in force until its key ends, and nothing is counted for the question', async () => {
+    const { limits, keys, pass } = setUp({}, [{ notAfterMs: noonMs + 1000 }, { networks: ['testnet'] }]);
+    const isInForce = (key: string | undefined): boolean => limits.isInForce({ key, clientAddress: '192.0.2.1' });
+    expect([undefined, keys[0], keys[1], 'unknown'].map(isInForce)).toEqual([true, true, false, false]);
+    pass(1000);
+    expect(isInForce(keys[0])).toBe(false);
+    expect(limits.standing({ key: undefined, clientAddress: '192.0.2.1' })).toMatchObject({ remaining: 1 });
+  });
+});
+
 describe('limits without a key', () => {
   it('an address gets one request a second', async () => {
     const { ask, pass } = setUp();

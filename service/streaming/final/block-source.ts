@@ -1,0 +1,84 @@
+import { createBoundedCache } from '#service/runtime/bounded-cache.ts';
+import { createSemaphore } from '#service/runtime/semaphore.ts';
+import type { StoreReader } from '#service/store/queries/reader.ts';
+import type { Store } from '#service/store/store.ts';
+import type { ActionNetwork } from '#service/v3/action-details/action-derived.ts';
+import { readStates } from '#service/v3/rendering/assemble-transaction.ts';
+import type { Change } from '../changes.ts';
+import { changesOfBlock, openBlock, statesOf, type OpenedBlock } from './block-changes.ts';
+import { readBlock } from './block-rows.ts';
+import type { OpenBounds } from './trace-plan.ts';
+
+/** Changes of classified blocks, one list a block. */
+export type BlockSource = {
+  /**
+   * The changes of a block in their order; undefined for a block that is not classified. Callers at one time share the work.
+   * @throws StoreError
+   */
+  readonly read: (mcSeqno: number, signal: AbortSignal) => Promise<readonly Change[] | undefined>;
+};
+
+export type BlockSourceDependencies = {
+  readonly store: Pick<Store, 'transaction'>;
+  readonly network: ActionNetwork;
+  readonly bounds: OpenBounds;
+  /** Ends all reads. */
+  readonly signal: AbortSignal;
+};
+
+/** Blocks that are read at once: each takes a connection to Postgres. */
+const READS_AT_ONCE = 2;
+
+/** Lists of the newest blocks, and of blocks that several replays read: some hundred busy blocks of mainnet. */
+const CACHED_BYTES_MAX = 96 * 1024 * 1024;
+
+/** Weight of a shown transaction by the bytes of its cells: its objects take several times as much. */
+const SHOWN_WEIGHT = 6;
+
+/** Weight of a change besides its transactions. */
+const CHANGE_BYTES = 1000;
+
+export function createBlockSource({ store, network, bounds, signal }: BlockSourceDependencies): BlockSource {
+  const cache = createBoundedCache({ bytesMax: CACHED_BYTES_MAX });
+  const reads = createSemaphore(READS_AT_ONCE);
+  /** Bounded by the callers: the follower, and the replays that the hub lets in. */
+  const running = new Map<number, Promise<readonly Change[] | undefined>>();
+
+  async function make(mcSeqno: number): Promise<readonly Change[] | undefined> {
+    return reads.run(signal, async () => {
+      const found = await store.transaction(
+        async ({ query }) => {
+          const reader: StoreReader = { read: query, signal };
+          const rows = await readBlock(reader, mcSeqno, bounds);
+          if (rows === undefined) return undefined;
+          const block = await openBlock(rows, signal);
+          return { block, states: await readStates(reader, statesOf(block)) };
+        },
+        { snapshot: true },
+      );
+      if (found === undefined) return undefined;
+      const changes = await changesOfBlock(found.block, { network, states: found.states }, signal);
+      cache.set(String(mcSeqno), changes, weightOf(found.block, changes.length));
+      return changes;
+    });
+  }
+
+  return {
+    async read(mcSeqno, caller) {
+      caller.throwIfAborted();
+      const known = cache.get(String(mcSeqno)) as readonly Change[] | undefined;
+      if (known !== undefined) return known;
+      const shared = running.get(mcSeqno) ?? make(mcSeqno).finally(() => running.delete(mcSeqno));
+      running.set(mcSeqno, shared);
+      const changes = await shared;
+      caller.throwIfAborted();
+      return changes;
+    },
+  };
+}
+
+function weightOf({ opened }: OpenedBlock, changes: number): number {
+  let bytes = changes * CHANGE_BYTES;
+  for (const { row } of opened.values()) bytes += row.boc.length * SHOWN_WEIGHT;
+  return bytes;
+}

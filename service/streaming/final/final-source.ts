@@ -1,0 +1,191 @@
+import type { Logger } from 'pino';
+
+import { createRetry, pause, type Trouble } from '#service/runtime/retry.ts';
+import {
+  findNewestClassified,
+  findOldestBefore,
+  findTouchedBlocks,
+  findTracesNamed,
+  isClassified,
+} from '#service/store/queries/final-blocks.ts';
+import { parseAddress } from '#service/decode/address.ts';
+import { accountKey } from '#service/store/account-key.ts';
+import type { Store } from '#service/store/store.ts';
+import { TRACE_STATE } from '#service/store/trace-plan.ts';
+import type { ActionNetwork } from '#service/v3/action-details/action-derived.ts';
+import {
+  WHOLE_BLOCK,
+  type AccountKey,
+  type Change,
+  type FinalLog,
+  type Labels,
+  type Position,
+  type TraceSnapshot,
+} from '../changes.ts';
+import { createBlockSource } from './block-source.ts';
+import { openBounds, type OpenBounds } from './trace-plan.ts';
+import { createLabels, type LabelsDependencies } from './labels.ts';
+
+export type FinalSourceOptions = {
+  /** Milliseconds between two looks for a new block; default 200. */
+  readonly pollMs?: number;
+  /** Seconds of the past from which a resume is possible; default 24 hours. */
+  readonly windowS?: number;
+  /** Bounds of traces that are sent whole. */
+  readonly bounds?: OpenBounds;
+};
+
+export type FinalSourceDependencies = Pick<LabelsDependencies, 'notes'> & {
+  readonly store: Pick<Store, 'read' | 'transaction'>;
+  readonly network: ActionNetwork;
+  /** Called with all changes of one block at a time, block by block. The next block waits until it resolves. */
+  readonly onChanges: (changes: readonly Change[]) => Promise<void>;
+  /** True while a connection is open: then no block is passed over. */
+  readonly isWanted: () => boolean;
+  readonly logger: Logger;
+  /** 0..1. */
+  readonly random: () => number;
+  readonly unixMs: () => number;
+  /** Milliseconds, ascending. */
+  readonly clock: () => number;
+};
+
+/** Final changes of the index, and the words about their accounts. */
+export type FinalSource = Required<FinalLog> & {
+  readonly labels: Labels;
+  readonly status: () => FinalSourceStatus;
+  readonly close: () => Promise<void>;
+};
+
+/** State for `/status` and the health of streams. */
+export type FinalSourceStatus = {
+  /** Masterchain block up to which changes were given. */
+  readonly newestSeqno: number | null;
+  /** Unix milliseconds of the last answer of the index. */
+  readonly seenMs: number | null;
+  /** Failures that are being retried. */
+  readonly troubles: readonly Trouble[];
+};
+
+const POLL_MS = 200;
+
+const DAY_S = 86_400;
+
+/** Blocks of one look for those that concern a subscription: a quarter of an hour or more. */
+const TOUCHED_BLOCKS_MAX = 1000;
+
+/** Milliseconds for which the oldest block of the window counts. */
+const OLDEST_MS = 10_000;
+
+/**
+ * Follows the blocks that the index has classified, in the order of the masterchain. Changes depend on the index alone, so all pods have the
+ * same. While no connection is open, blocks are passed without being read.
+ *
+ * The newest position moves before `onChanges` is called: a connection that opens during the call begins behind the block.
+ */
+export function createFinalSource(
+  { pollMs = POLL_MS, windowS = DAY_S, bounds = openBounds }: FinalSourceOptions,
+  { store, network, notes, onChanges, isWanted, logger, random, unixMs, clock }: FinalSourceDependencies,
+): FinalSource {
+  const closing = new AbortController();
+  const { signal } = closing;
+  const blocks = createBlockSource({ store, network, bounds, signal });
+  const reader = { read: store.read.bind(store), signal };
+  const retry = createRetry<'follow'>({ logger, random, unixMs, onFailure: () => {}, isFinal: () => false });
+  let newest: number | null = null;
+  let seenMs: number | null = null;
+  let oldest: { readonly seqno: number | null; readonly atMs: number } | undefined;
+
+  const position = (): Position | null => (newest === null ? null : { mcSeqno: newest, index: WHOLE_BLOCK });
+
+  /** @returns true if the next block may be there already */
+  async function step(): Promise<boolean> {
+    if (newest === null || !isWanted()) {
+      const found = await findNewestClassified(reader);
+      seenMs = unixMs();
+      // A connection that opened during the read gets every block since.
+      if (newest === null || !isWanted()) {
+        newest = found === undefined ? newest : Math.max(newest ?? 0, found);
+        return false;
+      }
+    }
+    const next = newest + 1;
+    const isThere = await isClassified(reader, next);
+    seenMs = unixMs();
+    const changes = isThere ? await blocks.read(next, signal) : undefined;
+    if (changes === undefined) return false;
+    newest = next;
+    if (changes.length > 0) await give(changes);
+    return true;
+  }
+
+  async function give(changes: readonly Change[]): Promise<void> {
+    try {
+      await onChanges(changes);
+    } catch (error) {
+      signal.throwIfAborted();
+      logger.error({ err: error, mcSeqno: newest }, 'the changes of a block were not distributed');
+    }
+  }
+
+  async function follow(): Promise<void> {
+    for (;;) {
+      const isBehind = await retry.run('follow', 0, step, signal);
+      if (!isBehind) await pause(pollMs, signal);
+    }
+  }
+
+  const done = follow().catch((error: unknown) => {
+    if (!signal.aborted) logger.fatal({ err: error }, 'the changes of blocks are no longer followed');
+  });
+
+  const changesOf = async (mcSeqno: number, caller: AbortSignal): Promise<readonly Change[]> =>
+    (await blocks.read(mcSeqno, caller)) ?? [];
+
+  return {
+    newest: position,
+    changesOf,
+    async oldest() {
+      if (newest === null) return null;
+      if (oldest === undefined || clock() - oldest.atMs > OLDEST_MS) {
+        const seqno = (await findOldestBefore(reader, { newest, seconds: windowS })) ?? null;
+        oldest = { seqno, atMs: clock() };
+      }
+      return oldest.seqno;
+    },
+    async findTrace(hash, caller) {
+      const upTo = newest ?? 0;
+      const named = await findTracesNamed(reader, Buffer.from(hash, 'hex'));
+      const ended = named.find(({ state, mc_seqno_end: end }) => state === TRACE_STATE.complete && end <= upTo);
+      if (ended === undefined) return undefined;
+      const id = Buffer.from(ended.trace_id).toString('hex');
+      const changes = await changesOf(ended.mc_seqno_end, caller);
+      return changes.find((one): one is TraceSnapshot => one.kind === 'trace' && one.hashes.includes(id));
+    },
+    async touched({ accounts, traces }, { from, to }, caller) {
+      const until = Math.min(to, from + TOUCHED_BLOCKS_MAX - 1);
+      caller.throwIfAborted();
+      const seqnos = await findTouchedBlocks(reader, {
+        accounts: [...accounts].map(keyOfAccount),
+        traces: [...traces].map((hash) => Buffer.from(hash, 'hex')),
+        from,
+        to: until,
+        openBlocks: bounds.blocks,
+        openTransactions: bounds.transactions,
+      });
+      caller.throwIfAborted();
+      return { seqnos, until };
+    },
+    labels: createLabels({ notes, reader, clock, logger }),
+    status: () => ({ newestSeqno: newest, seenMs, troubles: retry.troubles() }),
+    async close() {
+      closing.abort(new Error('the final source is closed'));
+      await done;
+    },
+  };
+}
+
+function keyOfAccount(account: AccountKey): Buffer {
+  const address = parseAddress(account);
+  return address === undefined ? Buffer.alloc(0) : accountKey(address);
+}

@@ -1,0 +1,235 @@
+import { createTimeSlice, type TimeSlice } from '#service/runtime/time-slice.ts';
+import type { AccountKey, Change, Invalidation, JettonChange, Labels, StateChange, TraceSnapshot } from '../changes.ts';
+import { deliverInvalidation, deliverTrace, wantsLevel, type RenderableTrace } from './delivery.ts';
+import { readLabels, type LabelTexts, type LabelWish } from './label-texts.ts';
+import { positionOf, steps } from './positions.ts';
+import { createTraceRendering, namedBy, renderJetton, renderState, type RenderedEvent, type Viewer } from './render.ts';
+import type { Subscriber } from './subscriber.ts';
+import type { SubscriptionsIndex } from './subscriptions-index.ts';
+import { traceTypes } from './trace-memory.ts';
+import { accountsOf } from './trace-selection.ts';
+
+/** Subscribers by what they watch. */
+export type Watchers = {
+  readonly accounts: SubscriptionsIndex<Subscriber>;
+  /** Keys are all hashes of a trace. */
+  readonly traces: SubscriptionsIndex<Subscriber>;
+  /** Connections that were sent a trace that is not final, by its key. */
+  readonly shown: SubscriptionsIndex<Subscriber>;
+};
+
+/** Makes events of changes. The caller gives one change at a time, and no subscription begins during it. */
+export type Distribution = {
+  /** Gives a new change to all connections that match. */
+  readonly distribute: (change: Change) => Promise<void>;
+  /** Gives a change of the past to one connection. */
+  readonly replay: (change: Change, to: Subscriber, signal: AbortSignal) => Promise<void>;
+  /** Gives a connection the present state of a trace that it subscribed to. */
+  readonly showCurrent: (snapshot: TraceSnapshot, to: Subscriber, signal: AbortSignal) => Promise<void>;
+};
+
+export type DistributionDependencies = {
+  readonly watchers: Watchers;
+  readonly labels: Labels;
+  /** Ends with the hub. */
+  readonly signal: AbortSignal;
+  /** Called when the events of one connection cannot be made. */
+  readonly onFault: (to: Subscriber, error: unknown) => void;
+};
+
+/** Ordinals of matching accounts, by connection. */
+type Matches = ReadonlyMap<Subscriber, readonly number[]>;
+
+export function createDistribution({ watchers, labels, signal, onFault }: DistributionDependencies): Distribution {
+  /** A fault of one connection is not one of the others. */
+  function attempt(to: Subscriber, deliver: () => void): void {
+    try {
+      deliver();
+    } catch (error) {
+      onFault(to, error);
+    }
+  }
+
+  async function prepare(
+    snapshot: TraceSnapshot,
+    accounts: RenderableTrace['accounts'],
+    wish: LabelWish,
+    slice: TimeSlice,
+    ends: AbortSignal,
+  ): Promise<RenderableTrace> {
+    const isLabelled = wish.includeAddressBook || wish.includeMetadata;
+    const named = isLabelled ? await namedBy(snapshot, slice) : [];
+    const rendering = createTraceRendering(snapshot, await readLabels(labels, named, wish, ends));
+    return { snapshot, accounts, rendering };
+  }
+
+  async function distributeTrace(snapshot: TraceSnapshot): Promise<void> {
+    const slice = createTimeSlice(signal);
+    const accounts = accountsOf(snapshot);
+    const matches = await matchTrace(watchers, snapshot, accounts.accounts, slice);
+    if (matches.size === 0) return;
+    const one = await prepare(snapshot, accounts, labelWishOf(matches.keys()), slice, signal);
+    for (const [to, ordinals] of matches) {
+      const rest = slice.pause();
+      if (rest !== undefined) await rest;
+      attempt(to, () => deliverTrace(to, one, { ordinals }));
+    }
+  }
+
+  async function distributeOfAccount(change: StateChange | JettonChange): Promise<void> {
+    const slice = createTimeSlice(signal);
+    const found = new Set<Subscriber>();
+    for (const account of accountsOfChange(change)) {
+      for (const to of watchers.accounts.of(account)) if (isInterested(to, change)) found.add(to);
+    }
+    if (found.size === 0) return;
+    const render = await prepareOfAccount(change, labelWishOf(found), signal);
+    for (const to of found) {
+      const rest = slice.pause();
+      if (rest !== undefined) await rest;
+      attempt(to, () => deliverOfAccount(to, change, render));
+    }
+  }
+
+  async function prepareOfAccount(
+    change: StateChange | JettonChange,
+    wish: LabelWish,
+    ends: AbortSignal,
+  ): Promise<Render> {
+    if (change.kind === 'state') {
+      const event = renderState(change);
+      return () => event;
+    }
+    return renderOnce(change, await readLabels(labels, change.named, wish, ends));
+  }
+
+  async function withdraw({ key, reason }: Invalidation): Promise<void> {
+    const slice = createTimeSlice(signal);
+    for (const to of watchers.shown.of(key)) {
+      const rest = slice.pause();
+      if (rest !== undefined) await rest;
+      deliverInvalidation(to, key, reason);
+    }
+  }
+
+  async function giveTrace(
+    snapshot: TraceSnapshot,
+    to: Subscriber,
+    isCurrent: boolean,
+    ends: AbortSignal,
+  ): Promise<void> {
+    const viewer = to.viewer();
+    if (viewer === undefined) return;
+    const accounts = accountsOf(snapshot);
+    const ordinals = accounts.accounts.flatMap((account, at) => (viewer.wish.accounts.has(account) ? at : []));
+    const isNamed = snapshot.hashes.some((hash) => viewer.wish.traces.has(hash));
+    if (ordinals.length === 0 && !isNamed && to.memory.get(snapshot.key) === undefined) return;
+    const one = await prepare(snapshot, accounts, viewer.wish, createTimeSlice(ends), ends);
+    if (!ends.aborted) deliverTrace(to, one, { ordinals, isCurrent });
+  }
+
+  return {
+    async distribute(change) {
+      if (change.kind === 'trace') await distributeTrace(change);
+      else if (change.kind === 'invalidation') await withdraw(change);
+      else await distributeOfAccount(change);
+    },
+    async replay(change, to, ends) {
+      if (change.kind === 'invalidation') return;
+      const wish = to.viewer()?.wish;
+      if (wish === undefined) return;
+      if (change.kind === 'trace') {
+        if (traceTypes.some((type) => wish.types.has(type))) await giveTrace(change, to, false, ends);
+        return;
+      }
+      if (!wish.types.has(typeOf(change)) || !accountsOfChange(change).some((account) => wish.accounts.has(account)))
+        return;
+      const render = await prepareOfAccount(change, wish, ends);
+      if (!ends.aborted) deliverOfAccount(to, change, render);
+    },
+    showCurrent: (snapshot, to, ends) => giveTrace(snapshot, to, true, ends),
+  };
+}
+
+/** Finds connections in portions: an account may have thousands. */
+async function matchTrace(
+  { accounts, traces, shown }: Watchers,
+  snapshot: TraceSnapshot,
+  keys: readonly AccountKey[],
+  slice: TimeSlice,
+): Promise<Matches> {
+  const matches = new Map<Subscriber, number[]>();
+  const ordinalsOf = (to: Subscriber): number[] => {
+    const there = matches.get(to) ?? [];
+    matches.set(to, there);
+    return there;
+  };
+  for (const [at, key] of keys.entries()) {
+    for (const to of accounts.of(key)) {
+      const rest = slice.pause();
+      if (rest !== undefined) await rest;
+      if (isInterested(to, snapshot)) ordinalsOf(to).push(at);
+    }
+  }
+  for (const hash of new Set([snapshot.key, ...snapshot.hashes])) {
+    for (const to of traces.of(hash)) if (isInterested(to, snapshot)) ordinalsOf(to);
+  }
+  for (const to of shown.of(snapshot.key)) if (isInterested(to, snapshot)) ordinalsOf(to);
+  return matches;
+}
+
+/** Reports whether a connection takes such changes at all. A connection that reads past events again gets final changes later. */
+function isInterested(to: Subscriber, change: TraceSnapshot | StateChange | JettonChange): boolean {
+  const viewer = to.viewer();
+  if (viewer === undefined || !to.isOpen() || !wantsLevel(viewer, change.finality)) return false;
+  if (to.isReplaying && change.finality === 'finalized') return false;
+  const { types } = viewer.wish;
+  if (change.kind === 'trace') return traceTypes.some((type) => types.has(type));
+  return types.has(typeOf(change));
+}
+
+function typeOf({ kind }: StateChange | JettonChange): 'account_state_change' | 'jettons_change' {
+  return kind === 'state' ? 'account_state_change' : 'jettons_change';
+}
+
+function accountsOfChange(change: StateChange | JettonChange): readonly AccountKey[] {
+  return change.kind === 'state' ? [change.account] : change.accounts;
+}
+
+/** Labels that any of the connections asks for. */
+function labelWishOf(connections: Iterable<Subscriber>): LabelWish {
+  let [includeAddressBook, includeMetadata] = [false, false];
+  for (const to of connections) {
+    const wish = to.viewer()?.wish;
+    includeAddressBook ||= wish?.includeAddressBook === true;
+    includeMetadata ||= wish?.includeMetadata === true;
+  }
+  return { includeAddressBook, includeMetadata };
+}
+
+type Render = (wish: LabelWish) => RenderedEvent;
+
+/** The text of each of the four choices of labels, once. */
+function renderOnce(change: JettonChange, labels: LabelTexts): Render {
+  const texts = new Map<string, RenderedEvent>();
+  return (wish) => {
+    const name = `${wish.includeAddressBook} ${wish.includeMetadata}`;
+    const event = texts.get(name) ?? renderJetton(change, labels, wish);
+    texts.set(name, event);
+    return event;
+  };
+}
+
+function deliverOfAccount(to: Subscriber, change: StateChange | JettonChange, render: Render): void {
+  const viewer: Viewer | undefined = to.viewer();
+  if (viewer === undefined || !isTaken(viewer, change)) return;
+  const position = change.position && positionOf(change.position, steps.last);
+  if (position !== null && to.isPast(position)) return;
+  const { finality } = change;
+  to.send(render(viewer.wish), { type: typeOf(change), finality, position, slot: null });
+}
+
+/** The connection may have changed its subscription since the change was matched. */
+function isTaken({ wish }: Viewer, change: StateChange | JettonChange): boolean {
+  return wish.types.has(typeOf(change)) && accountsOfChange(change).some((account) => wish.accounts.has(account));
+}

@@ -1,0 +1,81 @@
+import type { AccountKey, Labels, Subscription } from '../changes.ts';
+
+/** Address book and metadata of the accounts of one change, as the ends of its events. */
+export type LabelTexts = {
+  /** Text behind the other fields of an event. @param accounts that the event names */
+  readonly of: (accounts: Iterable<AccountKey>, wish: LabelWish) => string;
+};
+
+export type LabelWish = Pick<Subscription, 'includeAddressBook' | 'includeMetadata'>;
+
+/** Characters of a book or of the metadata in one event. Labels beyond it are left out. */
+const LABELS_LENGTH_MAX = 384 * 1024;
+
+/** Accounts of a change that are labelled. */
+export const LABELLED_MAX = 5_000;
+
+/** Milliseconds for which an event waits for its labels. */
+const WAIT_MS = 500;
+
+/**
+ * Reads the labels of all accounts of a change in one call for each kind. A label that does not come in time is left out.
+ * @param wish labels that a connection asks for
+ */
+export async function readLabels(
+  labels: Labels,
+  accounts: Iterable<AccountKey>,
+  wish: LabelWish,
+  signal: AbortSignal,
+): Promise<LabelTexts> {
+  const { includeAddressBook, includeMetadata } = wish;
+  if (!includeAddressBook && !includeMetadata) return textsOf({}, {});
+  const distinct = [...new Set(accounts)].slice(0, LABELLED_MAX);
+  const [book, metadata] = await Promise.all([
+    includeAddressBook ? inTime(labels.addressBook, distinct, signal) : {},
+    includeMetadata ? inTime(labels.metadata, distinct, signal) : {},
+  ]);
+  return textsOf(book, metadata);
+}
+
+async function inTime(
+  read: Labels[keyof Labels],
+  accounts: readonly AccountKey[],
+  signal: AbortSignal,
+): Promise<object> {
+  const late = AbortSignal.timeout(WAIT_MS);
+  const ends = AbortSignal.any([signal, late]);
+  const { promise, resolve } = Promise.withResolvers<object>();
+  ends.addEventListener('abort', () => resolve({}), { once: true });
+  if (ends.aborted) return {};
+  return Promise.race([promise, read(accounts, ends).catch(() => ({}))]);
+}
+
+function textsOf(book: object, metadata: object): LabelTexts {
+  const writeBook = writerOf(book);
+  const writeMetadata = writerOf(metadata);
+  return {
+    of(accounts, { includeAddressBook, includeMetadata }) {
+      if (!includeAddressBook && !includeMetadata) return '';
+      const distinct = new Set(accounts);
+      const ofBook = includeAddressBook ? `,"address_book":${writeBook(distinct)}` : '';
+      return includeMetadata ? `${ofBook},"metadata":${writeMetadata(distinct)}` : ofBook;
+    },
+  };
+}
+
+/** Writes the entries of some accounts. Each entry becomes text once. */
+function writerOf(labels: object): (accounts: ReadonlySet<AccountKey>) => string {
+  const values = labels as Readonly<Record<AccountKey, unknown>>;
+  const texts = new Map<AccountKey, string>();
+  return (accounts) => {
+    let text = '';
+    for (const account of accounts) {
+      if (!Object.hasOwn(values, account)) continue;
+      const entry = texts.get(account) ?? `${JSON.stringify(account)}:${JSON.stringify(values[account])}`;
+      texts.set(account, entry);
+      if (text.length + entry.length > LABELS_LENGTH_MAX) break;
+      text += text === '' ? entry : `,${entry}`;
+    }
+    return `{${text}}`;
+  };
+}

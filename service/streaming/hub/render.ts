@@ -1,0 +1,256 @@
+import { createHash } from 'node:crypto';
+
+import type { TimeSlice } from '#service/runtime/time-slice.ts';
+import type { AccountKey, JettonChange, StateChange, StreamAction, Subscription, TraceSnapshot } from '../changes.ts';
+import type { LabelTexts, LabelWish } from './label-texts.ts';
+import type { Selection } from './trace-selection.ts';
+
+/** Event as text, without its cursor. */
+export type RenderedEvent = { readonly json: string; readonly bytes: number };
+
+/** Events of one type for all connections that see the same. */
+export type RenderedView = {
+  /** Equal for views of equal content; undefined for final ones, which are never compared. */
+  readonly print: string | undefined;
+  /** The event, or its parts. */
+  readonly events: readonly RenderedEvent[];
+};
+
+/** Wish of a connection, as far as it decides the text of an event. */
+export type Viewer = {
+  readonly wish: Subscription;
+  /** Names its filters of actions: `filterNameOf`. */
+  readonly filterName: string;
+};
+
+/** Texts of one snapshot. Each distinct view becomes text once. */
+export type TraceRendering = {
+  /** @param name of the selected transactions within the snapshot; @param chosen their ordinals, not empty */
+  readonly transactions: (
+    name: string,
+    chosen: readonly number[],
+    viewer: Viewer,
+    isIncomplete: boolean,
+  ) => RenderedView;
+  /** Undefined when the filters leave no action. */
+  readonly actions: (selection: Selection, viewer: Viewer) => RenderedView | undefined;
+  readonly trace: (viewer: Viewer) => RenderedView;
+};
+
+/** Bytes of transactions or actions in one event. With labels an event stays below 3 MiB: clients refuse 4 MiB. */
+const CONTENT_BYTES_MAX = 2 * 1024 * 1024;
+
+/** Name of the filters of actions of a subscription: equal for equal filters. */
+export function filterNameOf({ actionTypes, supportedActionTypes }: Subscription): string {
+  const supported = [...supportedActionTypes].toSorted().join();
+  const types = actionTypes === null ? '*' : [...actionTypes].toSorted().join();
+  return createHash('sha1').update(`${types} ${supported}`).digest('base64');
+}
+
+type Text = { readonly text: string; readonly bytes: number; readonly named: readonly AccountKey[] };
+
+type ShownActions = { readonly texts: readonly Text[]; readonly isCut: boolean };
+
+/** @param labels of all accounts that the snapshot names */
+export function createTraceRendering(snapshot: TraceSnapshot, labels: LabelTexts): TraceRendering {
+  const isFinal = snapshot.finality === 'finalized';
+  const views = new Map<string, RenderedView | undefined>();
+  const transactionTexts: (Text | undefined)[] = [];
+  const actionTexts = new Map<object, Text>();
+  const all = snapshot.actions.map((_, at) => at);
+
+  const transactionText = (at: number): Text => (transactionTexts[at] ??= writeTransaction(snapshot, at));
+
+  function once(name: string, viewer: Viewer, make: () => RenderedView | undefined): RenderedView | undefined {
+    const { includeAddressBook, includeMetadata } = viewer.wish;
+    const key = `${name} ${includeAddressBook} ${includeMetadata}`;
+    if (!views.has(key)) views.set(key, make());
+    return views.get(key);
+  }
+
+  function actionText(action: StreamAction, { wish }: Viewer): Text | undefined {
+    const view: { readonly type?: unknown } | null = action.viewFor(wish.supportedActionTypes);
+    if (view === null) return undefined;
+    const { actionTypes } = wish;
+    const isAsked = actionTypes === null || actionTypes.has(action.type) || actionTypes.has(String(view.type));
+    if (!isAsked) return undefined;
+    const known = actionTexts.get(view) ?? textOf(view, action.named);
+    actionTexts.set(view, known);
+    return known;
+  }
+
+  /** Actions that pass the filters, as many as an event may have. */
+  function shownActions(chosen: readonly number[], viewer: Viewer): ShownActions {
+    const texts = chosen.flatMap((at) => actionText(snapshot.actions[at]!, viewer) ?? []);
+    let bytes = 0;
+    const kept = texts.filter((one) => (bytes += one.bytes) <= CONTENT_BYTES_MAX);
+    return { texts: kept, isCut: kept.length < texts.length };
+  }
+
+  function finish(body: string, texts: readonly Text[], { wish }: Viewer, type: string, marks = ''): RenderedEvent {
+    const head = `{"type":"${type}",${headOf(snapshot)},`;
+    return eventOf(`${head}${body}${marks}${labels.of(namedIn(texts), wish)}}`);
+  }
+
+  return {
+    transactions(name, chosen, viewer, isIncomplete) {
+      const view = once(`transactions ${name} ${isIncomplete}`, viewer, () => {
+        const parts = split(chosen.map(transactionText));
+        const bodies = parts.map((texts) => `"transactions":[${joined(texts)}]`);
+        const events = parts.map((texts, at) => {
+          const share = parts.length === 1 ? '' : `,"part":${at + 1},"parts":${parts.length}`;
+          const isCut = texts.some(({ text }) => text.startsWith(CUT_MARK));
+          return finish(bodies[at]!, texts, viewer, 'transactions', share + incomplete(isIncomplete || isCut));
+        });
+        return { print: isFinal ? undefined : printOf(bodies), events };
+      });
+      return view!;
+    },
+    actions: (selection, viewer) =>
+      once(`actions ${selection.name} ${viewer.filterName}`, viewer, () => {
+        const { texts, isCut } = shownActions(selection.actions, viewer);
+        if (texts.length === 0) return undefined;
+        const body = `"actions":[${joined(texts)}]`;
+        const marks = incomplete(snapshot.isIncomplete || isCut);
+        return {
+          print: isFinal ? undefined : printOf([body]),
+          events: [finish(body, texts, viewer, 'actions', marks)],
+        };
+      }),
+    trace(viewer) {
+      const view = once(`trace ${viewer.filterName}`, viewer, () => {
+        const { texts: ofActions, isCut } = shownActions(all, viewer);
+        const content = writeTree(snapshot, transactionText);
+        const actions = ofActions.length === 0 ? '' : `,"actions":[${joined(ofActions)}]`;
+        const body = `${content.body}${actions}`;
+        const marks = incomplete(snapshot.isIncomplete || isCut || content.isCut);
+        const event = finish(body, [...content.texts, ...ofActions], viewer, 'trace', marks);
+        return { print: isFinal ? undefined : printOf([body]), events: [event] };
+      });
+      return view!;
+    },
+  };
+}
+
+/** Accounts that the events of a change may name. */
+export async function namedBy(snapshot: TraceSnapshot, slice: TimeSlice): Promise<ReadonlySet<AccountKey>> {
+  const named = new Set<AccountKey>();
+  for (const one of [...snapshot.transactions, ...snapshot.actions]) {
+    for (const account of one.named) named.add(account);
+    await slice.pause();
+  }
+  return named;
+}
+
+/** The event of a state. */
+export function renderState({ account, finality, state }: StateChange): RenderedEvent {
+  return eventOf(JSON.stringify({ type: 'account_state_change', finality, account, state }));
+}
+
+/** The event of a jetton wallet. */
+export function renderJetton(
+  { finality, jetton, named }: JettonChange,
+  labels: LabelTexts,
+  wish: LabelWish,
+): RenderedEvent {
+  const text = JSON.stringify({ type: 'jettons_change', finality, jetton });
+  return eventOf(`${text.slice(0, -1)}${labels.of(named, wish)}}`);
+}
+
+/** @param key of the trace in hex */
+export function renderInvalidation(key: string, reason: string): RenderedEvent {
+  return eventOf(JSON.stringify({ type: 'trace_invalidated', trace_external_hash_norm: base64Of(key), reason }));
+}
+
+function incomplete(is: boolean): string {
+  return is ? ',"is_incomplete":true' : '';
+}
+
+function headOf({ key, finality, traceId }: TraceSnapshot): string {
+  const head = `"finality":"${finality}","trace_external_hash_norm":"${base64Of(key)}"`;
+  return traceId === null ? head : `${head},"trace_id":${JSON.stringify(traceId)}`;
+}
+
+function base64Of(key: string): string {
+  return Buffer.from(key, 'hex').toString('base64');
+}
+
+function textOf(view: object, named: readonly AccountKey[]): Text {
+  const text = JSON.stringify(view);
+  return { text, bytes: Buffer.byteLength(text), named };
+}
+
+/** First field of a transaction whose messages are left out: v3 begins with another field. */
+const CUT_MARK = '{"in_msg":null,"out_msgs":[],';
+
+/** A transaction above the size of an event loses its messages. */
+function writeTransaction(snapshot: TraceSnapshot, at: number): Text {
+  const { view, named } = snapshot.transactions[at]!;
+  const whole = textOf(view, named);
+  if (whole.bytes <= CONTENT_BYTES_MAX) return whole;
+  const { in_msg: _, out_msgs: __, ...rest } = view as Readonly<Record<string, unknown>>;
+  return textOf({ in_msg: null, out_msgs: [], ...rest }, named);
+}
+
+type TreeText = { readonly body: string; readonly texts: readonly Text[]; readonly isCut: boolean };
+
+/** Tree and transactions of a trace; the root alone when they are larger than an event. */
+function writeTree(snapshot: TraceSnapshot, transactionText: (at: number) => Text): TreeText {
+  const texts: Text[] = [];
+  let bytes = 0;
+  for (let at = 0; at < snapshot.transactions.length && bytes <= CONTENT_BYTES_MAX; at++) {
+    const one = transactionText(at);
+    bytes += one.bytes;
+    texts.push(one);
+  }
+  const tree = bytes <= CONTENT_BYTES_MAX ? treeText(snapshot.tree) : undefined;
+  if (tree === undefined || bytes + tree.length > CONTENT_BYTES_MAX) {
+    const root = { ...(snapshot.tree as object), children: [] };
+    return { body: `"trace":${JSON.stringify(root)},"transactions":{}`, texts: [], isCut: true };
+  }
+  const entries = texts.map(({ text }, at) => `${JSON.stringify(snapshot.transactions[at]!.hash)}:${text}`);
+  const isCut = texts.some(({ text }) => text.startsWith(CUT_MARK));
+  return { body: `"trace":${tree},"transactions":{${entries.join()}}`, texts, isCut };
+}
+
+/** Undefined for a tree that is too deep for the stack. */
+function treeText(tree: unknown): string | undefined {
+  try {
+    return JSON.stringify(tree);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+function split(texts: readonly Text[]): readonly (readonly Text[])[] {
+  const parts: Text[][] = [];
+  let bytes = Infinity;
+  for (const one of texts) {
+    bytes += one.bytes;
+    if (bytes > CONTENT_BYTES_MAX) {
+      parts.push([]);
+      bytes = one.bytes;
+    }
+    parts.at(-1)!.push(one);
+  }
+  return parts;
+}
+
+function joined(texts: readonly Text[]): string {
+  return texts.map(({ text }) => text).join();
+}
+
+function* namedIn(texts: readonly Text[]): Generator<AccountKey> {
+  for (const { named } of texts) yield* named;
+}
+
+function printOf(bodies: readonly string[]): string {
+  const hash = createHash('sha1');
+  for (const body of bodies) hash.update(body);
+  return hash.digest('base64');
+}
+
+function eventOf(json: string): RenderedEvent {
+  return { json, bytes: Buffer.byteLength(json) };
+}

@@ -1,0 +1,91 @@
+import type { Logger } from 'pino';
+
+import type { Pending, PendingTrace } from '#service/pending/pending.ts';
+import type { ActionNetwork } from '#service/v3/action-details/action-derived.ts';
+import { addressesOf } from '#service/v3/rendering/assemble-transaction.ts';
+import { isVisible } from '#service/v3/request/action-versions.ts';
+import { viewBytes } from '#service/v3/request/scalars.ts';
+import { addressesOfActions, viewAction, type ActionView, type ShownAction } from '#service/v3/views/action-views.ts';
+import { actionsOfPending, viewPending } from '#service/v3/views/pending-views.ts';
+import { growTree } from '#service/v3/views/trace-tree.ts';
+import type { TransactionView } from '#service/v3/views/transaction-views.ts';
+import type { StreamAction, StreamTransaction, TraceSnapshot } from '../changes.ts';
+
+/** Snapshots of pending traces. Their objects are those of `pendingTraces` and `pendingActions`. */
+export type PendingSnapshots = {
+  readonly of: (trace: PendingTrace, signal: AbortSignal) => Promise<TraceSnapshot>;
+  /** Snapshot of the trace that a hash in hex names; undefined also when the index cannot be asked. */
+  readonly find: (hash: string, signal: AbortSignal) => Promise<TraceSnapshot | undefined>;
+};
+
+export type PendingSnapshotsDependencies = {
+  readonly pending: Pick<Pending, 'find'>;
+  readonly network: ActionNetwork;
+  readonly logger: Logger;
+};
+
+export function createPendingSnapshots({ pending, network, logger }: PendingSnapshotsDependencies): PendingSnapshots {
+  async function of(trace: PendingTrace, signal: AbortSignal): Promise<TraceSnapshot> {
+    const [viewed] = await viewPending([trace], signal);
+    const { transactions } = viewed!;
+    const actions = actionsOfPending(trace, null).toSorted(newestFirst);
+    return {
+      kind: 'trace',
+      key: trace.key.toString('hex'),
+      finality: 'pending',
+      position: null,
+      hashes: hashesOf(trace),
+      transactions: transactions.map(streamTransaction).toReversed(),
+      actions: actions.map((shown) => streamAction(shown, network)),
+      tree: growTree(transactions, viewBytes(trace.rootHash))?.root,
+      isIncomplete: trace.left > 0,
+      traceId: null,
+    };
+  }
+
+  return {
+    of,
+    async find(hash, signal) {
+      try {
+        const [trace] = await pending.find({ hashes: [Buffer.from(hash, 'hex')], wanted: 'actions' });
+        return trace && (await of(trace, signal));
+      } catch (error) {
+        signal.throwIfAborted();
+        logger.debug({ err: error }, 'a pending trace was not shown');
+        return undefined;
+      }
+    },
+  };
+}
+
+/** Hashes in hex that name a pending trace. */
+export function hashesOf({ key, messageHash, rootHash }: PendingTrace): readonly string[] {
+  return [...new Set([key, messageHash, rootHash].map((hash) => hash.toString('hex')))];
+}
+
+function streamTransaction(view: TransactionView): StreamTransaction {
+  const named = [...addressesOf([view])].filter((address) => address !== null);
+  return { account: view.account, hash: view.hash, view, named };
+}
+
+function streamAction(shown: ShownAction, network: ActionNetwork): StreamAction {
+  let view: ActionView | undefined;
+  const made = (): ActionView => (view ??= viewAction(shown, network, { withAccounts: true, transactions: undefined }));
+  return {
+    type: shown.type,
+    accounts: shown.accounts,
+    viewFor: (supported) => (isVisible(shown, supported) ? made() : null),
+    get named() {
+      return [...new Set(addressesOfActions([shown], [made()]))];
+    },
+  };
+}
+
+function newestFirst(one: ShownAction, other: ShownAction): number {
+  return compare(other.endLt, one.endLt) || compare(other.startLt, one.startLt);
+}
+
+function compare(one: bigint, other: bigint): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
+}

@@ -1,0 +1,123 @@
+import type { Logger } from 'pino';
+import { Histogram, type Registry } from 'prom-client';
+
+import type { Pending, PendingNews, PendingTrace } from '#service/pending/pending.ts';
+import type { Change, InvalidationReason } from '../changes.ts';
+import type { WatchedHub } from '../hub.ts';
+import { hashesOf, type PendingSnapshots } from './pending-snapshots.ts';
+
+/** Gives the hub snapshots of pending traces that a connection watches, and withdraws those that do not happen. */
+export type PendingSource = {
+  /** Ends. Resolves when no snapshot is being made. */
+  readonly close: () => Promise<void>;
+};
+
+export type PendingSourceDependencies = {
+  readonly pending: Pick<Pending, 'listen'>;
+  readonly snapshots: Pick<PendingSnapshots, 'of'>;
+  readonly hub: Pick<WatchedHub, 'publish' | 'watchesPending'>;
+  readonly unixMs: () => number;
+  readonly logger: Logger;
+  readonly lag: PendingLag;
+};
+
+/** Traces whose news wait. The newest news of a trace replaces older ones; beyond the bound the oldest is left out. */
+const WAITING_MAX = 2_048;
+
+/** Traces whose first event is measured. */
+const MEASURED_MAX = 2_048;
+
+export type PendingLag = { readonly observe: (seconds: number) => void };
+
+export function createPendingLag(register: Registry): PendingLag {
+  const lag = new Histogram({
+    name: 'ton_streaming_pending_lag_seconds',
+    help: 'Time from the acceptance of a message to the first pending events of its trace',
+    buckets: [0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1, 5],
+    registers: [register],
+  });
+  return { observe: (seconds) => lag.observe(seconds) };
+}
+
+export function createPendingSource(dependencies: PendingSourceDependencies): PendingSource {
+  const { pending, snapshots, hub, unixMs, logger, lag } = dependencies;
+  const ending = new AbortController();
+  const { signal } = ending;
+  /** Newest news by the key of the trace, oldest first. */
+  const waiting = new Map<string, PendingNews>();
+  const measured = new Set<string>();
+  let working: Promise<void> | undefined;
+
+  function measure({ key, sentUnixMs }: PendingTrace): void {
+    const name = key.toString('hex');
+    if (measured.has(name)) return;
+    const [oldest] = measured.add(name);
+    if (measured.size > MEASURED_MAX && oldest !== undefined) measured.delete(oldest);
+    lag.observe(Math.max(unixMs() - sentUnixMs, 0) / 1000);
+  }
+
+  async function changeOf(news: PendingNews): Promise<Change | undefined> {
+    if (news.kind === 'gone') {
+      const reason = reasonOf(news);
+      return reason && { kind: 'invalidation', key: news.key, reason };
+    }
+    const { trace } = news;
+    const accounts = [...trace.accounts.map(upperKey), ...trace.actions.flatMap((action) => action.accounts)];
+    return hub.watchesPending({ accounts, traces: hashesOf(trace) }) ? snapshots.of(trace, signal) : undefined;
+  }
+
+  async function work(): Promise<void> {
+    for (const [key, news] of waiting) {
+      waiting.delete(key);
+      try {
+        const change = await changeOf(news);
+        if (change === undefined) continue;
+        await hub.publish([change]);
+        if (news.kind === 'trace') measure(news.trace);
+      } catch (error) {
+        if (signal.aborted) return;
+        logger.error({ err: error, key }, 'a pending trace was not streamed');
+      }
+    }
+  }
+
+  function start(): void {
+    if (waiting.size === 0 || signal.aborted) return;
+    working ??= work().finally(() => {
+      working = undefined;
+      start();
+    });
+  }
+
+  const stop = pending.listen((news) => {
+    const key = news.kind === 'gone' ? news.key : news.trace.key.toString('hex');
+    waiting.delete(key);
+    waiting.set(key, news);
+    const [oldest] = waiting.keys();
+    if (waiting.size > WAITING_MAX && oldest !== undefined) waiting.delete(oldest);
+    start();
+  });
+
+  return {
+    async close() {
+      stop();
+      waiting.clear();
+      ending.abort(new Error('the pending source is closed'));
+      await working;
+    },
+  };
+}
+
+/** Reason for which snapshots of a trace are void; undefined when the trace happens. */
+function reasonOf({
+  reason,
+  isTaken,
+}: Extract<PendingNews, { readonly kind: 'gone' }>): InvalidationReason | undefined {
+  if (reason === 'indexed' || isTaken) return undefined;
+  return reason === 'conflict' ? 'conflict' : 'expired';
+}
+
+/** Pending traces name accounts in lower case. */
+function upperKey(account: string): string {
+  return account.toUpperCase();
+}

@@ -1,0 +1,196 @@
+import type { Logger } from 'pino';
+
+import type { Begun, Hub, HubConnection, Subscription } from './changes.ts';
+import { closings, type Closing } from './closing.ts';
+import type { ConnectionLimits } from './connection-limits.ts';
+import { StreamingError } from './errors.ts';
+import type { StreamMetrics, Transport } from './metrics.ts';
+import type { Cursors } from './request/cursor.ts';
+import type { StreamTerms } from './request/subscription.ts';
+
+/** Caller of a stream, admitted by the limits. */
+export type StreamCaller = {
+  /** Name under which its connections are counted. */
+  readonly owner: string;
+  readonly plan: string;
+  readonly terms: StreamTerms & { readonly connections: number };
+  /** Reports whether its key may still be used. */
+  readonly isInForce: () => boolean;
+  /** Pays for one more subscription. Resolves to the text of a refusal. */
+  readonly charge: () => Promise<string | undefined>;
+  /** Header `X-Actions-Version`. */
+  readonly actionsVersion: string | undefined;
+};
+
+/** Caller's end of a stream. */
+export type Outlet = {
+  readonly transport: Transport;
+  /** Bytes that the kernel does not have yet. */
+  readonly unsentBytes: () => number;
+  readonly event: (json: string, cursor: string) => void;
+  /** Says goodbye and ends the connection. The transport calls `closed` of the stream afterwards. */
+  readonly end: (closing: Closing, cursor: string | null) => void;
+  /** Called every second: keepalive and timeouts. */
+  readonly tick: (nowMs: number) => void;
+};
+
+/** A connection between its transport and the hub. */
+export type Stream = {
+  /**
+   * Takes a place among the connections of the caller.
+   * @param cursor names a connection whose place this one takes
+   * @throws StreamingError `connection_limit`, `invalid_cursor`
+   */
+  readonly takePlace: (cursor: string | undefined) => Promise<void>;
+  /**
+   * Subscribes at the hub, and resolves when `answer` has run. A later failure ends the stream.
+   * @throws StreamingError `invalid_cursor`, `replay_busy`
+   */
+  readonly subscribe: (wish: Subscription, cursor: string | undefined, answer: (begun: Begun) => void) => Promise<void>;
+  readonly unsubscribe: HubConnection['unsubscribe'];
+  readonly cursor: () => string;
+  /** The transport has written all bytes. */
+  readonly drain: () => void;
+  /** Ends the connection. The first closing counts. */
+  readonly end: (closing: Closing) => void;
+  /** The connection is gone. @param code close code that the service did not choose itself */
+  readonly closed: (code?: number) => void;
+};
+
+/** All connections of this process. */
+export type Streams = {
+  /** @throws StreamingError `too_many_streams`, `streams_closing` */
+  readonly open: (caller: StreamCaller, outlet: Outlet) => Stream;
+  readonly size: () => number;
+  /** Ends all connections within the time, at random moments. Resolves when all are gone. */
+  readonly close: (withinMs: number) => Promise<void>;
+};
+
+export type StreamsDependencies = {
+  readonly hub: Hub;
+  readonly cursors: Cursors;
+  readonly connectionLimits: ConnectionLimits;
+  readonly metrics: StreamMetrics;
+  readonly logger: Logger;
+  readonly nowMs: () => number;
+  readonly random: () => number;
+};
+
+type LiveStream = { readonly stream: Stream; readonly caller: StreamCaller; readonly outlet: Outlet };
+
+/** Interval of keepalives, timeouts and checks of keys. A revoked key reaches this process within 1.2 s, and its streams end within 2 s. */
+const SWEEP_MS = 500;
+
+/** @param max connections of this process */
+export function createStreams(max: number, dependencies: StreamsDependencies): Streams {
+  const { nowMs, random } = dependencies;
+  const open = new Set<LiveStream>();
+  let isClosing = false;
+  let onEmpty: (() => void) | undefined;
+
+  const sweep = setInterval(() => {
+    const now = nowMs();
+    for (const { stream, caller, outlet } of open) {
+      if (caller.isInForce()) outlet.tick(now);
+      else stream.end(closings.keyEnded);
+    }
+  }, SWEEP_MS);
+  sweep.unref();
+
+  return {
+    open(caller, outlet) {
+      if (isClosing) throw new StreamingError('streams_closing', 'this process ends');
+      if (open.size >= max) throw new StreamingError('too_many_streams', 'too many streams are open');
+      const stream = createStream(caller, outlet, dependencies, () => {
+        open.delete(live);
+        if (open.size === 0) onEmpty?.();
+      });
+      const live = { stream, caller, outlet };
+      open.add(live);
+      return stream;
+    },
+    size: () => open.size,
+    async close(withinMs) {
+      isClosing = true;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      onEmpty = resolve;
+      if (open.size === 0) resolve();
+      // Callers of one pod must not come to the others all at once.
+      for (const { stream } of open) setTimeout(() => stream.end(closings.goingAway), random() * withinMs);
+      await promise;
+      clearInterval(sweep);
+    },
+  };
+}
+
+function createStream(
+  caller: StreamCaller,
+  outlet: Outlet,
+  { hub, cursors, connectionLimits, metrics, logger }: StreamsDependencies,
+  onClosed: () => void,
+): Stream {
+  const { owner, plan, terms } = caller;
+  let ending: Closing | undefined;
+  let isClosed = false;
+
+  const end = (closing: Closing, cursor: string | null): void => {
+    if (ending !== undefined || isClosed) return;
+    ending = closing;
+    outlet.end(closing, cursor);
+  };
+
+  const atHub: HubConnection = hub.open(
+    {
+      unsentBytes: outlet.unsentBytes,
+      event: outlet.event,
+      end: (code, reason, cursor) => end({ code, reason }, cursor),
+    },
+    { keyId: owner },
+  );
+  const { connection } = cursors.read(atHub.cursor());
+  const onReplaced = (): void => end(closings.superseded, atHub.cursor());
+  metrics.opened(outlet.transport, plan);
+
+  return {
+    async takePlace(cursor) {
+      const replaced = cursor === undefined ? undefined : cursors.read(cursor).connection;
+      const max = terms.connections;
+      if (await connectionLimits.take({ owner, connection, max, replaced }, onReplaced)) return;
+      throw new StreamingError('connection_limit', `connection limit reached: ${max} active connections`);
+    },
+    async subscribe(wish, cursor, answer) {
+      if (cursor !== undefined) cursors.read(cursor);
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      let isAnswered = false;
+      const onBegun = (begun: Begun): void => {
+        isAnswered = true;
+        answer(begun);
+        resolve();
+      };
+      atHub.subscribe(wish, cursor, onBegun).then(resolve, (error: unknown) => {
+        if (!isAnswered) return reject(error);
+        logger.error({ err: error }, 'the replay of a stream failed');
+        end(closings.internal, atHub.cursor());
+      });
+      try {
+        await promise;
+        metrics.subscribed(outlet.transport, 'subscribed');
+      } catch (error) {
+        metrics.subscribed(outlet.transport, error instanceof StreamingError ? error.code : 'internal');
+        throw error;
+      }
+    },
+    unsubscribe: atHub.unsubscribe,
+    cursor: atHub.cursor,
+    drain: atHub.drain,
+    end: (closing) => end(closing, atHub.cursor()),
+    closed(code) {
+      if (isClosed) return;
+      isClosed = true;
+      atHub.close();
+      connectionLimits.free(owner, connection);
+      metrics.closed(outlet.transport, plan, ending?.code ?? code ?? 'client');
+      onClosed();
+    },
+  };
+}

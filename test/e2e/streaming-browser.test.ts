@@ -1,0 +1,99 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { installNpmPackages } from '#test/support/npm-packages.ts';
+import { ensureProgram } from '#test/support/debian-package.ts';
+import { startService, type ServiceProcess } from '#test/support/service-process.ts';
+import { skipLoudly } from '#test/support/skips.ts';
+
+/** As much of playwright-core as this test takes. */
+type Page = {
+  goto(url: string): Promise<unknown>;
+  evaluate<T>(script: string): Promise<T>;
+};
+type Context = { newPage(): Promise<Page>; setOffline(offline: boolean): Promise<void> };
+type Browser = { newContext(): Promise<Context>; close(): Promise<void> };
+type Playwright = { chromium: { launch(options: { executablePath: string; args: string[] }): Promise<Browser> } };
+
+const playwright = await installNpmPackages(['playwright-core@1.65.1']);
+const hasChromium = 'folder' in playwright && ensureProgram('chromium');
+const why = 'missing' in playwright ? playwright.missing : 'there is no chromium in PATH, and none can be installed';
+
+describe.skipIf(skipLoudly(!hasChromium, { what: 'streams in a browser', why }))('a stream in chromium', () => {
+  let service: ServiceProcess;
+  let browser: Browser;
+  let context: Context;
+
+  beforeAll(async () => {
+    service = await startService(['--require-key', '--block-time', 'on-demand', '--index']);
+    const folder = 'folder' in playwright ? playwright.folder : '';
+    const { chromium } = createRequire(join(folder, 'package.json'))('playwright-core') as Playwright;
+    browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+    context = await browser.newContext();
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    await service?.stop('SIGKILL');
+  });
+
+  async function fund(address: string): Promise<void> {
+    const response = await fetch(`${service.url}/faucet`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-api-key': service.key },
+      body: JSON.stringify({ address, amount: '1' }),
+    });
+    expect(response.status).toBe(200);
+  }
+
+  /** Opens a page of another origin that collects the events of a stream. */
+  async function listen(address: string, transport: 'EventSource' | 'WebSocket'): Promise<Page> {
+    const page = await context.newPage();
+    // The name of the host differs from the name in the URLs below: another origin.
+    await page.goto(`${service.url.replace('127.0.0.1', 'localhost')}/api/v2/getMasterchainInfo`);
+    const query = `api_key=${service.key}`;
+    await page.evaluate(
+      transport === 'EventSource'
+        ? `window.seen = []; window.opened = 0;
+           window.stream = new EventSource('${service.url}/api/streaming/v2/sse?${query}&types=transactions&addresses=${address}');
+           stream.addEventListener('connected', () => window.opened++);
+           stream.onmessage = ({ data }) => seen.push(JSON.parse(data));`
+        : `window.seen = []; window.opened = 0;
+           window.stream = new WebSocket('${service.url.replace('http', 'ws')}/api/streaming/v2/ws?${query}');
+           stream.onopen = () => stream.send(JSON.stringify({ operation: 'subscribe', id: '1', types: ['transactions'], addresses: ['${address}'] }));
+           stream.onmessage = ({ data }) => { const frame = JSON.parse(data); frame.status === 'subscribed' ? window.opened++ : seen.push(frame); };`,
+    );
+    await expect.poll(() => page.evaluate<number>('window.opened')).toBe(1);
+    return page;
+  }
+
+  const hashesOf = (page: Page) => (): Promise<string[]> =>
+    page.evaluate<string[]>('seen.flatMap(({ transactions = [] }) => transactions.map(({ hash }) => hash))');
+
+  it.each(['EventSource', 'WebSocket'] as const)(
+    'over %s brings a transfer to a page of another origin, with the key in the query',
+    async (transport) => {
+      const address = `0:${(transport === 'EventSource' ? '61' : '62').repeat(32)}`;
+      const page = await listen(address, transport);
+      await fund(address);
+      await expect.poll(hashesOf(page)).toHaveLength(1);
+    },
+    120_000,
+  );
+
+  it('resumes by itself when the network was away, without loss or repetition', async () => {
+    const address = `0:${'63'.repeat(32)}`;
+    const page = await listen(address, 'EventSource');
+    await fund(address);
+    await expect.poll(hashesOf(page)).toHaveLength(1);
+    await context.setOffline(true);
+    await fund(address);
+    await fund(address);
+    await context.setOffline(false);
+    await fund(address);
+    await expect.poll(hashesOf(page), { timeout: 60_000 }).toHaveLength(4);
+    const hashes = await hashesOf(page)();
+    expect(new Set(hashes).size).toBe(4);
+  }, 180_000);
+});

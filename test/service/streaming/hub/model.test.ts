@@ -1,0 +1,169 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import type { Change, EventType, Finality, Subscription, TraceSnapshot } from '#service/streaming/changes.ts';
+import { account, action, base64, createHubUnderTest, hash, trace, transaction, wishOf } from './hub-under-test.ts';
+
+// Random histories of a few traces against a model that was written from the rules of levels alone: a list of what a caller must see.
+
+const letters = ['A', 'B', 'C'] as const;
+
+type Step =
+  | {
+      readonly kind: 'pending' | 'final';
+      readonly key: number;
+      readonly version: number;
+      readonly touched: readonly string[];
+    }
+  | { readonly kind: 'gone'; readonly key: number };
+
+const touched = fc.subarray([...letters], { minLength: 1 });
+const number = fc.integer({ min: 1, max: 3 });
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('pending' as const), key: number, version: number, touched }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('final' as const), key: number, version: number, touched }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('gone' as const), key: number }) },
+);
+
+const wish: fc.Arbitrary<Subscription> = fc
+  .record({
+    types: fc.subarray<EventType>(['transactions', 'actions', 'trace'], { minLength: 1 }),
+    watched: fc.subarray([...letters]),
+    traces: fc.subarray([1, 2, 3]),
+    minFinality: fc.constantFrom<Finality>('pending', 'finalized'),
+  })
+  .map(({ types, watched, traces, minFinality }) =>
+    wishOf({
+      types: new Set(types),
+      accounts: new Set(watched.map(account)),
+      traces: new Set(types.includes('trace') ? traces.map(hash) : []),
+      minFinality,
+    }),
+  );
+
+function snapshotOf({ kind, key, version, touched: letter }: Exclude<Step, { kind: 'gone' }>): TraceSnapshot {
+  const of = letter.map((one) => account(one));
+  return trace(hash(key), {
+    finality: kind === 'final' ? 'finalized' : 'pending',
+    transactions: of.map((one) => transaction(`${kind}${version}${one[2]}`, one)),
+    actions: [action('transfer', of.slice(0, 1), `${kind}${version}`)],
+  });
+}
+
+/** Events that the rules demand, as short texts. */
+function demanded(steps: readonly Step[], { types, accounts: watched, traces, minFinality }: Subscription): string[] {
+  const events: string[] = [];
+  const ended = new Set<number>();
+  const shown = new Map<number, Map<EventType, string>>();
+  for (const one of steps) {
+    const { key } = one;
+    if (ended.has(key)) continue;
+    const before = shown.get(key) ?? new Map<EventType, string>();
+    if (one.kind === 'gone') {
+      if (before.size > 0) events.push(`${key} gone`);
+      shown.delete(key);
+      continue;
+    }
+    if (one.kind === 'final') ended.add(key);
+    if (one.kind === 'pending' && minFinality !== 'pending') continue;
+    const isNamed = traces.has(hash(key));
+    const mine = one.touched.filter((letter) => watched.has(account(letter)));
+    const content: Partial<Record<EventType, string>> = {
+      ...(mine.length > 0 && { transactions: `${one.version}${mine.join('')}` }),
+      ...(mine.includes(one.touched[0]!) && { actions: `${one.version}${one.touched[0]}` }),
+      ...(isNamed && { trace: `${one.version}${one.touched.join('')}` }),
+    };
+    const isLost = [...before.keys()].some((type) => content[type] === undefined);
+    if (isLost && !isNamed) {
+      events.push(`${key} unmatched`);
+      before.clear();
+    }
+    for (const type of ['transactions', 'actions', 'trace'] as const) {
+      const now = content[type];
+      if (!types.has(type) || now === undefined) continue;
+      if (one.kind === 'pending' && before.get(type) === now) continue;
+      events.push(`${key} ${type} ${one.kind}`);
+      before.set(type, now);
+    }
+    if (one.kind === 'final') shown.delete(key);
+    else shown.set(key, before);
+  }
+  return events;
+}
+
+const contents = (list: readonly object[]): unknown[] => list.map((event) => ({ ...event, cursor: '' }));
+
+const keyOf = new Map([1, 2, 3].map((key) => [base64(hash(key)), key]));
+
+describe('events of a connection', () => {
+  it('equal those of the model for any history and subscription', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(step, { maxLength: 25 }),
+        fc.array(wish, { minLength: 1, maxLength: 4 }),
+        async (steps, wishes) => {
+          const { hub, block, open } = createHubUnderTest();
+          const callers = wishes.map((one) => ({ one, caller: open() }));
+          for (const { one, caller } of callers) await caller.subscribe(one);
+          const ended = new Set<number>();
+          for (const one of steps) {
+            // A trace becomes final once.
+            if (one.kind === 'final' && ended.has(one.key)) continue;
+            if (one.kind === 'gone')
+              await hub.publish([{ kind: 'invalidation', key: hash(one.key), reason: 'expired' }]);
+            else if (one.kind === 'pending') await hub.publish([snapshotOf(one)]);
+            else await block(snapshotOf(one));
+            if (one.kind === 'final') ended.add(one.key);
+          }
+          for (const { one, caller } of callers) {
+            const got = caller.events.map(({ type, finality, reason, trace_external_hash_norm: norm }) => {
+              const key = keyOf.get(norm!);
+              if (type === 'trace_invalidated') return `${key} ${reason === 'unmatched' ? 'unmatched' : 'gone'}`;
+              return `${key} ${type} ${finality === 'finalized' ? 'final' : 'pending'}`;
+            });
+            expect(got).toEqual(demanded(steps, one));
+          }
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it('are the same final ones for a caller that is cut anywhere, on any of two pods, as for one that is not', async () => {
+    const block = fc.array(fc.record({ touched, kind: fc.constant('final' as const) }), { maxLength: 4 });
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(block, fc.boolean()), { maxLength: 12 }), wish, async (blocks, one) => {
+        const first = createHubUnderTest();
+        const second = createHubUnderTest({ log: first.log });
+        const whole = first.open();
+        await whole.subscribe(one);
+        let cut = second.open();
+        await cut.subscribe(one, whole.begun[0]!.cursor);
+        const events = [cut.events];
+        let key = 0;
+        for (const [traces, isCut] of blocks) {
+          const changes: Change[] = traces.map((each) => snapshotOf({ ...each, key: ++key, version: 1 }));
+          const mcSeqno = first.log.add(changes);
+          const placed = await first.log.changesOf(mcSeqno, new AbortController().signal);
+          await Promise.all([first.hub.publish(placed), second.hub.publish(placed)]);
+          if (!isCut) continue;
+          // The cursor of any event that was written is as good as the newest.
+          const cursor = cut.connection.cursor();
+          cut.connection.close();
+          cut = (mcSeqno % 2 === 0 ? first : second).open();
+          await cut.subscribe(one, cursor);
+          events.push(cut.events);
+        }
+        expect(contents(events.flat())).toEqual(contents(whole.events));
+        for (const event of whole.events) {
+          const again = second.open();
+          await again.subscribe(one, event.cursor);
+          const at = whole.events.indexOf(event);
+          expect(contents(again.events)).toEqual(contents(whole.events.slice(at + 1)));
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+});

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+
+import { account, createHubUnderTest, hash, trace, transaction } from './hub-under-test.ts';
+
+const a = account('A');
+
+const sized = (number: number, bytes: number, over: object = {}) =>
+  trace(hash(number), { transactions: [transaction(`t${number}`, a, { text: 'x'.repeat(bytes) })], ...over });
+
+describe('a caller that does not read', () => {
+  it('is closed with 1013 at the bound of bytes, resumes without loss, and delays no other', async () => {
+    const { block, open, hub, register } = createHubUnderTest();
+    const [slow, quick] = [open(), open()];
+    for (const caller of [slow, quick]) await caller.subscribe({ accounts: new Set([a]) });
+    slow.stall(true);
+    for (let number = 1; number <= 12; number++) await block(sized(number, 100_000));
+    expect(quick.events).toHaveLength(12);
+    expect(slow.ended()).toMatchObject({ code: 1013, reason: 'slow consumer' });
+    expect(slow.events.length).toBeLessThan(3);
+    expect(hub.status()).toEqual({ connections: 1, queueBytes: 0 });
+    const again = open();
+    await again.subscribe({ accounts: new Set([a]) }, slow.ended()!.cursor!);
+    expect([...slow.events, ...again.events].map(({ transactions }) => transactions)).toEqual(
+      quick.events.map(({ transactions }) => transactions),
+    );
+    const text = await register.metrics();
+    expect(text).toContain('ton_streaming_slow_consumers_total 1');
+  });
+
+  it('is closed with 1013 at the 257th event that waits', async () => {
+    const { block, open } = createHubUnderTest();
+    const caller = open();
+    await caller.subscribe({ accounts: new Set([a]) });
+    caller.stall(true);
+    await block(sized(1, 70_000));
+    for (let number = 2; number <= 257; number++) await block(sized(number, 1));
+    expect(caller.ended()).toBeUndefined();
+    await block(sized(258, 1));
+    expect(caller.ended()).toMatchObject({ code: 1013 });
+  });
+
+  it('gets one event of any size when nothing else waits', async () => {
+    const { block, open } = createHubUnderTest();
+    const caller = open();
+    await caller.subscribe({ accounts: new Set([a]) });
+    caller.stall(true);
+    await block(sized(1, 70_000), sized(2, 1_900_000));
+    expect(caller.ended()).toBeUndefined();
+    caller.stall(false);
+    expect(caller.events).toHaveLength(2);
+  });
+
+  it('gets the newest of snapshots that are not final and waited', async () => {
+    const { block, open, hub } = createHubUnderTest();
+    const caller = open();
+    await caller.subscribe({ accounts: new Set([a]), minFinality: 'pending' });
+    caller.stall(true);
+    await block(sized(1, 70_000));
+    for (let size = 1; size <= 1_000; size++) await hub.publish([sized(2, size, { finality: 'pending' })]);
+    await block(sized(3, 1));
+    caller.stall(false);
+    expect(caller.ended()).toBeUndefined();
+    expect(caller.events.map(({ trace_external_hash_norm: key }) => key)).toHaveLength(3);
+    expect(caller.events[1]).toMatchObject({ transactions: [{ text: 'x'.repeat(1_000) }] });
+  });
+
+  it('is closed first when the queues of all callers are above the bound of the process', async () => {
+    const { block, open, hub } = createHubUnderTest({ queueBytesMax: 500_000 });
+    const callers = [open(), open(), open()];
+    for (const caller of callers) await caller.subscribe({ accounts: new Set([a]) });
+    const [longest, shorter, reading] = callers as [(typeof callers)[0], (typeof callers)[0], (typeof callers)[0]];
+    longest.stall(true);
+    await block(sized(1, 70_000), sized(2, 200_000));
+    shorter.stall(true);
+    await block(sized(3, 100_000), sized(4, 100_000), sized(5, 100_000));
+    expect(callers.map((one) => one.ended()?.code)).toEqual([1013, undefined, undefined]);
+    expect(hub.status().queueBytes).toBeLessThan(500_000);
+    expect(reading.events).toHaveLength(5);
+  });
+});

@@ -1,0 +1,97 @@
+import { once } from 'node:events';
+
+import { WebSocket } from 'ws';
+
+/** A frame of a stream: an event, an answer, or the notice of an end. */
+export type StreamFrame = Readonly<Record<string, unknown>>;
+
+/** A stream that is read to its end in the background. */
+export type StreamReader = {
+  /** Frames in the order in which they came. */
+  readonly frames: readonly StreamFrame[];
+  /** Frames with a `type`. */
+  events(): readonly StreamFrame[];
+  /** Resolves to the first frame that fits, at once or when it comes. */
+  until(fits: (frame: StreamFrame) => boolean): Promise<StreamFrame>;
+  /** Cursor of the newest frame that has one. */
+  cursor(): string | undefined;
+  /** Sends a message; only over WebSocket. */
+  send(message: object): void;
+  /** Close code of a WebSocket; 0 for SSE. Resolves when the stream has ended. */
+  readonly ended: Promise<number>;
+  close(): void;
+};
+
+function collect(): Omit<StreamReader, 'send' | 'ended' | 'close'> & { push(frame: StreamFrame): void } {
+  const frames: StreamFrame[] = [];
+  const waiting = new Set<() => void>();
+  return {
+    frames,
+    events: () => frames.filter((frame) => typeof frame['type'] === 'string'),
+    push(frame) {
+      frames.push(frame);
+      for (const look of waiting) look();
+    },
+    until: (fits) =>
+      new Promise((resolve) => {
+        const look = (): void => {
+          const found = frames.find((frame) => fits(frame));
+          if (found === undefined) return;
+          waiting.delete(look);
+          resolve(found);
+        };
+        waiting.add(look);
+        look();
+      }),
+    cursor: () => frames.findLast((frame) => typeof frame['cursor'] === 'string')?.['cursor'] as string | undefined,
+  };
+}
+
+/** Opens an SSE stream with `fetch` and reads its `data:` lines, as clients do. Rejects when the answer is no stream. */
+export async function readSse(url: string, init: RequestInit): Promise<StreamReader> {
+  const ending = new AbortController();
+  const response = await fetch(url, { ...init, signal: ending.signal });
+  if (response.status !== 200 || response.body === null) throw new Error(`${response.status} ${await response.text()}`);
+  const collected = collect();
+  const read = async (): Promise<number> => {
+    let rest = '';
+    try {
+      for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+        const lines = (rest + chunk).split('\n');
+        rest = lines.pop() ?? '';
+        for (const line of lines) {
+          if (line.startsWith('data:')) collected.push(JSON.parse(line.slice(5)) as StreamFrame);
+        }
+      }
+    } catch {
+      // The reader or the network has cut the stream.
+    }
+    return 0;
+  };
+  return {
+    ...collected,
+    ended: read(),
+    send: () => {
+      throw new Error('SSE takes no messages');
+    },
+    close: () => ending.abort(),
+  };
+}
+
+/** Opens a WebSocket and reads its frames. Rejects when the upgrade is refused. */
+export async function readWebSocket(
+  url: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<StreamReader> {
+  const socket = new WebSocket(url.replace(/^http/, 'ws'), { headers });
+  const collected = collect();
+  socket.on('message', (data: Buffer) => collected.push(JSON.parse(data.toString('utf8')) as StreamFrame));
+  const ended = new Promise<number>((resolve) => socket.once('close', (code) => resolve(code)));
+  await once(socket, 'open');
+  return {
+    ...collected,
+    ended,
+    send: (message) => socket.send(JSON.stringify(message)),
+    close: () => socket.terminate(),
+  };
+}
