@@ -289,7 +289,7 @@ const openStreaming = { connections: 1_000, addresses: 10_000, traces: 1_000 };
 /** Default of `rollout.drainSeconds`, for manifests without `rollout`. */
 const DEFAULT_DRAIN_SECONDS = 20;
 
-/** As the default of the definition. */
+/** Default of `streaming.maxConnectionsPerPod`, for manifests without `streaming`. */
 const STREAMING_CONNECTIONS_DEFAULT = 20_000;
 
 type Spec = TonApi['spec'];

@@ -8,7 +8,7 @@ import { ensureProgram } from '#test/support/debian-package.ts';
 import { startService, type ServiceProcess } from '#test/support/service-process.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 
-/** As much of playwright-core as this test takes. */
+/** Part of playwright-core that this test uses. */
 type Page = {
   goto(url: string): Promise<unknown>;
   evaluate<T>(script: string): Promise<T>;
@@ -20,6 +20,9 @@ type Playwright = { chromium: { launch(options: { executablePath: string; args: 
 const playwright = await installNpmPackages(['playwright-core@1.65.1']);
 const hasChromium = 'folder' in playwright && ensureProgram('chromium');
 const why = 'missing' in playwright ? playwright.missing : 'there is no chromium in PATH, and none can be installed';
+
+const hashesOf = (page: Page) => (): Promise<string[]> =>
+  page.evaluate<string[]>('seen.flatMap(({ transactions = [] }) => transactions.map(({ hash }) => hash))');
 
 describe.skipIf(skipLoudly(!hasChromium, { what: 'streams in a browser', why }))('a stream in chromium', () => {
   let service: ServiceProcess;
@@ -67,9 +70,6 @@ describe.skipIf(skipLoudly(!hasChromium, { what: 'streams in a browser', why }))
     await expect.poll(() => page.evaluate<number>('window.opened')).toBe(1);
     return page;
   }
-
-  const hashesOf = (page: Page) => (): Promise<string[]> =>
-    page.evaluate<string[]>('seen.flatMap(({ transactions = [] }) => transactions.map(({ hash }) => hash))');
 
   it.each(['EventSource', 'WebSocket'] as const)(
     'over %s brings a transfer to a page of another origin, with the key in the query',

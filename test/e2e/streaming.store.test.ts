@@ -118,6 +118,13 @@ type Transaction = Readonly<Record<string, unknown>> & { readonly hash: string; 
 
 const transactionsOf = (frame: StreamFrame): readonly Transaction[] => frame['transactions'] as readonly Transaction[];
 
+const hashesOf = (reader: StreamReader): string[] =>
+  reader.events().flatMap((frame) => transactionsOf(frame).map(({ hash }) => hash));
+
+/** Events as texts, without their cursors. */
+const textsOf = (reader: StreamReader): string[] =>
+  reader.events().map((frame) => JSON.stringify({ ...frame, cursor: undefined }));
+
 describe('an SSE stream of a jetton transfer', () => {
   it('has transactions, actions, states and jettons equal to those of v3, after the block is readable there', async () => {
     const owner = rawOf(wallet().contract.address);
@@ -253,11 +260,9 @@ describe('a cursor', () => {
       expect(again.frames[0]).toMatchObject({ status: 'subscribed', resumed: 'full' });
       await send([{ to: account, value: toNano('0.4') }]);
       await settle();
-      const hashes = (reader: StreamReader): string[] =>
-        reader.events().flatMap((frame) => transactionsOf(frame).map(({ hash }) => hash));
-      await expect.poll(() => hashes(whole)).toHaveLength(4);
-      await expect.poll(() => hashes(again)).toHaveLength(3);
-      expect([...hashes(cut), ...hashes(again)]).toEqual(hashes(whole));
+      await expect.poll(() => hashesOf(whole)).toHaveLength(4);
+      await expect.poll(() => hashesOf(again)).toHaveLength(3);
+      expect([...hashesOf(cut), ...hashesOf(again)]).toEqual(hashesOf(whole));
     },
     180_000,
   );
@@ -281,8 +286,6 @@ describe('two pods over one index', () => {
       return reader;
     };
     const there = await openThere(here.cursor());
-    const textsOf = (reader: StreamReader): string[] =>
-      reader.events().map((frame) => JSON.stringify({ ...frame, cursor: undefined }));
     for (const value of ['0.1', '0.2']) {
       await send([{ to: account, value: toNano(value) }]);
       await settle();

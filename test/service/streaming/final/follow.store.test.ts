@@ -115,16 +115,18 @@ describe('a source of final changes', () => {
   it('goes on after failures of Postgres, without a loss', async () => {
     await setTodo(true, last - 10, last);
     const draw = createDraw(11);
-    const failing =
-      <A extends unknown[], R>(call: (...values: A) => Promise<R>) =>
-      async (...values: A): Promise<R> => {
-        if (draw(3) === 0) throw new StoreError('store_unavailable', 'away');
-        return call(...values);
-      };
-    const source = start({
-      read: failing(index.store.read.bind(index.store)) as Store['read'],
-      transaction: failing(index.store.transaction.bind(index.store)),
-    });
+    const fail = (): void => {
+      if (draw(3) === 0) throw new StoreError('store_unavailable', 'away');
+    };
+    const read: Store['read'] = async (sql, values, options) => {
+      fail();
+      return index.store.read(sql, values, options);
+    };
+    const transaction: Store['transaction'] = async (work, options) => {
+      fail();
+      return index.store.transaction(work, options);
+    };
+    const source = start({ read, transaction });
     await expect.poll(() => newestOf(source)).toBe(last - 11);
     source.want(true);
     await setTodo(false, last - 10, last);

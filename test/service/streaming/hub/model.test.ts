@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Change, EventType, Finality, Subscription, TraceSnapshot } from '#service/streaming/changes.ts';
 import { account, action, base64, createHubUnderTest, hash, trace, transaction, wishOf } from './hub-under-test.ts';
 
-// Random histories of a few traces against a model that was written from the rules of levels alone: a list of what a caller must see.
+// Random histories of a few traces, against a model of the rules of levels alone. The model lists each event that a caller must see.
 
 const letters = ['A', 'B', 'C'] as const;
 
