@@ -1,6 +1,7 @@
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 
+import { streamOperation } from '#service/http/stream-caller.ts';
 import { usageOperation } from '#service/limits/limits.ts';
 import { operationNamed, operationNames, similarOperations } from '#service/main/configuration/operation-names.ts';
 import { emulateTonConnectOperation } from '#service/emulate/operations/emulate-ton-connect.ts';
@@ -20,7 +21,7 @@ const v3 = v3Families({ network: 'mainnet' }, nothing, nothing, {
 const emulate = [emulateTraceOperation(nothing), emulateTonConnectOperation(nothing)];
 
 /** Operations without a contract here. */
-const further = ['emulateTonConnect', usageOperation, 'faucet'];
+const further = ['emulateTonConnect', streamOperation, usageOperation, 'faucet'];
 
 describe('names of operations', () => {
   it('are all known, of both contracts and with every alias', () => {
