@@ -15,6 +15,7 @@ import type { Past } from './past.ts';
 import { createIndexedKeys } from './indexed-keys.ts';
 import { endOf } from './positions.ts';
 import { atPresent, planResume, type Resume } from './resume.ts';
+import { createSkipping } from './skipping.ts';
 import type { Subscriber } from './subscriber.ts';
 
 export type HubConnectionDependencies = {
@@ -89,7 +90,8 @@ export function createHubConnection(subscriber: Subscriber, dependencies: HubCon
     return isPast ? from : null;
   }
 
-  async function replay(from: Position, signal: AbortSignal): Promise<void> {
+  async function replay(wish: Subscription, from: Position, signal: AbortSignal): Promise<void> {
+    const skipping = createSkipping(wish, past, signal);
     let events = 0;
     const first = from.index === WHOLE_BLOCK ? from.mcSeqno + 1 : from.mcSeqno;
     for (let mcSeqno = first; ; mcSeqno++) {
@@ -100,6 +102,12 @@ export function createHubConnection(subscriber: Subscriber, dependencies: HubCon
         return true;
       });
       if (isLive) return;
+      const next = await skipping.next(mcSeqno, log.newest()?.mcSeqno ?? mcSeqno);
+      if (next > mcSeqno) {
+        mcSeqno = next - 1;
+        subscriber.pass(endOf(mcSeqno));
+        continue;
+      }
       for (const change of await past.changesOf(mcSeqno, signal)) {
         await subscriber.room();
         signal.throwIfAborted();
@@ -139,7 +147,7 @@ export function createHubConnection(subscriber: Subscriber, dependencies: HubCon
     if (begun === undefined) return;
     await keys.settle(signal);
     await showCurrent(wish, resume.from !== undefined, signal);
-    if (begun.replayFrom !== null) await replay(begun.replayFrom, signal);
+    if (begun.replayFrom !== null) await replay(wish, begun.replayFrom, signal);
   }
 
   return {

@@ -2,8 +2,11 @@ import { createRetry } from '#service/runtime/retry.ts';
 import type { Logger } from 'pino';
 
 import { createSemaphore } from '#service/runtime/semaphore.ts';
-import type { Change, FinalLog, TraceSnapshot } from '../changes.ts';
+import type { Change, FinalLog, Subscription, TraceSnapshot } from '../changes.ts';
 import { StreamingError } from '../errors.ts';
+
+/** Blocks of a range that may concern a subscription, ascending. Other blocks up to `until` do not. */
+export type Touched = { readonly seqnos: readonly number[]; readonly until: number };
 
 /** Reads of the past, a few at a time over all connections. */
 export type Past = {
@@ -14,12 +17,18 @@ export type Past = {
   readonly admit: (signal: AbortSignal) => Promise<void>;
   /** Changes of a block. Waits while the index is away. Rejects with the signal's reason only. */
   readonly changesOf: (mcSeqno: number, signal: AbortSignal) => Promise<readonly Change[]>;
+  /** Undefined when the index cannot say. Waits and rejects as `changesOf`. */
+  readonly touched: (
+    wish: Pick<Subscription, 'accounts' | 'traces'>,
+    range: { readonly from: number; readonly to: number },
+    signal: AbortSignal,
+  ) => Promise<Touched | undefined>;
   /** Final snapshot of a trace. Waits and rejects as `changesOf`. */
   readonly findTrace: (hash: string, signal: AbortSignal) => Promise<TraceSnapshot | undefined>;
 };
 
 export type PastDependencies = {
-  readonly log: Pick<FinalLog, 'changesOf' | 'findTrace'>;
+  readonly log: Pick<FinalLog, 'changesOf' | 'findTrace' | 'touched'>;
   readonly logger: Logger;
   /** 0..1. */
   readonly random: () => number;
@@ -57,6 +66,15 @@ export function createPast({ log, logger, random, unixMs }: PastDependencies): P
     },
     changesOf: (mcSeqno, signal) =>
       retry.run('replay', mcSeqno, () => reads.run(signal, () => log.changesOf(mcSeqno, signal)), signal),
+    touched: async (wish, range, signal) =>
+      log.touched === undefined
+        ? undefined
+        : retry.run(
+            'replay',
+            range.from,
+            () => reads.run(signal, async () => log.touched?.(wish, range, signal)),
+            signal,
+          ),
     findTrace: (hash, signal) =>
       retry.run('find', finds++, () => reads.run(signal, () => log.findTrace(hash, signal)), signal),
   };

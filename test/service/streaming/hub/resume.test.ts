@@ -121,6 +121,33 @@ describe('a cursor', () => {
     expect(former.ended()).toMatchObject({ code: 4001, reason: 'superseded' });
   });
 
+  it('of long ago reads the blocks alone that the index names, in several answers', async () => {
+    const scripted = createScriptedLog();
+    const asked: number[][] = [];
+    const log = {
+      ...scripted,
+      touched: async (_: unknown, { from, to }: { readonly from: number; readonly to: number }) => {
+        asked.push([from, to]);
+        const until = Math.min(from + 49, to);
+        return { seqnos: [7, 60, 99].filter((seqno) => seqno >= from && seqno <= until), until };
+      },
+    };
+    const { block, open } = createHubUnderTest({ log });
+    const caller = open();
+    await caller.subscribe({ accounts: new Set([a]) });
+    for (let number = 1; number <= 100; number++) await block(oneOf(number, [7, 60, 99].includes(number) ? a : b));
+    const before = log.state.reads;
+    const again = open();
+    await again.subscribe({ accounts: new Set([a]) }, caller.begun[0]!.cursor);
+    await block(oneOf(101));
+    expect(asked).toEqual([
+      [1, 100],
+      [51, 100],
+    ]);
+    expect(namesIn(again)).toEqual(['t7', 't60', 't99', 't101']);
+    expect(log.state.reads - before).toBe(3 + 1);
+  });
+
   it('waits while the index is away, and loses nothing', async () => {
     const { block, open, log } = createHubUnderTest();
     const caller = open();
