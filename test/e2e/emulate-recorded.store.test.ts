@@ -48,6 +48,13 @@ async function realTrace(hash: string): Promise<ComparedTrace> {
   return traces[0]!;
 }
 
+/** Code of DNS items, whose data has the time of the last payment. */
+const DOMAIN_CODE = 'OMTnkFYurzyujR7g9FqR0syxpTISCPbV9kOX/x+k9og=';
+
+function hasDomain({ transactions }: ComparedTrace): boolean {
+  return Object.values(transactions).some((one) => one.account_state_after.code_hash === DOMAIN_CODE);
+}
+
 describe('a message of the recorded chain that is emulated at the block before', () => {
   it('leads to the real transactions and actions', { timeout: 600_000 }, async () => {
     const wrong: unknown[] = [];
@@ -58,7 +65,8 @@ describe('a message of the recorded chain that is emulated at the block before',
         with_actions: true,
       });
       expect([mcSeqno, status, status === 200 || body]).toEqual([mcSeqno, 200, true]);
-      const differences = differencesOf(body as unknown as ComparedTrace, await realTrace(transaction));
+      const real = await realTrace(transaction);
+      const differences = differencesOf(body as unknown as ComparedTrace, real, { hasTimes: hasDomain(real) });
       if (differences.length > 0) wrong.push({ transaction, mcSeqno, differences });
     }
     expect(wrong).toEqual([]);
