@@ -38,13 +38,12 @@ export class FlatCells implements CellTable {
   /** 1 when the bag stores the cell's hashes and depths before its data. */
   #stored!: Uint8Array;
   #depths: Uint16Array;
-  #hashes: Buffer;
+  #hashes: Buffer = Buffer.alloc(0);
 
   constructor(bytes: Buffer, capacity: number) {
     this.bytes = bytes;
     this.#allocate(capacity);
     this.#depths = new Uint16Array(capacity);
-    this.#hashes = Buffer.alloc(0);
   }
 
   /** Creates the arrays over one block of memory, because a block for each array takes most of the time to read a small bag. */
