@@ -1,0 +1,5 @@
+import { html } from '../html.ts';
+
+export function HomePage() {
+  return html`<h1>home</h1>`;
+}
