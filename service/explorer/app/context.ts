@@ -9,8 +9,8 @@ import type { Settings } from './settings.ts';
 export type Application = {
   readonly api: Api;
   readonly settings: Settings;
-  /** Opens a path of the explorer without a load of the page. */
-  readonly open: (path: string) => void;
+  /** Opens a path of the explorer without a load of the page. `replaces`: "back" skips the page before. */
+  readonly open: (path: string, options?: { readonly replaces: boolean }) => void;
 };
 
 const ApplicationContext = createContext<Application | undefined>(undefined);

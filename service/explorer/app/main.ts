@@ -40,8 +40,9 @@ function Explorer({ settings }: { readonly settings: Settings }) {
     () => ({
       api: createApi(settings.dev?.apiUrl ?? '', apiKey.read),
       settings,
-      open(path) {
-        history.pushState(undefined, '', path);
+      open(path, { replaces } = { replaces: false }) {
+        if (replaces) history.replaceState(undefined, '', path);
+        else history.pushState(undefined, '', path);
         setRoute(here());
         scrollTo(0, 0);
         document.querySelector<HTMLElement>('main')?.focus();
