@@ -1,7 +1,14 @@
 /** Objects of v3 as the explorer reads them. Integers beyond 2^53 are decimal texts. */
 
 export type AddressBook = Readonly<
-  Record<string, { readonly user_friendly: string | null; readonly domain: string | null }>
+  Record<
+    string,
+    {
+      readonly user_friendly: string | null;
+      readonly domain: string | null;
+      readonly interfaces?: readonly string[] | null;
+    }
+  >
 >;
 
 export type TokenInfo = {
@@ -93,13 +100,15 @@ export type Transaction = {
   readonly account_state_before: AccountStateBrief | null;
   readonly account_state_after: AccountStateBrief | null;
   readonly emulated?: boolean;
+  /** `pending`, `confirmed` or `finalized`. */
+  readonly finality?: string;
 };
 
 /** An action. Its details differ by `type`. */
 export type Action = {
   readonly action_id: string;
   readonly type: string;
-  readonly success: boolean;
+  readonly success: boolean | null;
   readonly start_utime: number;
   readonly end_utime: number;
   readonly trace_id: string | null;
@@ -107,6 +116,8 @@ export type Action = {
   readonly transactions: readonly string[];
   readonly accounts?: readonly string[];
   readonly details: Readonly<Record<string, unknown>>;
+  /** `pending`, `confirmed` or `finalized`. */
+  readonly finality?: string;
 };
 
 export type TraceNode = {

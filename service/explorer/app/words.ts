@@ -78,6 +78,33 @@ export const words = {
     network: 'Network',
     version: 'Version',
   },
+  token: {
+    units: (count: string): string => `${count} units`,
+    unitsOf: (count: string): string => `${count} units of`,
+  },
+  action: {
+    type: 'Action',
+    outside: 'outside',
+    encrypted: 'encrypted comment',
+    noSentence: 'see the trace',
+    failed: 'failed',
+    done: 'done',
+    finality: (finality: string): string => `(${finality})`,
+  },
+  message: {
+    noOpcode: 'no opcode',
+    comment: 'text comment',
+    bounced: 'bounced',
+  },
+  transaction: {
+    title: 'Transaction',
+    message: 'Message',
+    from: 'From',
+    in: 'In',
+    out: 'Out',
+    fees: 'Fees',
+    types: (type: string): string => type.replaceAll('_', '-'),
+  },
   unknown: {
     title: 'No such page',
     text: (path: string): string => `The explorer has no page ${path}.`,
