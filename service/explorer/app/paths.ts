@@ -1,9 +1,13 @@
 /** A page of the explorer with what its path names. */
 export type Route =
-  | { readonly page: 'home' | 'config' | 'emulate' | 'network' }
+  | { readonly page: 'home' }
+  | { readonly page: 'config' }
+  | { readonly page: 'emulate' }
+  | { readonly page: 'network' }
   | { readonly page: 'search'; readonly text: string }
   | { readonly page: 'account'; readonly address: string; readonly tab: string }
-  | { readonly page: 'trace' | 'transaction'; readonly hash: string }
+  | { readonly page: 'trace'; readonly hash: string }
+  | { readonly page: 'transaction'; readonly hash: string }
   | { readonly page: 'block'; readonly workchain: number; readonly shard: string; readonly seqno: number }
   | { readonly page: 'unknown'; readonly path: string };
 
