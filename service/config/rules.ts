@@ -6,6 +6,7 @@ import { postgresPartNames } from './postgres-parts.ts';
 import { rule, type Rule } from './rule.ts';
 
 type Spec = TonApi['spec'];
+type Surface = Spec['surfaces'][number];
 type Item<L> = L extends readonly (infer T)[] ? T : never;
 
 /** Most characters of a name. Names of children are derived from it, and label values end at 63. */
@@ -40,6 +41,15 @@ function postgresRule(
     isNeeded(spec) && spec.postgres === undefined,
     'postgres',
     `expected postgres with secretRef or parts, because ${cause}, got nothing`,
+  ]);
+}
+
+/** Rule of a surface that reads the index through v3. */
+function v3Rule(surface: Surface): Rule {
+  return rule('spec', `!('${surface}' in self.surfaces) || 'v3' in self.surfaces`, ['surfaces'], (spec: Spec) => [
+    spec.surfaces.includes(surface) && !spec.surfaces.includes('v3'),
+    'surfaces',
+    `expected v3 among them, because ${surface} is, got ${JSON.stringify(spec.surfaces)}`,
   ]);
 }
 
@@ -82,11 +92,8 @@ export const rules: readonly Rule[] = [
   postgresRule('!has(self.indexer)', [], ({ indexer }) => indexer !== undefined, 'indexer is set'),
   postgresRule('!has(self.tokenMetadata)', [], (spec) => spec.tokenMetadata !== undefined, 'tokenMetadata is set'),
   postgresRule("!('v3' in self.surfaces)", ['surfaces'], ({ surfaces }) => surfaces.includes('v3'), 'surfaces has v3'),
-  rule('spec', "!('stream' in self.surfaces) || 'v3' in self.surfaces", ['surfaces'], ({ surfaces }: Spec) => [
-    surfaces.includes('stream') && !surfaces.includes('v3'),
-    'surfaces',
-    `expected v3 among them, because stream is, got ${JSON.stringify(surfaces)}`,
-  ]),
+  v3Rule('stream'),
+  v3Rule('explorer'),
   rule(
     'spec',
     "!self.plans.exists(p, p.archive) || has(self.liteServerConfigRef) || self.liteServers.exists(l, l.role == 'archive')",

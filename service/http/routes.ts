@@ -6,6 +6,7 @@ import type { Operation } from '../contract/operation.ts';
 import type { V2 } from '../v2/v2.ts';
 import type { V3Request } from '../v3/request/operation.ts';
 import type { Emulate } from '../emulate/emulate.ts';
+import type { Explorer } from '../explorer/explorer.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { Streaming } from '../streaming/streaming.ts';
 import type { V3 } from '../v3/v3.ts';
@@ -13,6 +14,9 @@ import { createBodyReader } from './body.ts';
 import type { Call, Calls } from './calls.ts';
 import type { Exchanges } from './exchange.ts';
 import type { GatedRoute } from './early-refusal.ts';
+import { bareExtra } from './envelope.ts';
+import { HttpError } from './errors.ts';
+import { answerExplorer, explorerRoutes } from './explorer-routes.ts';
 import { noStore } from './headers.ts';
 import { createInternalAccess } from './internal-access.ts';
 import type { HttpMetrics } from './metrics.ts';
@@ -23,7 +27,7 @@ import type { ResolvedHttpOptions } from './options.ts';
 import { docsPage, documentCache, page, pagePolicy, readDocsAssets, type OwnPage, type Page } from './pages.ts';
 import { basePaths, emulatePagePath, rpcPath, usagePath } from './paths.ts';
 import { answerPost, type PostHandler } from './post-route.ts';
-import { send, type Answer } from './reply.ts';
+import { errorAnswer, send, type Answer } from './reply.ts';
 import { answerRest } from './rest-route.ts';
 import { answerRpc } from './rpc-route.ts';
 import { streamingPages } from './streaming-pages.ts';
@@ -42,6 +46,8 @@ export type RoutesDependencies = {
   readonly emulate?: Emulate;
   /** Absent: streams are not served. */
   readonly streaming?: Streaming;
+  /** Absent: the explorer is not served. */
+  readonly explorer?: Explorer;
   readonly limits: Limits;
   readonly calls: Calls;
   readonly exchanges: Exchanges;
@@ -140,6 +146,14 @@ export function declareRoutes(
     });
   }
   declareOwnPages(ownPages, declare, exchanges);
+  const { explorer } = dependencies;
+  for (const path of explorer === undefined ? [] : explorerRoutes) {
+    declare(path, ['GET', 'HEAD'], async (request, reply) => {
+      exchanges.of(request).operation = 'page';
+      if (explorer !== undefined && (await answerExplorer(explorer, request, reply))) return reply;
+      return send(reply, errorAnswer(new HttpError('not_found'), bareExtra));
+    });
+  }
   return { table, gated };
 }
 

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import type { Registry } from 'prom-client';
 
 import type { ServiceConfig } from '#service/config.ts';
+import type { Explorer } from '#service/explorer/explorer.ts';
 import {
   createInternalServer,
   type InternalPage,
@@ -29,9 +30,10 @@ export function createInternal(
     readonly register: Registry;
     readonly readiness: () => Readiness;
     readonly status: () => Status;
+    readonly explorer?: Explorer | undefined;
   },
 ): InternalServer {
-  const { status } = dependencies;
+  const { status, explorer, ...further } = dependencies;
   return createInternalServer(
     {
       host: internalHost ?? listen.host,
@@ -40,13 +42,18 @@ export function createInternal(
       names: [hostname(), ...http.internalNames],
     },
     {
-      ...dependencies,
+      ...further,
+      status,
+      ...(explorer && { explorer }),
       statusPage: () => ({
         contentType: 'text/html; charset=utf-8',
         body: renderStatus(status(), performance.now()),
         contentSecurityPolicy: statusPagePolicy,
       }),
-      pages: new Map([...(pages ?? []), ['/', () => internalIndex([...(pages ?? new Map()).keys()])]]),
+      pages: new Map([
+        ...(pages ?? []),
+        ['/', () => internalIndex([...(explorer ? ['/explorer'] : []), ...(pages ?? new Map()).keys()])],
+      ]),
       posts: internalPosts ?? new Map(),
     },
   );
