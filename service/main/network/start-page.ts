@@ -52,16 +52,21 @@ function shownFacts({ facts, network, state }: StartPageDependencies): object {
     ...(given.keyRequired && given.isLoopback && { key }),
     faucet: network.posts.has('/faucet'),
     aheadSeconds: network.aheadSeconds(),
-    accounts: given.accounts.flatMap(({ name, addresses, mnemonic, isPublic }) =>
-      addresses.map(({ version, place }) => ({
-        name,
-        version: version ?? '',
-        address: formatFriendlyAddress(place, { bounceable: false }),
-        nanotons: network.balanceOf(place).toString(),
-        ...(isPublic === true && { mnemonic }),
-      })),
-    ),
+    accounts: shownAccounts(given.accounts, network.balanceOf),
   };
+}
+
+/** Accounts of the start with their balances; mnemonics are those of public wallets alone. */
+export function shownAccounts(accounts: WelcomeFacts['accounts'], balanceOf: DevNetwork['balanceOf']): object[] {
+  return accounts.flatMap(({ name, addresses, mnemonic, isPublic }) =>
+    addresses.map(({ version, place }) => ({
+      name,
+      version: version ?? '',
+      address: formatFriendlyAddress(place, { bounceable: false }),
+      nanotons: balanceOf(place).toString(),
+      ...(isPublic === true && { mnemonic }),
+    })),
+  );
 }
 
 /** Addresses that the documents of v2 and v3 show as examples, by name of the parameter. */
