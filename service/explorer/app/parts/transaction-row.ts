@@ -1,3 +1,4 @@
+import { useLabels } from '../context.ts';
 import { outcomeOfTransaction } from '../exit-codes.ts';
 import { html } from '../html.ts';
 import type { Message, Transaction } from '../objects.ts';
@@ -73,8 +74,17 @@ export function TransactionRow({
 }
 
 /** Result of a transaction with its exit code. */
-export function TransactionOutcome({ transaction }: { readonly transaction: Transaction }) {
-  const outcome = outcomeOfTransaction(transaction.description);
+export function TransactionOutcome({
+  transaction,
+  interfaces,
+}: {
+  readonly transaction: Transaction;
+  /** Interfaces of the account; undefined: those of the address book. */
+  readonly interfaces?: readonly string[];
+}) {
+  const { book } = useLabels();
+  const known = interfaces ?? book[transaction.account]?.interfaces ?? [];
+  const outcome = outcomeOfTransaction(transaction.description, known);
   return html`<span class=${outcome.isFailed ? 'bad' : ''} title=${outcome.meaning}>${outcome.text}</span>`;
 }
 
