@@ -44,14 +44,16 @@ export function methodsOf({ components }: DevDocument): DevMethod[] {
     const name = schema.properties?.method?.const;
     if (name === undefined) return [];
     const { required = [], properties = {} } = schema.properties?.params ?? {};
-    const parameters = Object.entries(properties).map(([parameter, { type, description = '', minimum, maximum }]) => ({
-      name: parameter,
-      about: description,
-      type: type === 'integer' || type === 'boolean' ? type : ('text' as const),
-      min: minimum,
-      max: maximum,
-      isRequired: required.includes(parameter),
-    }));
+    const parameters = Object.entries(properties).map(
+      ([parameter, { type, description = '', minimum, maximum }]): DevParameter => ({
+        name: parameter,
+        about: description,
+        type: type === 'integer' || type === 'boolean' ? type : 'text',
+        min: minimum,
+        max: maximum,
+        isRequired: required.includes(parameter),
+      }),
+    );
     return [
       { name, about: schema.description ?? '', parameters, cannotBeUndone: schema['x-cannot-be-undone'] === true },
     ];

@@ -5,12 +5,12 @@ import { formatCount } from '../format.ts';
 import { html } from '../html.ts';
 import { useStream } from '../live.ts';
 import type { Action, Block, Labels, Transaction } from '../objects.ts';
-import { ActionRow } from '../parts/action-row.ts';
+import { ActionTable } from '../parts/action-row.ts';
 import { Facts } from '../parts/facts.ts';
 import { LiveState } from '../parts/live-state.ts';
 import { Loaded } from '../parts/loaded.ts';
 import { Time } from '../parts/time.ts';
-import { TransactionRow } from '../parts/transaction-row.ts';
+import { TransactionTable } from '../parts/transaction-row.ts';
 import { paths } from '../paths.ts';
 import { useLoad } from '../use-load.ts';
 import { words } from '../words.ts';
@@ -76,35 +76,19 @@ function Overview({ news }: { readonly news: News }) {
         [words.home.version, settings.version],
       ]}
     />
-    <h2>${words.home.actions}</h2>
+    <div class="scroll"><${ActionTable} actions=${actions.actions} caption=${words.home.actions} /></div>
     <div class="scroll">
-      <table class="actions" aria-label=${words.home.actions}>
-        <tbody>
-          ${actions.actions.map((action) => html`<${ActionRow} key=${action.action_id} action=${action} />`)}
-        </tbody>
-      </table>
+      <${TransactionTable} transactions=${transactions.transactions} caption=${words.home.transactions} />
     </div>
-    <div class="columns">
-      <section>
-        <h2>${words.home.transactions}</h2>
-        <div class="scroll">
-          <table aria-label=${words.home.transactions}>
-            <tbody>
-              ${transactions.transactions.map((one) => html`<${TransactionRow} key=${one.hash} transaction=${one} />`)}
-            </tbody>
-          </table>
-        </div>
-      </section>
-      <section>
-        <h2>${words.home.blocks}</h2>
-        <${Blocks} blocks=${blocks.slice(0, ROWS)} />
-      </section>
-    </div>
+    <${Blocks} blocks=${blocks.slice(0, ROWS)} />
   <//>`;
 }
 
 function Blocks({ blocks }: { readonly blocks: readonly Block[] }) {
-  return html`<table aria-label=${words.home.blocks}>
+  return html`<table class="rows">
+    <caption>
+      ${words.home.blocks}
+    </caption>
     <thead>
       <tr>
         <th scope="col">${words.columns.seqno}</th>

@@ -15,6 +15,10 @@ import { fitted, frameOf, moved, showing, zoomed, type Size, type View } from '.
 const ZOOM_STEP = 1.25;
 const PAN_STEP = 60;
 
+/** Part of the window's height that a picture takes at most, and pixels around a small picture. */
+const HEIGHT_PART = 0.6;
+const HEIGHT_SPACE = 60;
+
 /** Characters of a line in a box. */
 const LINE_MAX = 25;
 
@@ -41,6 +45,8 @@ export function TracePicture({
   useLayoutEffect(() => {
     const element = place.current;
     if (element === null) return undefined;
+    // The policy of the page allows no style in the markup: the height is set here.
+    element.style.height = `${Math.min(innerHeight * HEIGHT_PART, layout.height + HEIGHT_SPACE)}px`;
     const measure = (): void => {
       const now = { width: element.clientWidth, height: element.clientHeight };
       setSize(now);
@@ -50,7 +56,7 @@ export function TracePicture({
     const observer = new ResizeObserver(measure);
     observer.observe(element);
     return () => observer.disconnect();
-  }, [tree.id]);
+  }, [tree.id, layout.height]);
 
   useEffect(() => {
     if (!wantsFocus.current) return;
@@ -191,7 +197,7 @@ function Box({
   const { book } = useLabels();
   const { node, x, y, parent } = placed;
   const name = nameOf(node.account, book);
-  const opcode = safeText(opcodeText(node.message?.opcode ?? null, node.message?.decoded_opcode), 40);
+  const opcode = messageText(node);
   const result = resultOf(node);
   const after = afterOf(node, start);
   const value = node.message?.value ?? null;
@@ -234,6 +240,13 @@ function nameOf(account: string | null, book: AddressBook): string {
   if (account === null) return words.trace.outside;
   const { domain = null, user_friendly: friendly = null } = book[account] ?? {};
   return domain === null ? shorten(friendly ?? account, 8, 6) : safeText(domain, LINE_MAX);
+}
+
+/** The first bits of a message from outside are a signature in most wallets, and no opcode. */
+function messageText({ message, transaction }: TraceTree): string {
+  if (message === undefined) return transaction?.description.type ?? '';
+  if (message.source === null) return words.trace.external;
+  return safeText(opcodeText(message.opcode, message.decoded_opcode), 40);
 }
 
 function resultOf({ transaction }: TraceTree): string {
