@@ -42,14 +42,25 @@ export function layoutOf(root: TraceTree): Layout {
 /** A part of the picture. */
 export type Frame = { readonly x: number; readonly y: number; readonly width: number; readonly height: number };
 
-/** Returns the nodes whose box or line to the parent may be inside a frame. */
-export function nodesWithin({ nodes }: Layout, frame: Frame): PlacedNode[] {
-  return nodes.filter(({ x, y, parent }) => {
-    const left = parent?.x ?? x;
-    const top = Math.min(y, parent?.y ?? y);
-    const bottom = Math.max(y, parent?.y ?? y) + box.height;
-    return (
-      left <= frame.x + frame.width && x + box.width >= frame.x && top <= frame.y + frame.height && bottom >= frame.y
-    );
-  });
+/** Parts of a picture that a frame shows. */
+export type Shown = {
+  /** Nodes whose box is in the frame. */
+  readonly boxes: readonly PlacedNode[];
+  /** Nodes outside whose line to the parent may cross the frame. */
+  readonly lines: readonly PlacedNode[];
+};
+
+export function partsWithin({ nodes }: Layout, frame: Frame): Shown {
+  const boxes: PlacedNode[] = [];
+  const lines: PlacedNode[] = [];
+  const right = frame.x + frame.width;
+  const bottom = frame.y + frame.height;
+  for (const placed of nodes) {
+    const { x, y, parent = placed } = placed;
+    const isAcross = parent.x <= right && x + box.width >= frame.x;
+    if (!isAcross || Math.min(y, parent.y) > bottom || Math.max(y, parent.y) + box.height < frame.y) continue;
+    const isInside = x <= right && y <= bottom && y + box.height >= frame.y;
+    (isInside ? boxes : lines).push(placed);
+  }
+  return { boxes, lines };
 }

@@ -7,7 +7,7 @@ import { html } from '../html.ts';
 import type { AddressBook } from '../objects.ts';
 import { opcodeText } from '../opcodes.ts';
 import { words } from '../words.ts';
-import { box, layoutOf, nodesWithin, type PlacedNode } from './layout.ts';
+import { box, layoutOf, partsWithin, type PlacedNode } from './layout.ts';
 import type { TraceTree } from './tree.ts';
 import { fitted, frameOf, moved, showing, zoomed, type Size, type View } from './view.ts';
 
@@ -102,7 +102,7 @@ export function TracePicture({
   };
 
   const frame = frameOf(view, size);
-  const drawn = nodesWithin(layout, frame);
+  const { boxes, lines } = partsWithin(layout, frame);
   return html`<div class="picture">
     <div class="place" ref=${place}>
       <svg
@@ -117,8 +117,11 @@ export function TracePicture({
         onPointerMove=${onPointerMove}
         onPointerUp=${() => (drag.current = undefined)}
       >
-        <g aria-hidden="true">${drawn.map((node) => html`<${Line} key=${node.node.id} placed=${node} />`)}</g>
-        ${drawn.map(
+        <g aria-hidden="true">
+          <g class="line"><path d=${lines.map(curveTo).join(' ')} /></g>
+          ${boxes.map((placed) => html`<${Line} key=${placed.node.id} placed=${placed} />`)}
+        </g>
+        ${boxes.map(
           (placed) =>
             html`<${Box}
               key=${placed.node.id}
@@ -163,16 +166,27 @@ function neighbour(
 }
 
 /** The line of a message, with the TON that it carries. */
-function Line({ placed: { node, x, y, parent } }: { readonly placed: PlacedNode }) {
-  if (parent === undefined) return null;
-  const from = { x: parent.x + box.width, y: parent.y + box.height / 2 };
-  const to = { x, y: y + box.height / 2 };
-  const middle = (from.x + to.x) / 2;
+function Line({ placed }: { readonly placed: PlacedNode }) {
+  const { node, x, y } = placed;
   const value = node.message?.value ?? null;
+  if (placed.parent === undefined) return null;
   return html`<g class="line ${node.state}">
-    <path d="M${from.x},${from.y} C${middle},${from.y} ${middle},${to.y} ${to.x},${to.y}" />
-    ${value === null ? null : html`<text x=${to.x - 6} y=${to.y - 5} text-anchor="end">${valueText(value)}</text>`}
+    <path d=${curveTo(placed)} />
+    ${
+      value === null
+        ? null
+        : html`<text x=${x - 6} y=${y + box.height / 2 - 5} text-anchor="end">${valueText(value)}</text>`
+    }
   </g>`;
+}
+
+/** The curve from the parent to a node, as the data of a path. Empty for the root. */
+function curveTo({ x, y, parent }: PlacedNode): string {
+  if (parent === undefined) return '';
+  const from = `${parent.x + box.width},${parent.y + box.height / 2}`;
+  const middle = (parent.x + box.width + x) / 2;
+  const to = `${x},${y + box.height / 2}`;
+  return `M${from} C${middle},${parent.y + box.height / 2} ${middle},${y + box.height / 2} ${to}`;
 }
 
 /** Digits of an amount that fit the space between two boxes. A longer amount is in the box's title in full. */
