@@ -381,6 +381,15 @@ export const words = {
       boc: 'Bag of cells (base64)',
     },
   },
+  config: {
+    title: 'Configuration',
+    hint: 'The parameters in force, read from the newest block and proved. Names of fields are those of the schema of blocks.',
+    contents: 'Parameters',
+    unknown: 'Parameter without a known name',
+    undecoded: 'The explorer does not decode this parameter.',
+    cell: 'Cell (base64)',
+    rest: (count: number): string => `${count} more`,
+  },
   unknown: {
     title: 'No such page',
     text: (path: string): string => `The explorer has no page ${path}.`,

@@ -94,7 +94,7 @@ function MethodForm({
           onRemove=${() => setList(list.filter((_one, index) => index !== at))}
         />`,
     )}
-    <p>
+    <p class="buttons">
       <button
         type="button"
         disabled=${list.length >= ARGUMENTS_MAX}

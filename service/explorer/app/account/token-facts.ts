@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
 
-import { useApplication } from '../context.ts';
+import { LabelsProvider, labelsOf, useApplication } from '../context.ts';
 import { formatCount, safeText } from '../format.ts';
 import { html } from '../html.ts';
-import type { TokenInfo } from '../objects.ts';
+import type { Labels, TokenInfo } from '../objects.ts';
 import { Address } from '../parts/address.ts';
 import { Facts, type Fact } from '../parts/facts.ts';
 import { Loaded } from '../parts/loaded.ts';
@@ -24,10 +24,10 @@ const INFOS_MAX = 4;
 export function TokenFacts({ account }: { readonly account: Account }) {
   const raw = rawForm(account.address);
   const infos = account.labels.metadata?.[raw]?.token_info ?? [];
-  return html`${infos.slice(0, INFOS_MAX).map((info, at) => html`<${OneToken} key=${at} info=${info} raw=${raw} />`)}`;
+  return html`${infos.slice(0, INFOS_MAX).map((info, at) => html`<${OneToken} key=${at} info=${info} account=${account} />`)}`;
 }
 
-function OneToken({ info, raw }: { readonly info: TokenInfo; readonly raw: string }) {
+function OneToken({ info, account }: { readonly info: TokenInfo; readonly account: Account }) {
   const names = words.account.token;
   const type = info.type ?? '';
   return html`<section>
@@ -42,7 +42,7 @@ function OneToken({ info, raw }: { readonly info: TokenInfo; readonly raw: strin
         [names.link, text(info.extra?.['uri'], DESCRIPTION_MAX)],
       ]}
     />
-    ${type in loads ? html`<${Terms} type=${type as keyof typeof loads} raw=${raw} />` : null}
+    ${type in loads ? html`<${Terms} type=${type as keyof typeof loads} account=${account} />` : null}
   </section>`;
 }
 
@@ -94,17 +94,23 @@ const loads: Readonly<
   },
 };
 
-function Terms({ type, raw }: { readonly type: keyof typeof loads; readonly raw: string }) {
+type Terms = { readonly row: Row | undefined; readonly labels: Labels };
+
+function Terms({ type, account }: { readonly type: keyof typeof loads; readonly account: Account }) {
   const { api } = useApplication();
   const { operation, list, facts } = loads[type];
+  const raw = rawForm(account.address);
   const name = type === 'nft_collections' ? 'collection_address' : 'address';
-  const load = useLoad(`${type} ${raw}`, async (signal) => {
-    const answer = await api.v3<Readonly<Record<string, readonly Row[]>>>(operation, { [name]: raw }, signal);
-    return answer[list]?.[0] ?? null;
+  const load = useLoad<Terms>(`${type} ${raw}`, async (signal) => {
+    const answer = await api.v3<Readonly<Record<string, readonly Row[]>> & Labels>(operation, { [name]: raw }, signal);
+    return { row: answer[list]?.[0], labels: answer };
   });
   return html`<${Loaded}
     load=${load}
-    draw=${(row: Row | null) => (row === null ? null : html`<${Facts} rows=${facts(row, raw)} />`)}
+    draw=${({ row, labels }: Terms) =>
+      row === undefined
+        ? null
+        : html`<${LabelsProvider} value=${labelsOf(account.labels, labels)}><${Facts} rows=${facts(row, raw)} /><//>`}
   />`;
 }
 

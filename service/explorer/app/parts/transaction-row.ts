@@ -65,10 +65,14 @@ export function TransactionRow({
     <td><${Hash} hash=${hash} href=${paths.transaction(hash)} /></td>
     ${withAccount ? html`<td><${Address} address=${account} /></td>` : null}
     <td>${messageName(transaction)}</td>
-    <td>${fromOf(taken)}</td>
-    <td class="number">${taken === null ? '–' : html`<${Ton} value=${taken.value} />`}</td>
-    <td class="number">${sent.length === 0 ? '–' : html`<${Ton} value=${valueOut(sent)} />`}</td>
-    <td class="number"><${Ton} value=${fees} /></td>
+    <td data-label=${words.transaction.from}>${fromOf(taken)}</td>
+    <td class="number" data-label=${words.transaction.in}>
+      ${taken === null ? '–' : html`<${Ton} value=${taken.value} />`}
+    </td>
+    <td class="number" data-label=${words.transaction.out}>
+      ${sent.length === 0 ? '–' : html`<${Ton} value=${valueOut(sent)} />`}
+    </td>
+    <td class="number" data-label=${words.transaction.fees}><${Ton} value=${fees} /></td>
     <td><${TransactionOutcome} transaction=${transaction} /></td>
   </tr>`;
 }
