@@ -4,9 +4,9 @@ import type { TonApi } from './manifest.gen.ts';
 import { podTemplateRules } from './pod-template-rules.ts';
 import { postgresPartNames } from './postgres-parts.ts';
 import { rule, type Rule } from './rule.ts';
+import { surfaceRules } from './surface-rules.ts';
 
 type Spec = TonApi['spec'];
-type Surface = Spec['surfaces'][number];
 type Item<L> = L extends readonly (infer T)[] ? T : never;
 
 /** Most characters of a name. Names of children are derived from it, and label values end at 63. */
@@ -41,15 +41,6 @@ function postgresRule(
     isNeeded(spec) && spec.postgres === undefined,
     'postgres',
     `expected postgres with secretRef or parts, because ${cause}, got nothing`,
-  ]);
-}
-
-/** Rule of a surface that reads the index through v3. */
-function v3Rule(surface: Surface): Rule {
-  return rule('spec', `!('${surface}' in self.surfaces) || 'v3' in self.surfaces`, ['surfaces'], (spec: Spec) => [
-    spec.surfaces.includes(surface) && !spec.surfaces.includes('v3'),
-    'surfaces',
-    `expected v3 among them, because ${surface} is, got ${JSON.stringify(spec.surfaces)}`,
   ]);
 }
 
@@ -92,8 +83,7 @@ export const rules: readonly Rule[] = [
   postgresRule('!has(self.indexer)', [], ({ indexer }) => indexer !== undefined, 'indexer is set'),
   postgresRule('!has(self.tokenMetadata)', [], (spec) => spec.tokenMetadata !== undefined, 'tokenMetadata is set'),
   postgresRule("!('v3' in self.surfaces)", ['surfaces'], ({ surfaces }) => surfaces.includes('v3'), 'surfaces has v3'),
-  v3Rule('stream'),
-  v3Rule('explorer'),
+  ...surfaceRules,
   rule(
     'spec',
     "!self.plans.exists(p, p.archive) || has(self.liteServerConfigRef) || self.liteServers.exists(l, l.role == 'archive')",

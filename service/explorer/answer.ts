@@ -1,8 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-import type { Encoding, Explorer } from '../explorer/explorer.ts';
-import { privateCache } from './headers.ts';
-import { pathOf } from './paths.ts';
+import type { Encoding, Explorer } from './explorer.ts';
 
 /** Paths of the explorer in the router's form. A path of one more segment is a page or a file. */
 export const explorerRoutes = ['/explorer', '/explorer/*'];
@@ -16,7 +14,7 @@ export async function answerExplorer(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<boolean> {
-  const file = await explorer.find(pathOf(request.url));
+  const file = await explorer.find(request.url.split(/[?#]/, 1)[0] ?? '');
   if (file === undefined) return false;
   const encoding = acceptedEncoding(request.headers['accept-encoding']);
   const encoded = encoding && file.encoded(encoding);
@@ -25,7 +23,7 @@ export async function answerExplorer(
   const etag = isEncoded ? file.etag.replace(/"$/, `-${encoding}"`) : file.etag;
   reply.headers({
     'content-type': file.contentType,
-    'cache-control': `${privateCache}, no-cache`,
+    'cache-control': 'private, no-cache',
     'content-security-policy': explorer.policy(),
     'cross-origin-opener-policy': 'same-origin',
     'referrer-policy': 'no-referrer',

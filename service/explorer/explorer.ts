@@ -53,18 +53,21 @@ export type ExplorerAssets = {
 /** Shorter bodies fit one packet. */
 const ENCODED_BYTES_MIN = 1024;
 
-/** Reads nothing until the first request. The cache has at most every file of the explorer, some 300 kB, in three encodings. */
+/** Reads nothing until the first request. The cache has at most every file of the explorer, some 500 kB, in three encodings. */
 export function createExplorerAssets(files: ExplorerFiles = openExplorerFiles()): ExplorerAssets {
-  let listed: Promise<ReadonlySet<string>> | undefined;
-  const loaded = new Map<string, Promise<ExplorerFile>>();
-  let shell: Promise<ExplorerFile> | undefined;
+  const shared = new Map<string, Promise<unknown>>();
+  /** Makes a value once. A failure is not cached. */
+  const once = <T>(key: string, make: () => Promise<T>): Promise<T> => {
+    const made = (shared.get(key) as Promise<T> | undefined) ?? make();
+    shared.set(key, made);
+    made.catch(() => shared.delete(key));
+    return made;
+  };
 
   const file = async (path: string): Promise<ExplorerFile | undefined> => {
-    listed ??= files.list().then((paths) => new Set(paths));
-    if (!(await listed).has(path)) return undefined;
-    const found = loaded.get(path) ?? files.read(path).then((body) => fileOf(mediaTypes[extname(path)] ?? '', body));
-    loaded.set(path, found);
-    return await found;
+    const listed = await once('list', async () => new Set(await files.list()));
+    if (!listed.has(path)) return undefined;
+    return await once(`file ${path}`, async () => fileOf(mediaTypes[extname(path)] ?? '', await files.read(path)));
   };
 
   /** Paths of the modules that the entry needs, in the order of discovery. */
@@ -77,11 +80,9 @@ export function createExplorerAssets(files: ExplorerFiles = openExplorerFiles())
     return [...found];
   };
 
-  return {
-    file,
-    shell: () =>
-      (shell ??= modules().then((paths) => fileOf('text/html; charset=utf-8', Buffer.from(renderShell(paths))))),
-  };
+  const shell = async (): Promise<ExplorerFile> =>
+    fileOf('text/html; charset=utf-8', Buffer.from(renderShell(await modules())));
+  return { file, shell: () => once('shell', shell) };
 }
 
 /**
@@ -102,9 +103,12 @@ export function createExplorer(settings: () => ExplorerSettings, assets: Explore
   };
 }
 
+/** The scale ends at 11. The two best qualities take ten times as long for a few percent. */
+const BROTLI_QUALITY = 9;
+
 const compressors: Readonly<Record<Encoding, (body: Buffer) => Promise<Buffer>>> = {
-  br: (body) => promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: body.length } }),
-  gzip: (body) => promisify(gzip)(body, { level: constants.Z_BEST_COMPRESSION }),
+  br: (body) => promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } }),
+  gzip: promisify<Buffer, Buffer>(gzip),
 };
 
 function fileOf(contentType: string, body: Buffer): ExplorerFile {

@@ -42,7 +42,7 @@ export function sourceFiles(): ExplorerFiles {
 }
 
 /** Files that need no further work. */
-function builtFiles(folder: URL): ExplorerFiles {
+export function builtFiles(folder: URL): ExplorerFiles {
   return { list: () => listServed(folder), read: (path) => readFile(new URL(path, folder)) };
 }
 

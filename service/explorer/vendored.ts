@@ -36,7 +36,8 @@ export function withVendorUrls(code: string): string {
   });
 }
 
-const staticImport = /\bfrom\s*["']([^"'\n]+)["']/g;
+/** An import of a neighbour or of a vendored file, in a served module. */
+const staticImport = /\bfrom\s*["']((?:\.{1,2}|\/explorer\/vendor)\/[\w./-]+)["']/g;
 
 /**
  * Paths that a served module imports, below `/explorer/`.

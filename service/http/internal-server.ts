@@ -4,8 +4,8 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Registry } from 'prom-client';
 
 import { askForBody, awaitsContinue, deferContinue } from './expectation.ts';
+import { answerExplorer, explorerRoutes } from '../explorer/answer.ts';
 import type { Explorer } from '../explorer/explorer.ts';
-import { answerExplorer, explorerRoutes } from './explorer-routes.ts';
 import { createInternalAccess } from './internal-access.ts';
 
 /** The listener for probes, metrics and operators: never exposed to callers. */

@@ -6,6 +6,7 @@ import type { Operation } from '../contract/operation.ts';
 import type { V2 } from '../v2/v2.ts';
 import type { V3Request } from '../v3/request/operation.ts';
 import type { Emulate } from '../emulate/emulate.ts';
+import { answerExplorer, explorerRoutes } from '../explorer/answer.ts';
 import type { Explorer } from '../explorer/explorer.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { Streaming } from '../streaming/streaming.ts';
@@ -16,7 +17,6 @@ import type { Exchanges } from './exchange.ts';
 import type { GatedRoute } from './early-refusal.ts';
 import { bareExtra } from './envelope.ts';
 import { HttpError } from './errors.ts';
-import { answerExplorer, explorerRoutes } from './explorer-routes.ts';
 import { noStore } from './headers.ts';
 import { createInternalAccess } from './internal-access.ts';
 import type { HttpMetrics } from './metrics.ts';
@@ -67,13 +67,19 @@ export type DeclaredRoutes = {
   readonly gated: ReadonlyMap<string, GatedRoute>;
 };
 
+type Declare = (
+  path: string,
+  methods: readonly string[],
+  handler: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> | FastifyReply,
+) => void;
+
 /** Declares every path of the listener and returns its meaning. A path with a trailing slash is the same path. */
 export function declareRoutes(
   app: FastifyInstance,
   options: ResolvedHttpOptions,
   dependencies: RoutesDependencies,
 ): DeclaredRoutes {
-  const { v2, v3, emulate, streaming, calls, exchanges } = dependencies;
+  const { v2, v3, emulate, streaming, explorer, calls, exchanges } = dependencies;
   const bodies = createBodyReader(options.bodyBytesMax, options.bodiesBytesMax);
   const table = new Map<string, readonly string[]>();
   const gated = new Map<string, GatedRoute>();
@@ -89,11 +95,7 @@ export function declareRoutes(
     };
   };
 
-  const declare = (
-    path: string,
-    methods: readonly string[],
-    handler: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> | FastifyReply,
-  ): void => {
+  const declare: Declare = (path, methods, handler) => {
     table.set(path, methods);
     app.route({ method: [...methods], url: path, handler });
   };
@@ -146,14 +148,7 @@ export function declareRoutes(
     });
   }
   declareOwnPages(ownPages, declare, exchanges);
-  const { explorer } = dependencies;
-  for (const path of explorer === undefined ? [] : explorerRoutes) {
-    declare(path, ['GET', 'HEAD'], async (request, reply) => {
-      exchanges.of(request).operation = 'page';
-      if (explorer !== undefined && (await answerExplorer(explorer, request, reply))) return reply;
-      return send(reply, errorAnswer(new HttpError('not_found'), bareExtra));
-    });
-  }
+  if (explorer !== undefined) declareExplorer(explorer, declare, exchanges);
   return { table, gated };
 }
 
@@ -162,16 +157,18 @@ function withHead(methods: readonly string[]): readonly string[] {
   return methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 }
 
+function declareExplorer(explorer: Explorer, declare: Declare, exchanges: Exchanges): void {
+  for (const path of explorerRoutes) {
+    declare(path, ['GET', 'HEAD'], async (request, reply) => {
+      exchanges.of(request).operation = 'page';
+      if (await answerExplorer(explorer, request, reply)) return reply;
+      return send(reply, errorAnswer(new HttpError('not_found'), bareExtra));
+    });
+  }
+}
+
 /** Pages of other origins, and of names that are rebound to this address, do not read what these show. */
-function declareOwnPages(
-  pages: RoutesDependencies['ownPages'],
-  declare: (
-    path: string,
-    methods: string[],
-    handler: (request: FastifyRequest, reply: FastifyReply) => FastifyReply,
-  ) => void,
-  exchanges: Exchanges,
-): void {
+function declareOwnPages(pages: RoutesDependencies['ownPages'], declare: Declare, exchanges: Exchanges): void {
   const access = createInternalAccess([hostname()]);
   for (const [path, make] of pages) {
     declare(path, ['GET', 'HEAD'], (request, reply) => {
