@@ -98,7 +98,7 @@ const startHtml = `<!doctype html>
 <body>
 <h1 id="title">A private TON network</h1>
 <p id="state" role="status">loading</p>
-<p><a href="/docs">Documents of v2, v3 and the emulation</a> <a href="/api/v2">v2</a> <a id="v3" href="/api/v3">v3</a> <a href="/api/emulate">emulation</a> <a id="streaming" href="/api/streaming/">streaming</a> <a id="internal">Internal port</a></p>
+<p><a id="explorer" href="/explorer">Explorer</a> <a href="/docs">Documents of v2, v3 and the emulation</a> <a href="/api/v2">v2</a> <a id="v3" href="/api/v3">v3</a> <a href="/api/emulate">emulation</a> <a id="streaming" href="/api/streaming/">streaming</a> <a id="internal">Internal port</a></p>
 <form id="faucet">
 <h2>Faucet</h2>
 <label>Address <input name="address" required maxlength="67" size="50" autocomplete="off"></label>
