@@ -63,7 +63,9 @@ function hashPlaces(api: Api, hash: string): Place[] {
       name: places.message,
       async find(signal) {
         const found = await transactionBy('transactionsByMessage', 'msg_hash', signal);
-        return found && { what: places.message, text: found.hash, href: paths.transaction(found.hash) };
+        // A message from outside begins a trace: the trace is its page.
+        if (found === undefined || found.in_msg?.source === null) return undefined;
+        return { what: places.message, text: found.hash, href: paths.transaction(found.hash) };
       },
     },
     {
