@@ -12,6 +12,8 @@ import {
   type Readiness,
 } from '#service/http/internal-server.ts';
 import { internalIndex } from './internal-index.ts';
+import { createHistory, hour } from '../status/history.ts';
+import { readFigures } from '../status/readings.ts';
 import { renderStatus, statusPagePolicy, type Status } from '../status/status-page.ts';
 
 export type InternalOptions = {
@@ -34,7 +36,12 @@ export function createInternal(
   },
 ): InternalServer {
   const { status, explorer, ...further } = dependencies;
-  return createInternalServer(
+  const history = createHistory(hour, {
+    read: () => readFigures(status(), dependencies.register),
+    nowMs: () => performance.now(),
+  });
+  const links = { ...(explorer && { Explorer: '/explorer' }), 'Internal port': '/', Metrics: '/metrics' };
+  const server = createInternalServer(
     {
       host: internalHost ?? listen.host,
       port: listen.internalPort,
@@ -47,7 +54,7 @@ export function createInternal(
       ...(explorer && { explorer }),
       statusPage: () => ({
         contentType: 'text/html; charset=utf-8',
-        body: renderStatus(status(), performance.now()),
+        body: renderStatus(status(), performance.now(), { curves: history.curves(), links }),
         contentSecurityPolicy: statusPagePolicy,
       }),
       pages: new Map([
@@ -57,4 +64,11 @@ export function createInternal(
       posts: internalPosts ?? new Map(),
     },
   );
+  return {
+    listen: () => server.listen(),
+    close() {
+      history.close();
+      return server.close();
+    },
+  };
 }
