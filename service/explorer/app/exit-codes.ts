@@ -134,14 +134,14 @@ export type TransactionOutcome = {
   readonly isFailed: boolean;
 };
 
-/** The first phase that failed, or success. A transfer to an account without code is no failure unless it bounced. */
+/** The first phase that failed, or success. A message that only brings its value is no failure unless it bounced. */
 export function outcomeOfTransaction(
   { compute_ph: compute, action, bounce, aborted }: TransactionDescription,
   interfaces: readonly string[] = [],
 ): TransactionOutcome {
   if (compute?.skipped === true) {
     const reason = compute.reason ?? '';
-    const isFailed = aborted === true && (bounce !== undefined || reason !== 'no_state');
+    const isFailed = aborted === true && (bounce !== undefined || reason === 'bad_state');
     return { text: `no run: ${reason}`, meaning: skipMeaning(reason), isFailed };
   }
   if (compute?.success === false) {

@@ -409,8 +409,7 @@ export const words = {
     minReferred: 'Oldest masterchain block in use',
     changes: 'Splits and merges',
     globalId: 'Global id',
-    shards: 'Shards',
-    shardTops: 'Newest block of each shard',
+    shards: 'Newest block of each shard',
     noTransactions: 'The block has no transactions.',
     proof: {
       title: 'Proof',

@@ -100,7 +100,7 @@ export function TokensTab(props: ListProps) {
     paged=${paged}
     none=${words.account.noTokens}
     draw=${(rows: readonly JettonWallet[]) =>
-      html`<table class="rows">
+      html`<table class="rows quiet">
         <caption>
           ${words.account.tabs.tokens}
         </caption>
@@ -143,7 +143,7 @@ export function ItemsTab(props: ListProps) {
 
 function ItemTable({ items }: { readonly items: readonly Item[] }) {
   const { metadata } = useLabels();
-  return html`<table class="rows">
+  return html`<table class="rows quiet">
     <caption>
       ${words.account.tabs.items}
     </caption>
@@ -194,7 +194,7 @@ export function NamesTab(props: ListProps) {
       paged=${paged}
       none=${words.account.noNames}
       draw=${(rows: readonly DnsRecord[]) =>
-        html`<table class="rows">
+        html`<table class="rows quiet">
           <caption>
             ${words.account.tabs.names}
           </caption>

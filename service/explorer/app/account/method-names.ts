@@ -40,7 +40,7 @@ const names = `
   lazy_deployment_completed list_complaints list_nominators list_proposals list_votes owner participant_list
   participant_list_extended participates_in past_election_ids past_elections past_elections_list processed proposal_info
   proposal_storage_price query_id_is_processed royalty_info royalty_params seqno show_complaint stopped
-  supported_interfaces version
+  supported_interfaces
 `
   .trim()
   .split(/\s+/);
@@ -65,5 +65,8 @@ export function getMethods(
   return ids
     .filter((id) => id >= METHOD_ID_MIN)
     .map((id) => ({ id, name: methodName(id) }))
-    .toSorted((one, other) => (one.name ?? '~').localeCompare(other.name ?? '~') || one.id - other.id);
+    .toSorted((one, other) => {
+      if ((one.name === undefined) !== (other.name === undefined)) return one.name === undefined ? 1 : -1;
+      return (one.name ?? '').localeCompare(other.name ?? '') || one.id - other.id;
+    });
 }

@@ -52,9 +52,9 @@ export function Shards({ seqno }: { readonly seqno: number }) {
     load=${load}
     draw=${({ blocks }: BlocksAnswer) =>
       html`<div class="scroll">
-        <table>
+        <table class="quiet">
           <caption>
-            ${words.block.shardTops}
+            ${words.block.shards}
           </caption>
           <thead>
             <tr>

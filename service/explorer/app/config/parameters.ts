@@ -252,7 +252,8 @@ const known: Readonly<Record<number, readonly [title: string, read?: Read]>> = {
       0x01: sizeLayout,
       0x02:
         `${sizeLayout} max_acc_state_cells:u32 max_mc_acc_state_cells:u32 max_acc_public_libraries:u32 ` +
-        'defer_out_queue_size_limit:u32 max_msg_extra_currencies:u32',
+        'defer_out_queue_size_limit:u32 max_msg_extra_currencies:u32 max_acc_fixed_prefix_length:u8? ' +
+        'acc_state_cells_for_storage_dict:u32?',
     }),
   ],
   44: ['Suspended accounts', suspended],

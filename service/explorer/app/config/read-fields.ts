@@ -4,6 +4,7 @@ import type { ConfigValue, Named } from './values.ts';
 /*
  * A layout is a text of fields `name:type`, as in the schema of blocks. Types: `u<bits>`, `i<bits>`, `coins`, `nano<bits>` (nanotons),
  * `hash`, `account` (of the masterchain), `time`, `seconds`, `flag`, `limits`. A field without a name, `:u7`, is read and not shown.
+ * A field with `?` is absent in cells of older rules.
  */
 
 /** Reads the fields of a layout. @throws Error when the cell ends too early, or for another tag within */
@@ -11,11 +12,12 @@ export function readFields(reader: Reader, layout: string): readonly Named[] {
   return layout
     .trim()
     .split(/\s+/)
-    .map((field): Named => {
-      const [name = '', type = ''] = field.split(':');
-      return [name, readValue(reader, type)];
-    })
-    .filter(([name]) => name !== '');
+    .flatMap((field): readonly Named[] => {
+      const [, name = '', type = '', mark] = /^(\w*):(\w+)(\?)?$/.exec(field) ?? [];
+      if (mark !== undefined && reader.bitsLeft() === 0) return [];
+      const value = readValue(reader, type);
+      return name === '' ? [] : [[name, value]];
+    });
 }
 
 export const group = (rows: readonly Named[]): ConfigValue => ({ kind: 'group', rows });

@@ -25,7 +25,7 @@ export function BlockPage({ route }: { readonly route: Extract<Route, { page: 'b
     loadBlock(api, route, signal),
   );
   return html`<h1>
-      ${workchain === -1 ? words.block.masterchain : words.block.shardBlock} ${formatCount(seqno)}
+      ${workchain === -1 ? words.block.masterchain : words.block.shardBlock} ${formatCount(seqno)}${' '}
       <small class="mono faint">${workchain}:${shard}:${seqno}</small>
     </h1>
     <${Loaded} load=${load} draw=${(found: BlockAndNext) => html`<${Whole} found=${found} />`} />`;

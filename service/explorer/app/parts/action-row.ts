@@ -17,7 +17,7 @@ export function ActionTable({
   readonly caption: string;
   readonly isNew?: (action: Action) => boolean;
 }) {
-  return html`<table class="rows actions">
+  return html`<table class="rows actions quiet">
     <caption>
       ${caption}
     </caption>

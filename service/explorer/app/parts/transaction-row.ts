@@ -23,7 +23,7 @@ export function TransactionTable({
   readonly isNew?: (transaction: Transaction) => boolean;
 }) {
   const { columns, transaction: names } = words;
-  return html`<table class="rows transactions">
+  return html`<table class="rows transactions quiet">
     <caption>
       ${caption}
     </caption>
@@ -65,11 +65,11 @@ export function TransactionRow({
     <td><${Hash} hash=${hash} href=${paths.transaction(hash)} /></td>
     ${withAccount ? html`<td><${Address} address=${account} /></td>` : null}
     <td>${messageName(transaction)}</td>
-    <td data-label=${words.transaction.from}>${fromOf(taken)}</td>
-    <td class="number" data-label=${words.transaction.in}>
+    <td class=${taken === null ? 'none' : ''} data-label=${words.transaction.from}>${fromOf(taken)}</td>
+    <td class="number ${taken === null ? 'none' : ''}" data-label=${words.transaction.in}>
       ${taken === null ? '–' : html`<${Ton} value=${taken.value} />`}
     </td>
-    <td class="number" data-label=${words.transaction.out}>
+    <td class="number ${sent.length === 0 ? 'none' : ''}" data-label=${words.transaction.out}>
       ${sent.length === 0 ? '–' : html`<${Ton} value=${valueOut(sent)} />`}
     </td>
     <td class="number" data-label=${words.transaction.fees}><${Ton} value=${fees} /></td>

@@ -18,7 +18,7 @@ export function States({ transaction }: { readonly transaction: Transaction }) {
       ${[before, after].map((state, at) => html`<td key=${at}>${drawHash(state === null ? null : of(state))}</td>`)}
     </tr>`;
   return html`<div class="scroll">
-    <table class="states">
+    <table class="states quiet">
       <caption>
         ${names.caption}
       </caption>
