@@ -32,21 +32,43 @@ const assetCache = `${privateCache}, max-age=86400`;
 /** A document names the operations of this release: each use asks again. */
 export const documentCache = `${privateCache}, no-cache`;
 
-const html = (contract: Contract): string => `<!doctype html>
+const html = (title: string, scripts: readonly string[]): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>TON HTTP API ${contract}</title>
+<title>${title}</title>
 <link rel="stylesheet" href="${docsPath}/swagger-ui.css">
 <link rel="icon" type="image/png" href="${docsPath}/favicon-32x32.png">
 </head>
 <body>
 <div id="swagger-ui"></div>
-<script src="${docsPath}/swagger-ui-bundle.js"></script>
-<script src="${docsPath}/${contract}.js"></script>
+${['swagger-ui-bundle.js', ...scripts].map((name) => `<script src="${docsPath}/${name}"></script>`).join('\n')}
 </body>
 </html>
+`;
+
+/**
+ * Shows GET and POST of one operation as one entry. The document itself has both.
+ * The reader calls `foldDocument` with each answer that it gets.
+ */
+export const foldScript = `function foldMethods(text) {
+  const document = JSON.parse(text);
+  for (const path of Object.values(document.paths || {})) {
+    if (path.get === undefined || path.post === undefined) continue;
+    const { description } = path.get;
+    path.get.description = (description === undefined ? '' : description + '\\n\\n') + 'POST takes the same parameters as one JSON object.';
+    delete path.post;
+  }
+  return JSON.stringify(document);
+}
+function foldDocument(answer) {
+  if (answer.ok && new URL(answer.url, location.href).pathname.endsWith('/openapi.json')) {
+    answer.text = foldMethods(answer.text);
+    answer.data = answer.text;
+  }
+  return answer;
+}
 `;
 
 /** `validatorUrl: null` prevents requests to Swagger's public validator. */
@@ -55,13 +77,65 @@ const start = (contract: Contract): string => `SwaggerUIBundle({
   dom_id: '#swagger-ui',
   deepLinking: true,
   validatorUrl: null,
+  responseInterceptor: foldDocument,
   presets: [SwaggerUIBundle.presets.apis],
 });
 `;
 
+/** Names of the contracts in the list of all documents. */
+const titles: Readonly<Record<Contract, string>> = {
+  v2: 'v2',
+  v3: 'v3',
+  emulate: 'emulation v1',
+  streaming: 'streaming v2',
+};
+
+/**
+ * Script of a page with a list of documents.
+ * @param before statements that define the list `documents`
+ * @param after the further fields of the reader's options
+ */
+export const allStart = (before: string, after = ''): string => `${before}
+const ui = SwaggerUIBundle({
+  urls: documents,
+  dom_id: '#swagger-ui',
+  deepLinking: true,
+  validatorUrl: null,
+  responseInterceptor: foldDocument,
+  presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset],
+  layout: 'StandaloneLayout',
+${after}});
+`;
+
+/** The statement that defines the list of the documents of these contracts. */
+export function documentList(contracts: readonly Contract[]): string {
+  const documents = contracts.map((contract) => ({
+    url: `${basePaths[contract]}/openapi.json`,
+    name: titles[contract],
+  }));
+  return `const documents = ${JSON.stringify(documents)};`;
+}
+
 /** The documentation page of a contract. */
 export function docsPage(contract: Contract): Page {
-  return page('text/html; charset=utf-8', html(contract), documentCache);
+  return page(
+    'text/html; charset=utf-8',
+    html(`TON HTTP API ${contract}`, ['fold.js', `${contract}.js`]),
+    documentCache,
+  );
+}
+
+/** HTML of the page of all documents. @param script its start, beside the other scripts */
+export const allDocsHtml = (script: string): string =>
+  html('TON HTTP APIs', ['swagger-ui-standalone-preset.js', 'fold.js', script]);
+
+/** The page of all documents and its script, by path. */
+export function allDocsPages(contracts: readonly Contract[]): readonly (readonly [path: string, page: Page])[] {
+  const script = page('text/javascript; charset=utf-8', allStart(documentList(contracts)), documentCache);
+  return [
+    ['/', page('text/html; charset=utf-8', allDocsHtml('all.js'), documentCache)],
+    [`${docsPath}/all.js`, script],
+  ];
 }
 
 /** Returns the assets of the documentation by path. Reads the package's files; throws when they are missing. */
@@ -75,7 +149,8 @@ export function readDocsAssets(): ReadonlyMap<string, Page> {
     `${docsPath}/${contract}.js`,
     page('text/javascript; charset=utf-8', start(contract), assetCache),
   ]);
-  return new Map([...files, ...starts]);
+  const fold: [string, Page] = [`${docsPath}/fold.js`, page('text/javascript; charset=utf-8', foldScript, assetCache)];
+  return new Map([...files, ...starts, fold]);
 }
 
 /** A page made of text. */

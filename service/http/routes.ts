@@ -24,8 +24,17 @@ import { describeV2 } from './openapi.ts';
 import { withExamples } from './openapi-examples.ts';
 import { describeEmulate, describeV3 } from './openapi-v3.ts';
 import type { ResolvedHttpOptions } from './options.ts';
-import { docsPage, documentCache, page, pagePolicy, readDocsAssets, type OwnPage, type Page } from './pages.ts';
-import { basePaths, emulatePagePath, rpcPath, usagePath } from './paths.ts';
+import {
+  allDocsPages,
+  docsPage,
+  documentCache,
+  page,
+  pagePolicy,
+  readDocsAssets,
+  type OwnPage,
+  type Page,
+} from './pages.ts';
+import { basePaths, emulatePagePath, rpcPath, usagePath, type Contract } from './paths.ts';
 import { answerPost, type PostHandler } from './post-route.ts';
 import { errorAnswer, send, type Answer } from './reply.ts';
 import { answerRest } from './rest-route.ts';
@@ -195,7 +204,14 @@ function contractPages({
   path: string,
   page: Page,
 ])[] {
+  const served: Contract[] = [
+    'v2',
+    ...(v3 === undefined ? [] : (['v3'] as const)),
+    ...(emulate === undefined ? [] : (['emulate'] as const)),
+    ...(streaming === undefined ? [] : (['streaming'] as const)),
+  ];
   return [
+    ...allDocsPages(served),
     ...servicePages(v2, examples),
     ...(v3 === undefined ? [] : v3Pages(v3, examples)),
     ...(emulate === undefined ? [] : emulatePages(emulate, examples)),
@@ -211,7 +227,6 @@ function servicePages(v2: V2, examples: RoutesDependencies['examples']): Readonl
     ['/healthcheck', health],
     [`${basePaths.v2}/healthcheck`, health],
     [`${basePaths.v2}/openapi.json`, document],
-    ['/', docsPage('v2')],
     [basePaths.v2, docsPage('v2')],
     ...readDocsAssets(),
   ]);

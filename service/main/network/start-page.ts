@@ -1,5 +1,6 @@
 import { formatFriendlyAddress } from '#service/decode/address.ts';
-import { pagePolicy, type OwnPage } from '#service/http/pages.ts';
+import { allDocsHtml, allStart, docsPath, documentList, pagePolicy, type OwnPage } from '#service/http/pages.ts';
+import type { Contract } from '#service/http/paths.ts';
 import type { DevNetwork } from './dev-network.ts';
 import { startPageScript, startPageStyle } from './start-page-assets.ts';
 import { welcomeJson, type WelcomeFacts } from './welcome.ts';
@@ -22,8 +23,6 @@ export type StartPageDependencies = {
 const startPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 
-const docsAssets = '/api/v2/docs';
-
 function page(contentType: string, body: string, policy = startPolicy): OwnPage {
   return { contentType, body: Buffer.from(body), cacheControl: 'no-store', policy };
 }
@@ -37,9 +36,14 @@ export function startPages(dependencies: StartPageDependencies): ReadonlyMap<str
     ['/start/page.js', () => page(script, startPageScript)],
     ['/start/page.css', () => page('text/css; charset=utf-8', startPageStyle)],
     ['/start/facts.json', () => page('application/json', JSON.stringify(shownFacts(dependencies)))],
-    ['/docs', () => page(html, docsHtml, pagePolicy)],
-    ['/start/docs.js', () => page(script, docsScript)],
+    ['/docs', () => page(html, allDocsHtml('start.js'), pagePolicy)],
+    [`${docsPath}/start.js`, () => page(script, docsScript(contractsOf(dependencies.facts())))],
   ]);
+}
+
+/** Contracts that the network serves. */
+function contractsOf({ hasIndex }: WelcomeFacts): Contract[] {
+  return hasIndex ? ['v2', 'v3', 'emulate', 'streaming'] : ['v2', 'emulate'];
 }
 
 /** Mnemonics of accounts that a developer named are private. Mnemonics of startup wallets are public. */
@@ -93,12 +97,12 @@ const startHtml = `<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Tonplane: a private TON network</title>
 <link rel="stylesheet" href="/start/page.css">
-<link rel="icon" type="image/png" href="${docsAssets}/favicon-32x32.png">
+<link rel="icon" type="image/png" href="${docsPath}/favicon-32x32.png">
 </head>
 <body>
 <h1 id="title">A private TON network</h1>
 <p id="state" role="status">loading</p>
-<p><a id="explorer" href="/explorer">Explorer</a> <a href="/docs">Documents of v2, v3 and the emulation</a> <a href="/api/v2">v2</a> <a id="v3" href="/api/v3">v3</a> <a href="/api/emulate">emulation</a> <a id="streaming" href="/api/streaming/">streaming</a> <a id="internal">Internal port</a></p>
+<p><a id="explorer" href="/explorer">Explorer</a> <a href="/docs">Documents of all APIs</a> <a href="/api/v2">v2</a> <a id="v3" href="/api/v3">v3</a> <a href="/api/emulate">emulation</a> <a id="streaming" href="/api/streaming/">streaming</a> <a id="internal">Internal port</a></p>
 <form id="faucet">
 <h2>Faucet</h2>
 <label>Address <input name="address" required maxlength="67" size="50" autocomplete="off"></label>
@@ -114,40 +118,16 @@ const startHtml = `<!doctype html>
 </html>
 `;
 
-const docsHtml = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>TON HTTP API v2, v3 and emulation</title>
-<link rel="stylesheet" href="${docsAssets}/swagger-ui.css">
-<link rel="icon" type="image/png" href="${docsAssets}/favicon-32x32.png">
-</head>
-<body>
-<div id="swagger-ui"></div>
-<script src="${docsAssets}/swagger-ui-bundle.js"></script>
-<script src="${docsAssets}/swagger-ui-standalone-preset.js"></script>
-<script src="/start/docs.js"></script>
-</body>
-</html>
-`;
-
-/** The contracts name the scheme of the header in their own ways. */
-const docsScript = `fetch('/start/facts.json').then((answer) => answer.json()).then((facts) => {
-  const documents = [{ url: '/api/v2/openapi.json', name: 'v2' }];
-  if (facts.v3 !== undefined) documents.push({ url: '/api/v3/openapi.json', name: 'v3' });
-  documents.push({ url: '/api/emulate/v1/openapi.json', name: 'emulation v1' });
-  const ui = SwaggerUIBundle({
-    urls: documents,
-    dom_id: '#swagger-ui',
-    deepLinking: true,
-    validatorUrl: null,
-    presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset],
-    layout: 'StandaloneLayout',
-    onComplete() {
-      if (facts.key === undefined) return;
-      for (const scheme of ['ApiKeyHeader', 'APIKeyHeader']) ui.preauthorizeApiKey(scheme, facts.key);
-    },
-  });
-});
+/** The reader gets the key of the start page, so that a person can try operations at once. The contracts name the header's scheme in their own ways. */
+const docsScript = (
+  contracts: readonly Contract[],
+): string => `fetch('/start/facts.json').then((answer) => answer.json()).then((facts) => {
+${allStart(
+  documentList(contracts),
+  `  onComplete() {
+    if (facts.key === undefined) return;
+    for (const scheme of ['ApiKeyHeader', 'APIKeyHeader']) ui.preauthorizeApiKey(scheme, facts.key);
+  },
+`,
+)}});
 `;

@@ -60,7 +60,7 @@ export function createHistory(
     for (const [key, ring] of rings) {
       ring.values.push(valueOf(ring, found.get(key), seconds));
       if (ring.values.length > options.samplesMax) ring.values.shift();
-      if (ring.values.every(Number.isNaN)) rings.delete(key);
+      if (ring.last === undefined && ring.values.every(Number.isNaN)) rings.delete(key);
     }
   };
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { foldScript } from '#service/http/pages.ts';
 import { startListener, type Listener } from './listener.ts';
 import { request } from './requests.ts';
 
@@ -44,6 +45,69 @@ describe('the documentation', () => {
       expect(foreignUrls(text)).toEqual([]);
     },
   );
+});
+
+describe('the page of all documents', () => {
+  it('lists the documents of the served contracts, and each exists', async () => {
+    const { text } = await request(`${listener.url}/api/v2/docs/all.js`);
+    const [, list = '[]'] = /^const documents = (.*);$/m.exec(text) ?? [];
+    const documents = JSON.parse(list) as { url: string; name: string }[];
+    expect(documents.map(({ name }) => name)).toEqual(['v2']);
+    for (const { url } of documents) expect((await request(listener.url + url)).status).toBe(200);
+    expect(foreignUrls(text)).toEqual([]);
+  });
+
+  it('is the page at /', async () => {
+    expect((await request(`${listener.url}/`)).text).toContain('src="/api/v2/docs/all.js"');
+  });
+});
+
+describe('the reader of a document', () => {
+  type Answer = { ok: boolean; url: string; text: string; data: string };
+  /** Runs the script as the page does. */
+  const fold = (answer: Answer): Answer => {
+    const run = new Function('location', 'answer', `${foldScript}; return foldDocument(answer);`) as (
+      location: { href: string },
+      answer: Answer,
+    ) => Answer;
+    return run({ href: 'http://host/api/v2' }, answer);
+  };
+
+  it('shows GET and POST of one operation as one entry', () => {
+    const paths = {
+      '/both': { get: { summary: 'Both.', description: 'Long.' }, post: { summary: 'Both.' } },
+      '/bare': { get: {}, post: {} },
+      '/get': { get: { summary: 'Get.' } },
+      '/post': { post: { summary: 'Post.' } },
+    };
+    const note = 'POST takes the same parameters as one JSON object.';
+    const answer = fold({ ok: true, url: '/api/v2/openapi.json?x=1', text: JSON.stringify({ paths }), data: '' });
+    expect(JSON.parse(answer.text)).toEqual({
+      paths: {
+        '/both': { get: { summary: 'Both.', description: `Long.\n\n${note}` } },
+        '/bare': { get: { description: note } },
+        '/get': paths['/get'],
+        '/post': paths['/post'],
+      },
+    });
+    expect(answer.data).toBe(answer.text);
+  });
+
+  it.each([
+    { ok: true, url: '/api/v2/getMasterchainInfo', text: '{"paths":{}}', data: 'x' },
+    { ok: false, url: '/api/v2/openapi.json', text: 'gateway timeout', data: 'x' },
+  ])('leaves the answer $url with ok $ok as it is', (answer) => {
+    expect(fold({ ...answer })).toEqual(answer);
+  });
+
+  it('folds every operation of v2 that has both methods, and loses none', async () => {
+    const { text, body } = await request(`${listener.url}/api/v2/openapi.json`);
+    const folded = JSON.parse(fold({ ok: true, url: '/api/v2/openapi.json', text, data: text }).text) as typeof body;
+    const methods = (document: unknown): string[][] =>
+      Object.values((document as { paths: object }).paths).map((path) => Object.keys(path as object));
+    expect(methods(body).some((names) => names.length === 2)).toBe(true);
+    expect(methods(folded).map((names) => names.length)).toEqual(methods(body).map(() => 1));
+  });
 });
 
 describe('health', () => {
