@@ -27,6 +27,7 @@ import { createPoolMetrics } from '#service/pool/metrics.ts';
 import { createProofMetrics, createSignatureCounter, createTrustMetrics } from '#service/proof/metrics.ts';
 import { createStoreMetrics } from '#service/store/metrics.ts';
 import { createRegister } from '#service/telemetry/register.ts';
+import { createFinalMetrics } from '#service/streaming/final/final-metrics.ts';
 import { createHubMetrics } from '#service/streaming/hub/hub-metrics.ts';
 import { createStreamMetrics } from '#service/streaming/metrics.ts';
 import { createPendingLag } from '#service/streaming/pending/pending-source.ts';
@@ -118,6 +119,7 @@ function serviceRegister(): Registry {
   createStoreMetrics(register, { connections: unread });
   createStreamMetrics(register);
   createHubMetrics(register, { queueBytes: unread, keys: unread });
+  createFinalMetrics(register, () => ({ blocks: 0, seconds: 0 }));
   createPendingLag(register);
   createTvmMetrics(register, unread);
   createV3Metrics(register, { rows: unread, waiting: unread });
