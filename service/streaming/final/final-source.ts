@@ -1,6 +1,5 @@
 import type { Trouble } from '#service/runtime/retry.ts';
 import { findOldestBefore, findTouchedBlocks, findTracesNamed } from '#service/store/queries/final-blocks.ts';
-import { parseAddress } from '#service/decode/address.ts';
 import { accountKey } from '#service/store/account-key.ts';
 import type { Store } from '#service/store/store.ts';
 import { TRACE_STATE } from '#service/store/trace-plan.ts';
@@ -135,7 +134,8 @@ export function createFinalSource(
   };
 }
 
+/** A subscription may have 10,000 accounts, and the text of their keys is known to be right. */
 function keyOfAccount(account: AccountKey): Buffer {
-  const address = parseAddress(account);
-  return address === undefined ? Buffer.alloc(0) : accountKey(address);
+  const [workchain = '', hash = ''] = account.split(':');
+  return accountKey({ workchain: Number(workchain), id: Buffer.from(hash, 'hex') });
 }
