@@ -45,8 +45,8 @@ export type Network = 'mainnet' | 'testnet' | 'custom';
  */
 export type Trust = 'verified' | 'signed-head' | 'none';
 
-/** API surfaces. `v2` includes `POST /api/v2/jsonRPC`, `jsonrpc` is only that; `emulate` needs no database; `stream` needs `v3`. */
-export type Surface = 'v2' | 'v3' | 'jsonrpc' | 'emulate' | 'stream';
+/** API surfaces. `v2` includes `POST /api/v2/jsonRPC`, `jsonrpc` is only that; `emulate` needs no database; `stream` and `explorer` need `v3`. */
+export type Surface = 'v2' | 'v3' | 'jsonrpc' | 'emulate' | 'stream' | 'explorer';
 
 /** Rates and bounds of a group of keys. */
 export type Plan = {
@@ -255,7 +255,7 @@ export function devConfig(
     namespace: undefined,
     ...network,
     trust: 'verified',
-    surfaces: settings.database === true ? ['v2', 'v3', 'emulate', 'stream'] : ['v2', 'emulate'],
+    surfaces: settings.database === true ? ['v2', 'v3', 'emulate', 'stream', 'explorer'] : ['v2', 'emulate'],
     api: apiDefaults,
     streaming: { maxConnectionsPerPod: STREAMING_CONNECTIONS_DEFAULT },
     requestTimeoutMs: 10_000,

@@ -28,7 +28,7 @@ async function main(): Promise<void> {
     return;
   }
   if (role === 'dev' && rest[0] !== undefined && !rest[0].startsWith('-')) {
-    process.stdout.write(await runDevCommand(rest));
+    process.stdout.write(await runDevCommand(rest, (line) => void process.stderr.write(line)));
     return;
   }
   const args = parseArguments(process.argv.slice(2));

@@ -81,8 +81,8 @@ export type TonApi = {
       /** Upper bounds by resource name. */
       readonly limits?: Readonly<Record<string, number | string>>;
     };
-    /** The APIs served, and no other. v2 includes POST /api/v2/jsonRPC, jsonrpc is only that; v3 needs postgres; emulate runs messages without sending them, under /api/emulate/v1, and needs no postgres; stream sends events of accounts and traces over SSE and WebSocket, under /api/streaming/v2, and needs v3. */
-    readonly surfaces: readonly ('v2' | 'v3' | 'jsonrpc' | 'emulate' | 'stream')[];
+    /** The APIs served, and no other. v2 includes POST /api/v2/jsonRPC, jsonrpc is only that; v3 needs postgres; emulate runs messages without sending them, under /api/emulate/v1, and needs no postgres; stream sends events of accounts and traces over SSE and WebSocket, under /api/streaming/v2, and needs v3; explorer is a web application that reads these APIs, under /explorer, and needs v3. */
+    readonly surfaces: readonly ('v2' | 'v3' | 'jsonrpc' | 'emulate' | 'stream' | 'explorer')[];
     /** Forms of answers, for clients that expect different ones. */
     readonly api?: {
       /** The v2 API. */
@@ -900,9 +900,9 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
         surfaces: {
           type: 'array',
           minItems: 1,
-          maxItems: 5,
+          maxItems: 6,
           default: ['v2'],
-          items: { type: 'string', enum: ['v2', 'v3', 'jsonrpc', 'emulate', 'stream'] },
+          items: { type: 'string', enum: ['v2', 'v3', 'jsonrpc', 'emulate', 'stream', 'explorer'] },
           uniqueItems: true,
         },
         api: {

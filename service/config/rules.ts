@@ -4,6 +4,7 @@ import type { TonApi } from './manifest.gen.ts';
 import { podTemplateRules } from './pod-template-rules.ts';
 import { postgresPartNames } from './postgres-parts.ts';
 import { rule, type Rule } from './rule.ts';
+import { surfaceRules } from './surface-rules.ts';
 
 type Spec = TonApi['spec'];
 type Item<L> = L extends readonly (infer T)[] ? T : never;
@@ -82,11 +83,7 @@ export const rules: readonly Rule[] = [
   postgresRule('!has(self.indexer)', [], ({ indexer }) => indexer !== undefined, 'indexer is set'),
   postgresRule('!has(self.tokenMetadata)', [], (spec) => spec.tokenMetadata !== undefined, 'tokenMetadata is set'),
   postgresRule("!('v3' in self.surfaces)", ['surfaces'], ({ surfaces }) => surfaces.includes('v3'), 'surfaces has v3'),
-  rule('spec', "!('stream' in self.surfaces) || 'v3' in self.surfaces", ['surfaces'], ({ surfaces }: Spec) => [
-    surfaces.includes('stream') && !surfaces.includes('v3'),
-    'surfaces',
-    `expected v3 among them, because stream is, got ${JSON.stringify(surfaces)}`,
-  ]),
+  ...surfaceRules,
   rule(
     'spec',
     "!self.plans.exists(p, p.archive) || has(self.liteServerConfigRef) || self.liteServers.exists(l, l.role == 'archive')",

@@ -4,6 +4,8 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Registry } from 'prom-client';
 
 import { askForBody, awaitsContinue, deferContinue } from './expectation.ts';
+import { answerExplorer, explorerRoutes } from '../explorer/answer.ts';
+import type { Explorer } from '../explorer/explorer.ts';
 import { createInternalAccess } from './internal-access.ts';
 
 /** The listener for probes, metrics and operators: never exposed to callers. */
@@ -48,6 +50,8 @@ export type InternalServerDependencies = {
   readonly pages: ReadonlyMap<string, () => InternalPage | Promise<InternalPage>>;
   /** Actions by path: `/dev` of a private network. */
   readonly posts?: ReadonlyMap<string, InternalPost>;
+  /** The explorer with the page that acts on a private network. */
+  readonly explorer?: Explorer;
 };
 
 /**
@@ -57,7 +61,7 @@ export type InternalServerDependencies = {
  */
 export function createInternalServer(
   options: InternalServerOptions,
-  { register, readiness, status, statusPage, pages, posts = new Map() }: InternalServerDependencies,
+  { register, readiness, status, statusPage, pages, posts = new Map(), explorer }: InternalServerDependencies,
 ): InternalServer {
   const access = createInternalAccess(options.names);
   const refuses = (request: FastifyRequest, reply: FastifyReply): boolean => {
@@ -107,6 +111,14 @@ export function createInternalServer(
     app.post(path, async (request, reply) => {
       return sendPage(reply, await run(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)));
     });
+  }
+  if (explorer !== undefined) {
+    for (const path of explorerRoutes) {
+      app.get(path, async (request, reply) => {
+        if (await answerExplorer(explorer, request, reply)) return reply;
+        return sendJson(reply, 404, { error: 'Not Found' });
+      });
+    }
   }
   // Callers of this port may see the reason of an error.
   app.setErrorHandler((error, _request, reply) => {

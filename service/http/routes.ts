@@ -6,6 +6,8 @@ import type { Operation } from '../contract/operation.ts';
 import type { V2 } from '../v2/v2.ts';
 import type { V3Request } from '../v3/request/operation.ts';
 import type { Emulate } from '../emulate/emulate.ts';
+import { answerExplorer, explorerRoutes } from '../explorer/answer.ts';
+import type { Explorer } from '../explorer/explorer.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { Streaming } from '../streaming/streaming.ts';
 import type { V3 } from '../v3/v3.ts';
@@ -13,6 +15,8 @@ import { createBodyReader } from './body.ts';
 import type { Call, Calls } from './calls.ts';
 import type { Exchanges } from './exchange.ts';
 import type { GatedRoute } from './early-refusal.ts';
+import { bareExtra } from './envelope.ts';
+import { HttpError } from './errors.ts';
 import { noStore } from './headers.ts';
 import { createInternalAccess } from './internal-access.ts';
 import type { HttpMetrics } from './metrics.ts';
@@ -23,7 +27,7 @@ import type { ResolvedHttpOptions } from './options.ts';
 import { docsPage, documentCache, page, pagePolicy, readDocsAssets, type OwnPage, type Page } from './pages.ts';
 import { basePaths, emulatePagePath, rpcPath, usagePath } from './paths.ts';
 import { answerPost, type PostHandler } from './post-route.ts';
-import { send, type Answer } from './reply.ts';
+import { errorAnswer, send, type Answer } from './reply.ts';
 import { answerRest } from './rest-route.ts';
 import { answerRpc } from './rpc-route.ts';
 import { streamingPages } from './streaming-pages.ts';
@@ -42,6 +46,8 @@ export type RoutesDependencies = {
   readonly emulate?: Emulate;
   /** Absent: streams are not served. */
   readonly streaming?: Streaming;
+  /** Absent: the explorer is not served. */
+  readonly explorer?: Explorer;
   readonly limits: Limits;
   readonly calls: Calls;
   readonly exchanges: Exchanges;
@@ -61,13 +67,19 @@ export type DeclaredRoutes = {
   readonly gated: ReadonlyMap<string, GatedRoute>;
 };
 
+type Declare = (
+  path: string,
+  methods: readonly string[],
+  handler: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> | FastifyReply,
+) => void;
+
 /** Declares every path of the listener and returns its meaning. A path with a trailing slash is the same path. */
 export function declareRoutes(
   app: FastifyInstance,
   options: ResolvedHttpOptions,
   dependencies: RoutesDependencies,
 ): DeclaredRoutes {
-  const { v2, v3, emulate, streaming, calls, exchanges } = dependencies;
+  const { v2, v3, emulate, streaming, explorer, calls, exchanges } = dependencies;
   const bodies = createBodyReader(options.bodyBytesMax, options.bodiesBytesMax);
   const table = new Map<string, readonly string[]>();
   const gated = new Map<string, GatedRoute>();
@@ -83,11 +95,7 @@ export function declareRoutes(
     };
   };
 
-  const declare = (
-    path: string,
-    methods: readonly string[],
-    handler: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> | FastifyReply,
-  ): void => {
+  const declare: Declare = (path, methods, handler) => {
     table.set(path, methods);
     app.route({ method: [...methods], url: path, handler });
   };
@@ -140,6 +148,7 @@ export function declareRoutes(
     });
   }
   declareOwnPages(ownPages, declare, exchanges);
+  if (explorer !== undefined) declareExplorer(explorer, declare, exchanges);
   return { table, gated };
 }
 
@@ -148,16 +157,18 @@ function withHead(methods: readonly string[]): readonly string[] {
   return methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 }
 
+function declareExplorer(explorer: Explorer, declare: Declare, exchanges: Exchanges): void {
+  for (const path of explorerRoutes) {
+    declare(path, ['GET', 'HEAD'], async (request, reply) => {
+      exchanges.of(request).operation = 'page';
+      if (await answerExplorer(explorer, request, reply)) return reply;
+      return send(reply, errorAnswer(new HttpError('not_found'), bareExtra));
+    });
+  }
+}
+
 /** Pages of other origins, and of names that are rebound to this address, do not read what these show. */
-function declareOwnPages(
-  pages: RoutesDependencies['ownPages'],
-  declare: (
-    path: string,
-    methods: string[],
-    handler: (request: FastifyRequest, reply: FastifyReply) => FastifyReply,
-  ) => void,
-  exchanges: Exchanges,
-): void {
+function declareOwnPages(pages: RoutesDependencies['ownPages'], declare: Declare, exchanges: Exchanges): void {
   const access = createInternalAccess([hostname()]);
   for (const [path, make] of pages) {
     declare(path, ['GET', 'HEAD'], (request, reply) => {

@@ -9,6 +9,7 @@ import type { Registry } from 'prom-client';
 import type { Limits } from '../limits/limits.ts';
 import type { V2 } from '../v2/v2.ts';
 import type { Emulate } from '../emulate/emulate.ts';
+import type { Explorer } from '../explorer/explorer.ts';
 import type { V3 } from '../v3/v3.ts';
 import type { Streaming } from '../streaming/streaming.ts';
 import { answerRunOut } from './body.ts';
@@ -73,6 +74,8 @@ export type HttpServerDependencies = {
   readonly emulate?: Emulate;
   /** Absent: streams are not served. */
   readonly streaming?: Streaming;
+  /** Absent: the explorer is not served. */
+  readonly explorer?: Explorer;
   readonly limits: Limits;
   readonly logger: Logger;
   readonly tracer: Tracer;
@@ -92,7 +95,7 @@ export type HttpServerDependencies = {
 
 export function createHttpServer(given: HttpOptions, dependencies: HttpServerDependencies): HttpServer {
   const options = resolveHttpOptions(given);
-  const { v2, v3, emulate, streaming, limits, register } = dependencies;
+  const { v2, v3, emulate, streaming, explorer, limits, register } = dependencies;
   const metrics = createHttpMetrics(register);
   const headers = commonHeaders(v2.version);
   const v3Headers = commonHeaders(v3?.version ?? emulate?.version ?? v2.version);
@@ -172,6 +175,7 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
       ...(v3 && { v3 }),
       ...(emulate && { emulate }),
       ...(streaming && { streaming }),
+      ...(explorer && { explorer }),
       limits,
       calls,
       exchanges,

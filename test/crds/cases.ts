@@ -142,6 +142,12 @@ export const tonApiCases: readonly RuleCase[] = [
     refused: set({ surfaces: ['v2', 'stream'], postgres }),
   },
   {
+    message: 'surface explorer needs surface v3',
+    field: 'spec',
+    accepted: set({ surfaces: ['v3', 'explorer'], postgres }),
+    refused: set({ surfaces: ['v2', 'explorer'], postgres }),
+  },
+  {
     message: 'postgres cannot be removed; delete the TonApi instead',
     field: 'spec',
     before: set({ postgres }),

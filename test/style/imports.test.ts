@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 
+import { vendoredSpecifiers } from '#service/explorer/vendored.ts';
 import { projectRoot, readSources, type Source } from './sources.ts';
 
 /** Stage -> the stages it may import: the flow of design and nothing else. `main.ts` wires all of its side. */
@@ -28,7 +29,8 @@ const allowed: Record<string, readonly string[]> = {
   v3: ['error', 'contract', 'decode', 'live', 'pending', 'simulation', 'store', 'actions', 'runtime', 'tvm'],
   emulate: ['error', 'contract', 'decode', 'live', 'interfaces', 'simulation', 'store', 'v3', 'runtime', 'tvm'],
   streaming: ['error', 'contract', 'decode', 'live', 'store', 'actions', 'pending', 'v3', 'runtime'],
-  http: ['error', 'telemetry', 'limits', 'contract', 'v2', 'v3', 'emulate', 'streaming', 'runtime'],
+  explorer: [],
+  http: ['error', 'telemetry', 'limits', 'contract', 'v2', 'v3', 'emulate', 'streaming', 'explorer', 'runtime'],
   actions: ['error', 'decode'],
   interfaces: ['error', 'actions', 'contract', 'decode', 'live', 'tvm', 'store', 'runtime'],
   interpreter: ['error', 'actions', 'contract', 'decode', 'interfaces', 'live', 'store', 'runtime'],
@@ -120,6 +122,27 @@ describe('imports', () => {
       (source) => /(^|\/)index\.ts$/.test(source.path) || /^export \* from/m.test(source.text),
     );
     expect(barrels.map((source) => source.path)).toEqual([]);
+  });
+
+  it('of the explorer in the browser reach the application itself and the packages that the listener serves', () => {
+    const app = 'service/explorer/app/';
+    const modules = service.filter(({ path }) => path.startsWith(app));
+    expect(modules.length).toBeGreaterThan(20);
+    const wrong = modules.flatMap(({ path, imports }) =>
+      imports
+        .filter(({ specifier, target }) =>
+          target === undefined ? !vendoredSpecifiers.includes(specifier) : !target.startsWith(app),
+        )
+        .map(({ specifier }) => `${path}: ${specifier}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('never lead from the service in Node to the application in the browser', () => {
+    const wrong = service
+      .filter(({ path }) => !path.startsWith('service/explorer/app/'))
+      .flatMap(({ imports }) => imports.filter(({ target }) => target?.startsWith('service/explorer/app/')));
+    expect(wrong).toEqual([]);
   });
 
   it('form no cycle between stages', () => {

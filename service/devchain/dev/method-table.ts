@@ -29,6 +29,8 @@ export type MethodRow = {
   readonly about: string;
   /** Parameters in their order for calls without names. */
   readonly parameters: readonly MethodParameter[];
+  /** A form asks before it calls the method: the clock never goes back, and changed accounts come back from an older snapshot alone. */
+  readonly cannotBeUndone?: true;
   /** The answer has a field `dump`: the command line writes it into the file that follows the parameters. */
   readonly givesDump?: true;
 };
@@ -67,16 +69,19 @@ export const methodTable = {
   dev_advance: {
     about: 'Moves the clock of the network forward and makes a block.',
     parameters: [{ ...integer(0, ADVANCE_SECONDS_MAX), name: 'seconds', about: 'seconds to move forward' }],
+    cannotBeUndone: true,
   },
   dev_setTime: {
     about: 'Moves the clock of the network to a time and makes a block; never back.',
     parameters: [{ ...integer(0, UTIME_MAX), name: 'utime', about: 'Unix time in seconds' }],
+    cannotBeUndone: true,
   },
   dev_setNextBlockTime: {
     about: 'Sets the time of the next block, and makes no block; the clock continues from that time.',
     parameters: [
       { ...integer(0, UTIME_MAX), name: 'utime', about: 'Unix time in seconds, after that of the newest block' },
     ],
+    cannotBeUndone: true,
   },
   dev_signShardBlocks: {
     about:
@@ -105,9 +110,10 @@ export const methodTable = {
   dev_revert: {
     about: 'Sets all accounts back to a snapshot; may be repeated.',
     parameters: [snapshot],
+    cannotBeUndone: true,
   },
   dev_snapshots: { about: 'Lists the snapshots, the oldest first.', parameters: [] },
-  dev_deleteSnapshot: { about: 'Deletes a snapshot.', parameters: [snapshot] },
+  dev_deleteSnapshot: { about: 'Deletes a snapshot.', parameters: [snapshot], cannotBeUndone: true },
   dev_exportSnapshot: {
     about: 'Returns all accounts of a snapshot as a dump.',
     parameters: [snapshot],
@@ -123,18 +129,22 @@ export const methodTable = {
     about:
       'Replaces accounts, libraries and configuration by those of a dump, which has no history; validators and blocks stay, and the clock does not go back.',
     parameters: [{ kind: 'dump', name: 'dump', about: 'dump of dev_dump or dev_exportSnapshot, in base64' }],
+    cannotBeUndone: true,
   },
   dev_setBalance: {
     about: 'Sets the balance of an account, and creates the account if it does not exist.',
     parameters: [address, { kind: 'units', name: 'balance', about: 'nanotons' }],
+    cannotBeUndone: true,
   },
   dev_setCode: {
     about: 'Sets the code of an account.',
     parameters: [address, { kind: 'bag', name: 'code', about: 'bag of cells in base64' }],
+    cannotBeUndone: true,
   },
   dev_setData: {
     about: 'Sets the data of an account that has code.',
     parameters: [address, { kind: 'bag', name: 'data', about: 'bag of cells in base64' }],
+    cannotBeUndone: true,
   },
   dev_setConfig: {
     about: 'Sets a parameter of the configuration: the next block is a key block.',
@@ -151,6 +161,7 @@ export const methodTable = {
         ...optional,
       },
     ],
+    cannotBeUndone: true,
   },
   dev_fund: {
     about: 'Sends TON from the faucet.',

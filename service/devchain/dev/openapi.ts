@@ -78,11 +78,12 @@ function exampleCall(name: MethodName): object {
   return { jsonrpc: '2.0', id: 1, method: name, params };
 }
 
-function callSchema(name: MethodName, { about, parameters }: MethodRow): object {
+function callSchema(name: MethodName, { about, parameters, cannotBeUndone }: MethodRow): object {
   const required = parameters.filter(({ isOptional }) => isOptional !== true).map((one) => one.name);
   return {
     type: 'object',
     description: about,
+    ...(cannotBeUndone && { 'x-cannot-be-undone': true }),
     required: ['jsonrpc', 'method', ...(required.length > 0 ? ['params'] : [])],
     properties: {
       jsonrpc: { const: '2.0' },

@@ -6,6 +6,7 @@ import type { MethodName, MethodParameter, MethodRow } from '#service/devchain/d
 import { isMethodName, methodRows } from '#service/devchain/dev/method-table.ts';
 import { ArgumentsError } from '../configuration/arguments.ts';
 import { StartError, systemCode } from '../errors.ts';
+import { explorerPaths } from './explorer-links.ts';
 
 /** Default address of a network's internal listener. */
 const DEFAULT_URL = 'http://127.0.0.1:8082';
@@ -44,10 +45,11 @@ function valueNames({ parameters, givesDump }: MethodRow): string[] {
 /**
  * Runs `dev NAME …` against a network that runs.
  * @param args everything behind `dev`
+ * @param note writes lines for a person: links to the explorer, which are no part of the JSON for scripts
  * @returns text to print
  * @throws ArgumentsError, StartError `network_unreachable`, `dev_refused`, `file_unreadable`
  */
-export async function runDevCommand(args: readonly string[]): Promise<string> {
+export async function runDevCommand(args: readonly string[], note?: (line: string) => void): Promise<string> {
   const [given = '', ...rest] = args;
   if (given === 'help') throw usageError('help', devUsage());
   const name = isMethodName(given) ? given : `dev_${given}`;
@@ -56,6 +58,9 @@ export async function runDevCommand(args: readonly string[]): Promise<string> {
   }
   const { params, file, url } = readCall(name, rest);
   const result = await call(url, name, params);
+  if (note !== undefined && (await hasExplorer(url))) {
+    explorerPaths(methodRows[name].parameters, params, result).forEach((path) => note(`${new URL(path, url).href}\n`));
+  }
   if (file === undefined) return `${JSON.stringify(result, undefined, 2)}\n`;
   const { dump, ...facts } = result as { readonly dump: string };
   writeDumpFile(file, Buffer.from(dump, 'base64'));
@@ -154,6 +159,16 @@ async function call(url: string, method: MethodName, params: object): Promise<un
     'dev_refused',
     (typeof error === 'string' ? error : error?.message) ?? 'expected a JSON-RPC answer, got something else',
   );
+}
+
+/** A network without an index has no explorer. */
+async function hasExplorer(url: string): Promise<boolean> {
+  try {
+    const { ok } = await fetch(new URL('/explorer/settings.json', url), { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    return ok;
+  } catch {
+    return false;
+  }
 }
 
 /**

@@ -26,6 +26,16 @@ function cell(text, kind) {
   return element;
 }
 
+/** The value is an address or a hash: its characters beyond letters and digits are escaped. */
+function linked(text, kind) {
+  const element = cell('', 'code');
+  const link = document.createElement('a');
+  link.href = '/explorer/' + kind + '/' + encodeURIComponent(text);
+  link.textContent = text;
+  element.append(link);
+  return element;
+}
+
 function fill(table, rows) {
   table.replaceChildren(
     ...rows.map((cells) => {
@@ -71,9 +81,9 @@ async function showTransactions(headers) {
     byId('transactions'),
     transactions.map(({ now, account, in_msg: message, hash }) => [
       cell(new Date(now * 1000).toLocaleTimeString()),
-      cell(account, 'code'),
+      linked(account, 'account'),
       cell(message?.value == null ? '' : tons(message.value), 'number'),
-      cell(hash, 'code'),
+      linked(hash, 'tx'),
     ]),
   );
 }
@@ -88,7 +98,7 @@ async function refresh() {
     byId('state').textContent = stateText(facts);
     byId('internal').href = facts.internalUrl + '/';
     byId('faucet').hidden = !facts.faucet;
-    for (const id of ['v3', 'streaming']) byId(id).hidden = facts.v3 === undefined;
+    for (const id of ['v3', 'streaming', 'explorer']) byId(id).hidden = facts.v3 === undefined;
     pairs(byId('connect'), { v2: facts.v2, 'global config': facts.globalConfig, ...facts.connect });
     pairs(byId('demo'), facts.demo);
     fill(
@@ -96,7 +106,7 @@ async function refresh() {
       facts.accounts.map(({ name, version, address, nanotons, mnemonic }) => [
         cell(name),
         cell(version),
-        cell(address, 'code'),
+        facts.explorer === undefined ? cell(address, 'code') : linked(address, 'account'),
         cell(tons(nanotons), 'number'),
         cell(version === 'v5r1' ? (mnemonic ?? '') : ''),
       ]),

@@ -52,16 +52,21 @@ function shownFacts({ facts, network, state }: StartPageDependencies): object {
     ...(given.keyRequired && given.isLoopback && { key }),
     faucet: network.posts.has('/faucet'),
     aheadSeconds: network.aheadSeconds(),
-    accounts: given.accounts.flatMap(({ name, addresses, mnemonic, isPublic }) =>
-      addresses.map(({ version, place }) => ({
-        name,
-        version: version ?? '',
-        address: formatFriendlyAddress(place, { bounceable: false }),
-        nanotons: network.balanceOf(place).toString(),
-        ...(isPublic === true && { mnemonic }),
-      })),
-    ),
+    accounts: shownAccounts(given.accounts, network.balanceOf),
   };
+}
+
+/** Accounts of the start with their balances; mnemonics are those of public wallets alone. */
+export function shownAccounts(accounts: WelcomeFacts['accounts'], balanceOf: DevNetwork['balanceOf']): object[] {
+  return accounts.flatMap(({ name, addresses, mnemonic, isPublic }) =>
+    addresses.map(({ version, place }) => ({
+      name,
+      version: version ?? '',
+      address: formatFriendlyAddress(place, { bounceable: false }),
+      nanotons: balanceOf(place).toString(),
+      ...(isPublic === true && { mnemonic }),
+    })),
+  );
 }
 
 /** Addresses that the documents of v2 and v3 show as examples, by name of the parameter. */
@@ -93,7 +98,7 @@ const startHtml = `<!doctype html>
 <body>
 <h1 id="title">A private TON network</h1>
 <p id="state" role="status">loading</p>
-<p><a href="/docs">Documents of v2, v3 and the emulation</a> <a href="/api/v2">v2</a> <a id="v3" href="/api/v3">v3</a> <a href="/api/emulate">emulation</a> <a id="streaming" href="/api/streaming/">streaming</a> <a id="internal">Internal port</a></p>
+<p><a id="explorer" href="/explorer">Explorer</a> <a href="/docs">Documents of v2, v3 and the emulation</a> <a href="/api/v2">v2</a> <a id="v3" href="/api/v3">v3</a> <a href="/api/emulate">emulation</a> <a id="streaming" href="/api/streaming/">streaming</a> <a id="internal">Internal port</a></p>
 <form id="faucet">
 <h2>Faucet</h2>
 <label>Address <input name="address" required maxlength="67" size="50" autocomplete="off"></label>

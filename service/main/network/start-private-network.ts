@@ -31,6 +31,7 @@ import type { DevNetwork } from './dev-network.ts';
 import type { OpenFork } from './fork.ts';
 import { openFork } from './fork.ts';
 import { otherFork } from './fork-origin.ts';
+import { shownAccounts } from './start-page.ts';
 import { StartError } from '../errors.ts';
 
 export type PrivateNetworkDependencies = {
@@ -57,6 +58,7 @@ export async function startPrivateNetwork(
   }
   const { globalId, accounts, demo } = filled;
   const conditions: ConditionsHolder = { current: noConditions };
+  const balanceOf: DevNetwork['balanceOf'] = (place) => balanceAt(network, place);
   const rpc = createDevRpc(createDevMethods({ network, faucet, conditions }));
   return {
     title: titleOf(args, opened),
@@ -96,9 +98,13 @@ export async function startPrivateNetwork(
     internalPages: (version) =>
       new Map([
         ['/openapi.json', () => ({ contentType: 'application/json', body: JSON.stringify(describeDev(version)) })],
+        [
+          '/accounts.json',
+          () => ({ contentType: 'application/json', body: JSON.stringify(shownAccounts(accounts, balanceOf)) }),
+        ],
       ]),
     aheadSeconds: () => network.aheadSeconds(),
-    balanceOf: (place) => balanceAt(network, place),
+    balanceOf,
     conditions: () => conditions.current,
     async close() {
       try {

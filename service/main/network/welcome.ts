@@ -33,7 +33,7 @@ export function welcomeJson(facts: WelcomeFacts) {
     title,
     url,
     v2: `${url}/api/v2`,
-    ...(hasIndex && { v3: `${url}/api/v3` }),
+    ...(hasIndex && { v3: `${url}/api/v3`, explorer: `${url}/explorer` }),
     internalUrl,
     globalConfig: `${internalUrl}/global.config.json`,
     key,
@@ -93,7 +93,7 @@ ${title}
   API        ${url}/api/v2
 ${hasIndex ? `             ${url}/api/v3\n             ${url}/api/streaming/v2\n` : ''}             ${url}/api/emulate/v1
   page       ${url}/
-  internal   ${internalUrl}/status  /metrics  /readyz  /livez  /global.config.json
+${hasIndex ? `  explorer   ${url}/explorer\n` : ''}  internal   ${internalUrl}/status  /metrics  /readyz  /livez  /global.config.json
   key        ${key}
              ${keyNote}
   global id  ${globalId}

@@ -17,6 +17,7 @@ import { createTvm } from '#service/tvm/tvm.ts';
 import { createV2 } from '#service/v2/v2.ts';
 import { followConfiguration, type ConfigurationSource } from '../wiring/follow-configuration.ts';
 import { createEmulation } from '../wiring/emulate.ts';
+import { createExplorers, type ExplorerOptions } from '../wiring/explorer.ts';
 import { createInternal, type InternalOptions } from '../wiring/internal-listener.ts';
 import { openIndexService, type IndexService, type IndexServiceOptions } from '../wiring/index-service.ts';
 import { startLimits, type LimitsOptions } from '../wiring/limits.ts';
@@ -61,6 +62,8 @@ export type ApiOptions = ConfigurationSource &
     /** Pages of the public listener besides its own, and examples for its documents. */
     readonly ownPages?: ReadonlyMap<string, () => OwnPage>;
     readonly examples?: Readonly<Record<string, string>>;
+    /** Names the network of a laptop in the explorer. */
+    readonly explorer?: ExplorerOptions;
     /** Simulated treatment of callers, for tests of clients. */
     readonly conditions?: () => CallerConditions;
     /** Returns additional content of `/status`. */
@@ -85,6 +88,7 @@ export async function startApi(
   dependencies: ApiDependencies,
 ): Promise<Api> {
   const { version, logger, register } = dependencies;
+  let urls = { url: '', internalUrl: '' };
   const { keyring, shared, limits } = startLimits(config, options, dependencies);
   const tracing = await startTracing(config, options.tracingCa, version, logger);
   const { tracer } = tracing;
@@ -96,11 +100,13 @@ export async function startApi(
   const { around } = options;
   const emulate = createEmulation(config, { pool, live, detector, index: ledger?.annotations, register, around });
   const streams = startStreaming(config, { index: ledger?.streamed, shared, logger, register });
+  const explorers = createExplorers(config, version, () => urls, options.explorer);
   const http = createHttpServer(httpOptions(config, options), {
     v2: createV2({ release: releaseOf(version), ...config.api.v2, ...(around && { around }) }, live),
     ...(ledger && { v3: ledger.v3 }),
     ...(emulate && { emulate }),
     ...(streams && { streaming: streams.streaming }),
+    ...(explorers.public && { explorer: explorers.public }),
     limits,
     logger,
     tracer,
@@ -124,7 +130,7 @@ export async function startApi(
     keyring: () => ({ keys: keyring.size, sha256: keyring.sha256 }),
     ...(ledger && { index: () => ledger.status() }),
   });
-  const internal = createInternal(config, options, { register, readiness, status });
+  const internal = createInternal(config, options, { register, readiness, status, explorer: explorers.internal });
   const parts = { limits, shared, pool, http, tracing, ledger };
   const reload = followConfiguration(config, options, parts, dependencies);
   const close = async (): Promise<void> => {
@@ -138,11 +144,12 @@ export async function startApi(
   try {
     const at = await listenOn('--port', config.listen.port, () => http.listen());
     const internalAt = await listenOn('--internal-port', config.listen.internalPort, () => internal.listen());
+    urls = { url: urlOf(at), internalUrl: urlOf(internalAt) };
     const { network } = config;
     logger.info({ configHash: reload.hash, network, ...at, internalPort: internalAt.port }, 'started');
     const requests = (): Promise<number> => countRequests(register);
     const index = (): IndexStatus | undefined => ledger?.status();
-    return { url: urlOf(at), internalUrl: urlOf(internalAt), pool, index, requests, close };
+    return { ...urls, pool, index, requests, close };
   } catch (error) {
     await close();
     throw error;

@@ -18,6 +18,7 @@ import { openDevIndex, prepareDevIndex, type DevIndex } from '../postgres/dev-in
 import { keyFileName, loadDevKey } from '../configuration/dev-key.ts';
 import type { NewKey } from '#service/limits/keys.ts';
 import type { DevNetwork } from '../network/dev-network.ts';
+import type { ExplorerOptions } from '../wiring/explorer.ts';
 import type { TerminalLine } from '../status/terminal-line.ts';
 import { startPrivateNetwork } from '../network/start-private-network.ts';
 import { startRecordedNetwork } from '../network/recorded-network.ts';
@@ -220,6 +221,7 @@ async function startDevApi(
         }),
       }),
       examples: exampleParameters(network),
+      explorer: explorerOf(network),
       internalHost,
       ...(network.conditions !== undefined && { conditions: network.conditions }),
       postgresUrl: index?.url,
@@ -232,6 +234,11 @@ async function startDevApi(
     { version, logger, register },
   );
   return api;
+}
+
+function explorerOf({ internalPosts }: DevNetwork): ExplorerOptions {
+  const isPrivate = internalPosts.has('/dev');
+  return { network: isPrivate ? 'private network' : 'recorded network', isPrivate };
 }
 
 /** Accounts that one operation may fetch in sequence: a contract, its master, its content. */

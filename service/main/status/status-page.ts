@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 
+import { drawCurve, figure, maximum } from './curve-view.ts';
+import { hour, type Curve } from './history.ts';
 import type { createStatus } from './status.ts';
 
 /** Content of `/status`. */
@@ -10,21 +12,38 @@ type LiteServerStatus = Status['liteServers'][number];
 /** Seconds after which the page asks for itself again. */
 const REFRESH_SECONDS = 5;
 
+/** Colours and head of the explorer. The style is part of the page: a process without the explorer has no style sheet. */
 const style = `
-:root { color-scheme: light dark; font: 14px/1.4 system-ui, sans-serif; }
-body { margin: 1.5rem; }
-table { border-collapse: collapse; margin: 0.5rem 0 1.5rem; }
+:root { color-scheme: light dark; --ground: #fff; --raised: #f5f6f8; --line: #d5d9df; --text: #16191d; --faint: #5a6370; --link: #0b57b0; --good: #14672d; --bad: #b0202a; font: 14px/1.45 system-ui, sans-serif; }
+@media (prefers-color-scheme: dark) { :root { --ground: #14171b; --raised: #1c2026; --line: #363d47; --text: #e6e9ee; --faint: #a0a9b6; --link: #7fb4f5; --good: #6fcf88; --bad: #ff8f8f; } }
+body { margin: 0; background: var(--ground); color: var(--text); overflow-wrap: anywhere; }
+header { display: flex; flex-wrap: wrap; gap: 0.3rem 1rem; padding: 0.6rem 1rem; border-bottom: 1px solid var(--line); background: var(--raised); }
+main { padding: 0.4rem 1rem 2rem; }
+h1 { font-size: 1.35rem; margin: 0.4rem 0 0.8rem; }
+a { color: var(--link); text-decoration: none; } a:hover { text-decoration: underline; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; margin: 0.5rem 0 1.2rem; }
 caption { text-align: left; font-weight: 600; padding: 0.25rem 0; }
-th, td { text-align: left; padding: 0.2rem 0.9rem 0.2rem 0; border-bottom: 1px solid #8884; vertical-align: top; }
-td.number { text-align: right; font-variant-numeric: tabular-nums; }
-.good { color: #1a7f37; } .bad { color: #cf222e; }
+th, td { text-align: left; padding: 0.2rem 0.9rem 0.2rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
+th { color: var(--faint); font-weight: 500; }
+td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.good { color: var(--good); } .bad { color: var(--bad); }
+svg { display: block; } .curve { fill: none; stroke: var(--link); stroke-width: 1.2; } .axis { stroke: var(--line); }
 `;
 
 /** Allows the page its own style and nothing else: no script, no asset, no frame. */
 export const statusPagePolicy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
+/** Additions of a process to its status page. */
+export type StatusPageParts = {
+  /** Figures of the last hour. */
+  readonly curves?: readonly Curve[];
+  /** Links of the head, by title. */
+  readonly links?: Readonly<Record<string, string>>;
+};
+
 /** Renders the status as a page for people, which refreshes itself. Every external text is escaped. */
-export function renderStatus(status: Status, nowMs: number): string {
+export function renderStatus(status: Status, nowMs: number, { curves = [], links = {} }: StatusPageParts = {}): string {
   const { name, network, version, trust, ready, reasons, head, liteServers, uptimeSeconds, http, index, metadata } =
     status;
   const facts: [string, string][] = [
@@ -42,8 +61,13 @@ export function renderStatus(status: Status, nowMs: number): string {
 <html lang="en"><head><meta charset="utf-8"><title>${escape(name)}: ${ready ? 'ready' : 'not ready'}</title>
 <meta http-equiv="refresh" content="${REFRESH_SECONDS}"><meta name="viewport" content="width=device-width">
 <style>${style}</style></head><body>
+<header>${Object.entries(links)
+    .map(([title, href]) => `<a href="${escape(href)}">${escape(title)}</a>`)
+    .join('')}<span>${escape(network)}</span></header>
+<main>
 <h1>${escape(name)} <span class="${ready ? 'good' : 'bad'}">${ready ? 'ready' : 'not ready'}</span></h1>
 <table>${facts.map(([what, value]) => `<tr><th>${escape(what)}</th><td>${escape(value)}</td></tr>`).join('')}</table>
+${curves.length === 0 ? '' : table('The last hour', ['part', 'figure', 'curve', 'now', 'most'], curves.map(curveRow))}
 ${table('Lite servers', serverColumns, liteServers.map(serverRow))}
 ${table(
   'Recent errors',
@@ -51,7 +75,7 @@ ${table(
   liteServers.flatMap((one) => errorRows(one, nowMs)),
 )}
 ${table('All fields', ['field', 'value'], fieldRows(status))}
-</body></html>
+</main></body></html>
 `;
 }
 
@@ -86,7 +110,23 @@ const serverColumns = [
   'misbehaved',
 ];
 
-type Cell = string | { readonly number: string } | { readonly mark: 'good' | 'bad'; readonly text: string };
+function curveRow(curve: Curve): Cell[] {
+  const { group, name, unit, values } = curve;
+  return [
+    group,
+    name,
+    { svg: drawCurve(curve, hour.samplesMax) },
+    { number: figure(values.at(-1), unit) },
+    { number: figure(maximum(values), unit) },
+  ];
+}
+
+/** `svg` has no text from outside. */
+type Cell =
+  | string
+  | { readonly svg: string }
+  | { readonly number: string }
+  | { readonly mark: 'good' | 'bad'; readonly text: string };
 
 const seqno = (value: number | undefined): string => value?.toString() ?? '–';
 
@@ -123,11 +163,12 @@ function table(caption: string, columns: readonly string[], rows: readonly (read
   const head = columns.map((column) => `<th>${escape(column)}</th>`).join('');
   const body = rows.map((row) => `<tr>${row.map(cell).join('')}</tr>`).join('\n');
   const none = rows.length === 0 ? `<tr><td colspan="${columns.length}">none</td></tr>` : '';
-  return `<table><caption>${escape(caption)}</caption><tr>${head}</tr>\n${body}${none}</table>`;
+  return `<div class="scroll"><table><caption>${escape(caption)}</caption><tr>${head}</tr>\n${body}${none}</table></div>`;
 }
 
 function cell(value: Cell): string {
   if (typeof value === 'string') return `<td>${escape(value)}</td>`;
+  if ('svg' in value) return `<td>${value.svg}</td>`;
   if ('number' in value) return `<td class="number">${escape(value.number)}</td>`;
   return `<td class="${value.mark}">${escape(value.text)}</td>`;
 }

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import type { Registry } from 'prom-client';
 
 import type { ServiceConfig } from '#service/config.ts';
+import type { Explorer } from '#service/explorer/explorer.ts';
 import {
   createInternalServer,
   type InternalPage,
@@ -11,6 +12,8 @@ import {
   type Readiness,
 } from '#service/http/internal-server.ts';
 import { internalIndex } from './internal-index.ts';
+import { createHistory, hour } from '../status/history.ts';
+import { readFigures } from '../status/readings.ts';
 import { renderStatus, statusPagePolicy, type Status } from '../status/status-page.ts';
 
 export type InternalOptions = {
@@ -29,10 +32,16 @@ export function createInternal(
     readonly register: Registry;
     readonly readiness: () => Readiness;
     readonly status: () => Status;
+    readonly explorer?: Explorer | undefined;
   },
 ): InternalServer {
-  const { status } = dependencies;
-  return createInternalServer(
+  const { status, explorer, ...further } = dependencies;
+  const history = createHistory(hour, {
+    read: () => readFigures(status(), dependencies.register),
+    nowMs: () => performance.now(),
+  });
+  const links = { ...(explorer && { Explorer: '/explorer' }), 'Internal port': '/', Metrics: '/metrics' };
+  const server = createInternalServer(
     {
       host: internalHost ?? listen.host,
       port: listen.internalPort,
@@ -40,14 +49,26 @@ export function createInternal(
       names: [hostname(), ...http.internalNames],
     },
     {
-      ...dependencies,
+      ...further,
+      status,
+      ...(explorer && { explorer }),
       statusPage: () => ({
         contentType: 'text/html; charset=utf-8',
-        body: renderStatus(status(), performance.now()),
+        body: renderStatus(status(), performance.now(), { curves: history.curves(), links }),
         contentSecurityPolicy: statusPagePolicy,
       }),
-      pages: new Map([...(pages ?? []), ['/', () => internalIndex([...(pages ?? new Map()).keys()])]]),
+      pages: new Map([
+        ...(pages ?? []),
+        ['/', () => internalIndex([...(explorer ? ['/explorer'] : []), ...(pages ?? new Map()).keys()])],
+      ]),
       posts: internalPosts ?? new Map(),
     },
   );
+  return {
+    listen: () => server.listen(),
+    close() {
+      history.close();
+      return server.close();
+    },
+  };
 }

@@ -72,7 +72,7 @@ describe('the index in a manifest', () => {
 describe('the index without a manifest', () => {
   it('the index exists without a manifest when a database is named', () => {
     expect(configFromGlobalConfig(globalConfig, 'mainnet', { database: true, startSeqno: 9 })).toMatchObject({
-      surfaces: ['v2', 'v3', 'emulate', 'stream'],
+      surfaces: ['v2', 'v3', 'emulate', 'stream', 'explorer'],
       postgres: { secret: null, readOnlySecret: null, schema: 'ton', poolSize: 10 },
       indexer: { partitions: 1, startSeqno: 9 },
     });

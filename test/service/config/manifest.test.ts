@@ -169,10 +169,14 @@ describe('a manifest is refused', () => {
       'spec.requestTimeout: expected a duration from 100ms to 5m, got 5m1s',
       (spec) => void (spec['requestTimeout'] = '5m1s'),
     ],
-    ['spec.surfaces: expected a list of 1 to 5 elements, got []', (spec) => void (spec['surfaces'] = [])],
+    ['spec.surfaces: expected a list of 1 to 6 elements, got []', (spec) => void (spec['surfaces'] = [])],
     [
       'spec.surfaces: expected v3 among them, because stream is, got ["stream"]',
       (spec) => void (spec['surfaces'] = ['stream']),
+    ],
+    [
+      'spec.surfaces: expected v3 among them, because explorer is, got ["explorer"]',
+      (spec) => void (spec['surfaces'] = ['explorer']),
     ],
     ['spec.surfaces[1]: expected each value once, got "v2" again', (spec) => void (spec['surfaces'] = ['v2', 'v2'])],
     [

@@ -60,6 +60,15 @@ describe('the status page', () => {
     expect(other).not.toContain('index');
   });
 
+  test('shows the figures of the last hour as curves, and links in its head', () => {
+    const curves = [{ group: 'ls<0>', name: 'latency', unit: 'ms', values: [1, 12.34, 3] }];
+    const html = renderStatus(statusOf([]), 0, { curves, links: { Explorer: '/explorer' } });
+    expect(textOf(html)).toContain('The last hour part figure curve now most ls&lt;0&gt; latency 3.00 ms 12.3 ms');
+    expect(html).toContain('<a href="/explorer">Explorer</a>');
+    expect(html).toMatch(/<path d="M[^"]+" class="curve"\/>/);
+    expect(renderStatus(statusOf([]), 0)).not.toContain('The last hour');
+  });
+
   test('says what is bad', () => {
     const out = server({
       phase: 'out',

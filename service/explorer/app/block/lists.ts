@@ -1,0 +1,81 @@
+import { useApplication } from '../context.ts';
+import { formatCount } from '../format.ts';
+import { html } from '../html.ts';
+import type { Block, Labels, Transaction } from '../objects.ts';
+import { BlockLink } from '../parts/block-link.ts';
+import { Loaded } from '../parts/loaded.ts';
+import { Paged } from '../parts/paged.ts';
+import { Time } from '../parts/time.ts';
+import { TransactionTable } from '../parts/transaction-row.ts';
+import { useLoad } from '../use-load.ts';
+import { useRows } from '../use-rows.ts';
+import { words } from '../words.ts';
+
+/** Rows of a page. */
+const PAGE = 50;
+
+/** Transactions of a block by pages, oldest first. */
+export function BlockTransactions({ block }: { readonly block: Block }) {
+  const { api } = useApplication();
+  const { workchain, shard, seqno } = block;
+  const paged = useRows<Transaction>(
+    `transactions of ${workchain} ${shard} ${seqno}`,
+    async (cursor, signal) => {
+      const { answer, next } = await api.v3Page<{ transactions: Transaction[] } & Labels>(
+        'transactions',
+        { workchain, shard, seqno, sort: 'asc', limit: PAGE, cursor },
+        signal,
+      );
+      return { rows: answer.transactions, labels: answer, next };
+    },
+    ({ hash }) => hash,
+  );
+  return html`<${Paged}
+    paged=${paged}
+    none=${words.block.noTransactions}
+    draw=${(rows: readonly Transaction[]) =>
+      html`<div class="scroll">
+        <${TransactionTable} transactions=${rows} caption=${words.columns.count} />
+      </div>`}
+  />`;
+}
+
+type BlocksAnswer = { readonly blocks: readonly Block[] };
+
+/** Newest block of each shard that a masterchain block knows. */
+export function Shards({ seqno }: { readonly seqno: number }) {
+  const { api } = useApplication();
+  const load = useLoad<BlocksAnswer>(`shards ${seqno}`, async (signal) =>
+    api.v3<BlocksAnswer>('masterchainBlockShardState', { seqno }, signal),
+  );
+  return html`<${Loaded}
+    load=${load}
+    draw=${({ blocks }: BlocksAnswer) =>
+      html`<div class="scroll">
+        <table class="quiet">
+          <caption>
+            ${words.block.shards}
+          </caption>
+          <thead>
+            <tr>
+              <th scope="col">${words.columns.seqno}</th>
+              <th scope="col">${words.columns.time}</th>
+              <th scope="col" class="number">${words.columns.count}</th>
+            </tr>
+          </thead>
+          <tbody>
+            ${blocks
+              .filter(({ workchain }) => workchain !== -1)
+              .map(
+                (block) =>
+                  html`<tr key="${block.workchain} ${block.shard}">
+                    <td><${BlockLink} block=${block} /></td>
+                    <td><${Time} at=${Number(block.gen_utime)} /></td>
+                    <td class="number">${block.tx_count === null ? '–' : formatCount(block.tx_count)}</td>
+                  </tr>`,
+              )}
+          </tbody>
+        </table>
+      </div>`}
+  />`;
+}

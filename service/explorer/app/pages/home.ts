@@ -1,0 +1,123 @@
+import { useEffect, useState } from 'preact/hooks';
+
+import { LabelsProvider, labelsOf, useApplication } from '../context.ts';
+import { formatCount } from '../format.ts';
+import { html } from '../html.ts';
+import { useStream } from '../live.ts';
+import type { Action, Block, Labels, Transaction } from '../objects.ts';
+import { ActionTable } from '../parts/action-row.ts';
+import { Facts } from '../parts/facts.ts';
+import { LiveState } from '../parts/live-state.ts';
+import { Loaded } from '../parts/loaded.ts';
+import { Time } from '../parts/time.ts';
+import { TransactionTable } from '../parts/transaction-row.ts';
+import { paths } from '../paths.ts';
+import { useLoad } from '../use-load.ts';
+import { words } from '../words.ts';
+
+/** Rows of each list. */
+const ROWS = 12;
+
+/** Blocks from which the rate is made. */
+const RATE_BLOCKS = 30;
+
+/** Without a stream the page asks again after this time. */
+const POLL_MS = 5000;
+
+/** The elector has a transaction in every masterchain block: an event of it says that there is a new block. */
+const elector = `-1:${'3'.repeat(64)}`;
+
+type News = {
+  readonly blocks: readonly Block[];
+  readonly transactions: { readonly transactions: readonly Transaction[] } & Labels;
+  readonly actions: { readonly actions: readonly Action[] } & Labels;
+};
+
+/** The network now: head, rates, newest blocks, transactions and actions. */
+export function HomePage() {
+  const { api, settings } = useApplication();
+  const load = useLoad<News>('home', async (signal) => {
+    const [{ blocks }, transactions, actions] = await Promise.all([
+      api.v3<{ blocks: Block[] }>('blocks', { workchain: -1, limit: RATE_BLOCKS, sort: 'desc' }, signal),
+      api.v3<News['transactions']>('transactions', { limit: ROWS, sort: 'desc' }, signal),
+      api.v3<News['actions']>('actions', { limit: ROWS, sort: 'desc', include_accounts: true }, signal),
+    ]);
+    return { blocks, transactions, actions };
+  });
+  const { reload, isLoading } = load;
+  const [events, setEvents] = useState(0);
+  const stream = useStream({ types: ['transactions'], addresses: [elector] }, () => setEvents((count) => count + 1));
+  // Events that come during a load are joined: the next load shows all of them.
+  useEffect(() => {
+    if (events > 0 && !isLoading) reload();
+  }, [events]);
+  useEffect(() => {
+    const timer = setInterval(reload, POLL_MS);
+    return () => clearInterval(timer);
+  }, [reload, events, stream]);
+
+  return html`<h1>${settings.network} <${LiveState} state=${stream} /></h1>
+    <${Loaded} load=${load} draw=${(news: News) => html`<${Overview} news=${news} />`} />`;
+}
+
+function Overview({ news }: { readonly news: News }) {
+  const { settings } = useApplication();
+  const { blocks, transactions, actions } = news;
+  const [head] = blocks;
+  return html`<${LabelsProvider} value=${labelsOf(transactions, actions)}>
+    <${Facts}
+      rows=${[
+        [
+          words.home.head,
+          head && html`<${BlockLink} block=${head} /> <${Time} at=${Number(head.gen_utime)} withAge />`,
+        ],
+        [words.home.rate, rateOf(blocks)],
+        [words.home.network, settings.network],
+        [words.home.version, settings.version],
+      ]}
+    />
+    <div class="scroll"><${ActionTable} actions=${actions.actions} caption=${words.home.actions} /></div>
+    <div class="scroll">
+      <${TransactionTable} transactions=${transactions.transactions} caption=${words.home.transactions} />
+    </div>
+    <${Blocks} blocks=${blocks.slice(0, ROWS)} />
+  <//>`;
+}
+
+function Blocks({ blocks }: { readonly blocks: readonly Block[] }) {
+  return html`<table class="rows">
+    <caption>
+      ${words.home.blocks}
+    </caption>
+    <thead>
+      <tr>
+        <th scope="col">${words.columns.seqno}</th>
+        <th scope="col">${words.columns.time}</th>
+        <th scope="col" class="number">${words.columns.count}</th>
+      </tr>
+    </thead>
+    <tbody>
+      ${blocks.map(
+        (block) =>
+          html`<tr key=${block.seqno}>
+            <td><${BlockLink} block=${block} /></td>
+            <td><${Time} at=${Number(block.gen_utime)} /></td>
+            <td class="number">${block.tx_count === null ? '–' : formatCount(block.tx_count)}</td>
+          </tr>`,
+      )}
+    </tbody>
+  </table>`;
+}
+
+function BlockLink({ block }: { readonly block: Block }) {
+  const { workchain, shard, seqno } = block;
+  return html`<a class="mono" href=${paths.block(workchain, shard, seqno)}>${formatCount(seqno)}</a>`;
+}
+
+/** Blocks a minute from the times of the newest and the oldest of them; undefined when they have the same second. */
+function rateOf(blocks: readonly Block[]): string | undefined {
+  const newest = Number(blocks[0]?.gen_utime);
+  const oldest = Number(blocks.at(-1)?.gen_utime);
+  if (!(newest > oldest)) return undefined;
+  return (((blocks.length - 1) * 60) / (newest - oldest)).toFixed(1);
+}

@@ -1,0 +1,93 @@
+import { useState } from 'preact/hooks';
+
+import { ApiError, type Api } from '../api.ts';
+import { LabelsProvider, labelsOf, useApplication } from '../context.ts';
+import { formatCount, hashToHex, safeText } from '../format.ts';
+import { html } from '../html.ts';
+import { useStream, type StreamEvent } from '../live.ts';
+import type { Labels, Trace } from '../objects.ts';
+import { Facts } from '../parts/facts.ts';
+import { Hash } from '../parts/hash.ts';
+import { LiveState } from '../parts/live-state.ts';
+import { Loaded } from '../parts/loaded.ts';
+import { Time } from '../parts/time.ts';
+import { paths, type Route } from '../paths.ts';
+import { TraceView } from '../trace/trace-view.ts';
+import { useLoad } from '../use-load.ts';
+import { words } from '../words.ts';
+
+type Answer = { readonly traces: readonly Trace[] } & Labels;
+
+/** A found trace. `isPending`: no block has it yet. */
+type Found = { readonly trace: Trace; readonly isPending: boolean; readonly labels: Labels };
+
+/** A trace by its id, by the hash of one of its messages or transactions, or by the external message that is still on its way. */
+export function TracePage({ route }: { readonly route: Extract<Route, { page: 'trace' }> }) {
+  const { api } = useApplication();
+  const hash = hashToHex(route.hash);
+  const [invalidated, setInvalidated] = useState<string>();
+  const load = useLoad<Found | undefined>(route.hash, async (signal) => {
+    if (hash === undefined) throw new ApiError(422, words.trace.noHash);
+    return (await indexed(api, hash, signal)) ?? (await pending(api, hash, signal));
+  });
+  const found = load.value;
+  const isFinal = found?.isPending === false && found.trace.is_incomplete === false;
+  const followed = found?.trace.external_hash ?? hash;
+  const wish =
+    isFinal || followed === undefined
+      ? undefined
+      : { types: ['trace'], trace_external_hash_norms: [followed], min_finality: 'pending' };
+  const stream = useStream(wish, (event: StreamEvent) => {
+    setInvalidated(event.type === 'trace_invalidated' ? safeText(String(event['reason'] ?? ''), 200) : undefined);
+    load.reload();
+  });
+
+  return html`<h1>
+      ${words.trace.title} <${Hash} hash=${route.hash} /> ${isFinal ? null : html`<${LiveState} state=${stream} />`}
+    </h1>
+    ${invalidated === undefined ? null : html`<p class="warn" role="alert">${words.trace.invalidated(invalidated)}</p>`}
+    <${Loaded} load=${load} draw=${() => (found === undefined ? null : html`<${FoundTrace} found=${found} />`)} />
+    ${found === undefined && load.error === undefined && !load.isLoading ? html`<p>${words.trace.none}</p>` : null}`;
+}
+
+function FoundTrace({ found: { trace, isPending, labels } }: { readonly found: Found }) {
+  const text = words.trace;
+  const state = isPending ? text.pending : trace.is_incomplete ? text.running : text.complete;
+  return html`<${LabelsProvider} value=${labelsOf(labels)}>
+    <${Facts}
+      rows=${[
+        [text.state, html`<span class=${isPending || trace.is_incomplete ? 'warn' : ''}>${state}</span>`],
+        [text.begin, html`<${Time} at=${trace.start_utime} withAge />`],
+        [text.end, html`<${Time} at=${trace.end_utime} />`],
+        [text.count, formatCount(Object.keys(trace.transactions ?? {}).length)],
+        [text.blocks, blocksOf(trace)],
+        [text.id, trace.trace_id && html`<${Hash} hash=${trace.trace_id} href=${paths.trace(trace.trace_id)} />`],
+        [text.external, trace.external_hash ? html`<${Hash} hash=${trace.external_hash} />` : undefined],
+      ]}
+    />
+    <${TraceView} trace=${trace} actions=${trace.actions ?? []} raw=${trace} />
+  <//>`;
+}
+
+function blocksOf({ mc_seqno_start: start, mc_seqno_end: end }: Trace): string | undefined {
+  if (Number(start) === 0 || start === undefined) return undefined;
+  return start === end ? formatCount(start) : `${formatCount(start)} – ${formatCount(end)}`;
+}
+
+/** The names under which the index may know the hash, the most likely first. */
+const names = ['trace_id', 'msg_hash', 'tx_hash'] as const;
+
+async function indexed(api: Api, hash: string, signal: AbortSignal): Promise<Found | undefined> {
+  for (const name of names) {
+    const answer = await api.v3<Answer>('traces', { [name]: hash, include_actions: true, limit: 1 }, signal);
+    const [trace] = answer.traces;
+    if (trace !== undefined) return { trace, isPending: false, labels: answer };
+  }
+  return undefined;
+}
+
+async function pending(api: Api, hash: string, signal: AbortSignal): Promise<Found | undefined> {
+  const answer = await api.v3<Answer>('pendingTraces', { ext_msg_hash: hash }, signal);
+  const [trace] = answer.traces;
+  return trace && { trace, isPending: true, labels: answer };
+}

@@ -1,0 +1,121 @@
+import { ApiError, type Api } from './api.ts';
+import type { Block, Trace, Transaction } from './objects.ts';
+import { paths } from './paths.ts';
+import type { SearchForm } from './search.ts';
+import { words } from './words.ts';
+
+/** A thing that a search has found. */
+export type Found = { readonly what: string; readonly text: string; readonly href: string };
+
+/** A place where a search looks. Resolves to undefined when the place has no such thing. */
+export type Place = { readonly name: string; find(signal: AbortSignal): Promise<Found | undefined> };
+
+const { places } = words.search;
+
+/** Returns the places to look in for a form. Places without an index are left out when v3 is not served. */
+export function placesOf(api: Api, form: SearchForm): Place[] {
+  switch (form.form) {
+    case 'address':
+      return [{ name: places.account, find: (signal) => account(api, form.address, signal) }];
+    case 'hash':
+      return hashPlaces(api, form.hash);
+    case 'block':
+      return [{ name: places.block, find: (signal) => block(api, form, signal) }];
+    case 'domain':
+      return [{ name: places.domain, find: (signal) => domain(api, form.domain, signal) }];
+  }
+}
+
+async function account(api: Api, address: string, signal: AbortSignal): Promise<Found | undefined> {
+  const detected = await refusalIsNone(() =>
+    api.v2<{ raw_form: string; non_bounceable: { b64url: string } }>('detectAddress', { address }, signal),
+  );
+  if (detected === undefined) return undefined;
+  return { what: places.account, text: address, href: paths.account(address) };
+}
+
+function hashPlaces(api: Api, hash: string): Place[] {
+  const transactionBy = async (operation: string, name: string, signal: AbortSignal) => {
+    const answer = await refusalIsNone(() =>
+      api.v3<{ transactions: Transaction[] }>(operation, { [name]: hash, limit: 1 }, signal),
+    );
+    return answer?.transactions[0];
+  };
+  return [
+    {
+      name: places.transaction,
+      async find(signal) {
+        const found = await transactionBy('transactions', 'hash', signal);
+        return found && { what: places.transaction, text: found.hash, href: paths.transaction(found.hash) };
+      },
+    },
+    {
+      name: places.trace,
+      async find(signal) {
+        const answer = await refusalIsNone(() =>
+          api.v3<{ traces: Trace[] }>('traces', { msg_hash: hash, limit: 1 }, signal),
+        );
+        const trace = answer?.traces[0];
+        return trace && { what: places.trace, text: trace.trace_id, href: paths.trace(trace.trace_id) };
+      },
+    },
+    {
+      name: places.message,
+      async find(signal) {
+        const found = await transactionBy('transactionsByMessage', 'msg_hash', signal);
+        // A message from outside begins a trace: the trace is its page.
+        if (found === undefined || found.in_msg?.source === null) return undefined;
+        return { what: places.message, text: found.hash, href: paths.transaction(found.hash) };
+      },
+    },
+    {
+      name: places.pending,
+      async find(signal) {
+        const answer = await refusalIsNone(() =>
+          api.v3<{ traces: Trace[] }>('pendingTraces', { ext_msg_hash: hash }, signal),
+        );
+        const trace = answer?.traces[0];
+        return trace && { what: places.pending, text: hash, href: paths.trace(trace.external_hash ?? hash) };
+      },
+    },
+  ];
+}
+
+async function block(
+  api: Api,
+  { workchain, shard, seqno }: Extract<SearchForm, { form: 'block' }>,
+  signal: AbortSignal,
+): Promise<Found | undefined> {
+  const answer = await refusalIsNone(() =>
+    api.v3<{ blocks: Block[] }>('blocks', { workchain, shard, seqno, limit: 1 }, signal),
+  );
+  if (answer?.blocks[0] === undefined) return undefined;
+  return {
+    what: places.block,
+    text: `(${workchain},${shard},${seqno})`,
+    href: paths.block(workchain, shard, seqno),
+  };
+}
+
+async function domain(api: Api, name: string, signal: AbortSignal): Promise<Found | undefined> {
+  const answer = await refusalIsNone(() =>
+    api.v3<{ records: { nft_item_address: string; dns_wallet: string | null }[] }>(
+      'dns/records',
+      { domain: name },
+      signal,
+    ),
+  );
+  const record = answer?.records[0];
+  const address = record?.dns_wallet ?? record?.nft_item_address;
+  return address === undefined ? undefined : { what: places.domain, text: name, href: paths.account(address) };
+}
+
+/** A refused parameter or an absent thing is no failure of the search: the place has nothing of that name. */
+async function refusalIsNone<T>(run: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof ApiError && [400, 404, 422].includes(error.status)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,52 @@
+import { useLabels } from '../context.ts';
+import { outcomeOfTransaction } from '../exit-codes.ts';
+import { formatCount } from '../format.ts';
+import { html } from '../html.ts';
+import { opcodeText } from '../opcodes.ts';
+import { Address } from '../parts/address.ts';
+import { Ton } from '../parts/amount.ts';
+import { Facts } from '../parts/facts.ts';
+import { Hash } from '../parts/hash.ts';
+import { Json } from '../parts/json.ts';
+import { Time } from '../parts/time.ts';
+import { paths } from '../paths.ts';
+import { words } from '../words.ts';
+import type { TraceTree } from './tree.ts';
+
+/** The selected transaction of a trace with its message. */
+export function NodeDetails({ node }: { readonly node: TraceTree }) {
+  const { book } = useLabels();
+  const { transaction, message, account } = node;
+  const text = words.trace;
+  const interfaces = (account === null ? undefined : book[account]?.interfaces) ?? [];
+  const outcome = transaction && outcomeOfTransaction(transaction.description, interfaces);
+  return html`<section aria-label=${text.selected}>
+    <h2>${text.selected}</h2>
+    <${Facts}
+      rows=${[
+        [text.account, html`<${Address} address=${account} />`],
+        [text.from, message && html`<${Address} address=${message.source} />`],
+        [text.opcode, message && opcodeText(message.opcode, message.decoded_opcode)],
+        [text.value, message && html`<${Ton} value=${message.value} />`],
+        [
+          text.transaction,
+          transaction &&
+            (transaction.emulated === true
+              ? html`<${Hash} hash=${transaction.hash} /> <span class="warn">${text.foreseen}</span>`
+              : html`<${Hash} hash=${transaction.hash} href=${paths.transaction(transaction.hash)} />`),
+        ],
+        [text.time, transaction && html`<${Time} at=${transaction.now} />`],
+        [text.result, outcome && html`<span class=${outcome.isFailed ? 'bad' : ''}>${outcome.text}</span>`],
+        [text.meaning, outcome?.isFailed ? outcome.meaning : undefined],
+        [text.gas, gasText(transaction?.description.compute_ph?.gas_used)],
+        [text.fees, transaction && html`<${Ton} value=${transaction.total_fees} />`],
+      ]}
+    />
+    ${message === undefined ? null : html`<${Json} value=${message.message_content?.decoded ?? message.message_content} title=${text.body} />`}
+    <${Json} value=${transaction ?? message} />
+  </section>`;
+}
+
+function gasText(gas: string | undefined): string | undefined {
+  return gas === undefined ? undefined : formatCount(gas);
+}

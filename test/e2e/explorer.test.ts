@@ -1,0 +1,366 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+
+import { formatCount, formatTon } from '#service/explorer/app/format.ts';
+import type { Action, Block, Trace, Transaction } from '#service/explorer/app/objects.ts';
+import { paths } from '#service/explorer/app/paths.ts';
+import { findBrowser, type Browser, type Page, type Route } from '#test/support/browser.ts';
+import { startService, type ServiceProcess } from '#test/support/service-process.ts';
+import { skipLoudly } from '#test/support/skips.ts';
+import { someOf } from '#test/support/volume.ts';
+
+const found = await findBrowser();
+const why = 'missing' in found ? found.missing : '';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Rules of WCAG 2.2 at the levels A and AA. */
+const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+
+const receiver = `0:${'7c'.repeat(32)}`;
+
+describe.skipIf(skipLoudly('missing' in found, { what: 'explorer in a browser', why }))(
+  'the explorer in chromium',
+  () => {
+    let service: ServiceProcess;
+    let browser: Browser;
+    let page: Page;
+    /** Errors that a page wrote to its console: a refusal of the policy, a missing file, an exception. */
+    const complaints: string[] = [];
+    /** Things of the demonstration that the network begins with. */
+    let transfer: Action;
+    let trace: Trace;
+
+    beforeAll(async () => {
+      service = await startService(['--block-time', 'on-demand', '--index']);
+      browser = await ('launch' in found ? found.launch() : Promise.reject(new Error(why)));
+      page = await browser.newPage();
+      page.on('console', (entry) => {
+        if (entry.type() === 'error') complaints.push(entry.text());
+      });
+      page.on('pageerror', (error) => complaints.push(error.message));
+      // The demonstration is interpreted a moment after its blocks are indexed.
+      await vi.waitFor(
+        async () => {
+          const { actions } = await v3<{ actions: Action[] }>('actions?action_type=jetton_transfer&limit=1&sort=asc');
+          expect(actions).toHaveLength(1);
+          transfer = actions[0]!;
+        },
+        { timeout: 60_000, interval: 200 },
+      );
+      const named = encodeURIComponent(transfer.trace_id ?? '');
+      const { traces } = await v3<{ traces: Trace[] }>(`traces?include_actions=true&trace_id=${named}`);
+      trace = traces[0]!;
+    }, 180_000);
+    afterAll(async () => {
+      await browser?.close();
+      await service?.stop('SIGKILL');
+    });
+
+    async function v3<T>(path: string): Promise<T> {
+      const response = await fetch(`${service.url}/api/v3/${path}`);
+      expect(response.status, path).toBe(200);
+      return (await response.json()) as T;
+    }
+
+    async function fund(address: string, amount: string): Promise<void> {
+      const body = JSON.stringify({ address, amount });
+      const headers = { 'content-type': 'application/json' };
+      expect((await fetch(`${service.url}/faucet`, { method: 'POST', headers, body })).status).toBe(200);
+    }
+
+    const open = (path: string): Promise<unknown> => page.goto(`${service.url}${path}`);
+    const text = async (): Promise<string> => (await page.evaluate<string>('document.body.innerText')) ?? '';
+    const shows = (wanted: string): Promise<void> =>
+      expect.poll(text, { timeout: 30_000, message: `the page shows ${wanted}` }).toContain(wanted);
+
+    /** Everything that the demonstration has, one path a page. */
+    function pages(): Record<string, string> {
+      const [hash = ''] = trace.transactions_order ?? [];
+      const { block_ref: at } = trace.transactions![hash]!;
+      const owner = String(transfer.details['sender']);
+      return {
+        home: paths.home,
+        search: paths.search('no-such-thing.ton'),
+        account: paths.account(owner),
+        tokens: paths.account(owner, 'tokens'),
+        trace: paths.trace(trace.trace_id),
+        transaction: paths.transaction(hash),
+        block: paths.block(at.workchain, at.shard, at.seqno),
+        config: paths.config,
+        emulate: paths.emulate,
+        unknown: '/explorer/nothing',
+      };
+    }
+
+    /** Waits until a page has drawn what it loads. */
+    async function settled(): Promise<void> {
+      await page.waitForSelector('main h1');
+      await expect.poll(() => page.evaluate<number>("document.querySelectorAll('.loading').length")).toBe(0);
+    }
+
+    describe('shows the same as the API', () => {
+      it('for an account: its balance', async () => {
+        const owner = String(transfer.details['sender']);
+        const { accounts } = await v3<{ accounts: { balance: string }[] }>(`accountStates?address=${owner}`);
+        await open(paths.account(owner));
+        await shows(formatTon(accounts[0]!.balance));
+      });
+
+      it('for a transaction: its fees, gas and account', async () => {
+        const [hash = ''] = trace.transactions_order ?? [];
+        const transaction = trace.transactions![hash] as Transaction;
+        await open(paths.transaction(hash));
+        await shows(formatTon(transaction.total_fees));
+        await shows(formatCount(transaction.description.compute_ph?.gas_used ?? ''));
+      });
+
+      it('for a trace: a box for each transaction, and its actions in words', async () => {
+        await open(paths.trace(trace.trace_id));
+        await shows('Jetton transfer');
+        const boxes = await page.evaluate<number>("document.querySelectorAll('[role=treeitem]').length");
+        expect(boxes).toBe(trace.transactions_order?.length);
+      });
+
+      it('for a block: its transactions', async () => {
+        const { blocks } = await v3<{ blocks: Block[] }>('blocks?workchain=0&limit=1&sort=desc');
+        const { workchain, shard, seqno, tx_count: count } = blocks[0]!;
+        const named = `transactions?workchain=${workchain}&shard=${shard}&seqno=${seqno}`;
+        const { transactions } = await v3<{ transactions: Transaction[] }>(named);
+        expect(transactions).toHaveLength(count ?? -1);
+        await open(paths.block(workchain, shard, seqno));
+        for (const { hash } of transactions) {
+          await expect.poll(() => page.content()).toContain(paths.transaction(hash).replaceAll('&', '&amp;'));
+        }
+      });
+    });
+
+    it.each([
+      ['a raw address', () => String(transfer.details['sender']), '/explorer/account/'],
+      ['a hash of a transaction', () => trace.transactions_order?.[1] ?? '', '/explorer/tx/'],
+      ['an external message', () => trace.external_hash ?? '', '/explorer/trace/'],
+      ['a block', () => '(-1,8000000000000000,3)', '/explorer/block/'],
+      ['a domain', () => 'tonplane.ton', '/explorer/account/'],
+    ])('search opens %s', async (_what, wanted, path) => {
+      await open(paths.home);
+      await page.fill('input[name=q]', wanted());
+      await page.click('form.search button');
+      await expect.poll(() => new URL(page.url()).pathname, { timeout: 30_000 }).toContain(path);
+    });
+
+    it('search that finds nothing says where it looked', async () => {
+      await open(paths.search('ab'.repeat(32)));
+      await shows('Nothing found');
+      for (const place of ['transactions by hash', 'messages by hash', 'traces by hash', 'pending traces'])
+        await shows(place);
+    });
+
+    describe('is live', () => {
+      it('on the page of an account: a new transaction comes without a reload', async () => {
+        await open(paths.account(receiver, 'transactions'));
+        await shows('Live');
+        await fund(receiver, '12.345678901');
+        await shows('12.345678901');
+      });
+
+      it('at home: a new transfer comes without a reload', async () => {
+        await open(paths.home);
+        await shows('Live');
+        await fund(receiver, '1.000000077');
+        await shows('1.000000077');
+      });
+    });
+
+    it('is used by the keyboard alone: skip link, search, and the tree of a trace', async () => {
+      await open(paths.trace(trace.trace_id));
+      await settled();
+      await page.keyboard.press('Tab');
+      expect(await page.evaluate('document.activeElement.className')).toBe('skip');
+      const focusTree = 'document.querySelector(\'[role=treeitem][tabindex="0"]\').focus()';
+      await page.evaluate(focusTree);
+      await page.keyboard.press('ArrowRight');
+      const second = trace.transactions![trace.transactions_order![1]!]!;
+      await expect
+        .poll(() => page.evaluate<string>("document.querySelector('[aria-selected=true]').getAttribute('aria-level')"))
+        .toBe('2');
+      await expect.poll(() => page.evaluate<string>("document.activeElement.getAttribute('aria-level')")).toBe('2');
+      await shows(formatTon(second.total_fees));
+    });
+
+    describe.each(['light', 'dark'] as const)('in the %s theme', (colorScheme) => {
+      it('has no fault of accessibility that axe knows, and no word outside the window of a phone', async () => {
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+        await page.setViewportSize({ width: 390, height: 844 });
+        for (const [name, path] of Object.entries(pages())) {
+          await open(path);
+          await settled();
+          await page.evaluate(`${axe};0`);
+          const run = `axe.run({ runOnly: ${JSON.stringify(rules)} }).then(({ violations }) =>
+          violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 160)).slice(0, 3).join(' | ')))`;
+          expect(await page.evaluate<string[]>(run), name).toEqual([]);
+          expect(await page.evaluate<number>('document.documentElement.scrollWidth'), name).toBeLessThanOrEqual(390);
+        }
+        await page.setViewportSize({ width: 1280, height: 900 });
+      });
+    });
+
+    it('asks no other host and breaks no rule of its policy on any page', async () => {
+      complaints.length = 0;
+      for (const path of Object.values(pages())) {
+        await open(path);
+        await settled();
+      }
+      expect(complaints).toEqual([]);
+    });
+
+    describe('when the API fails', () => {
+      const calls = '**/api/v*/**';
+      const answer =
+        (status: number, headers: Record<string, string> = {}) =>
+        (route: Route) =>
+          route.fulfill({
+            status,
+            contentType: 'application/json',
+            headers,
+            body: JSON.stringify({ error: `refused with ${status}` }),
+          });
+
+      const failures: readonly (readonly [number, string, Record<string, string>])[] = [
+        [429, 'Too many requests', { 'retry-after': '1' }],
+        [503, 'overloaded or not ready', {}],
+        [504, 'took too long', {}],
+        [0, 'does not answer', {}],
+      ];
+
+      it.each(someOf(failures, 1))(
+        'with %i every page says so and recovers by itself',
+        async (status, words, headers) => {
+          for (const [name, path] of Object.entries(pages())) {
+            if (['emulate', 'unknown'].includes(name)) continue;
+            await page.route(calls, status === 0 ? (route) => route.abort() : answer(status, headers));
+            await open(path);
+            await shows(words);
+            await page.unroute(calls);
+            await expect
+              .poll(() => page.evaluate<number>("document.querySelectorAll('[role=alert]').length"), { message: name })
+              .toBe(0);
+          }
+        },
+      );
+
+      it('with 401 a page asks for the key, and uses it', async () => {
+        const keys: string[] = [];
+        await page.route(calls, async (route) => {
+          const { headers } = route.request() as unknown as { headers(): Record<string, string> };
+          const key = headers.call(route.request())['x-api-key'];
+          if (key === undefined) return answer(401)(route);
+          keys.push(key);
+          return route.continue();
+        });
+        await open(paths.trace(trace.trace_id));
+        await shows('wants a valid key');
+        await page.fill('input[name=key]', service.key);
+        await page.click('form.key button');
+        await shows('Jetton transfer');
+        expect(new Set(keys)).toEqual(new Set([service.key]));
+        await page.unroute(calls);
+        await page.evaluate('sessionStorage.clear()');
+      });
+    });
+
+    describe('with hostile data', () => {
+      const hostile = [
+        '<img src=x onerror="document.title=`owned`">',
+        '<script>document.title="owned"</script>',
+        '\u202Egpj.exe\u2066',
+        `${'W'.repeat(10_000)}`,
+        '\u0000\u0007\u001b[31m',
+        'data:image/svg+xml,<svg onload="document.title=`owned`"/>',
+        'javascript:document.title="owned"',
+      ];
+
+      /** Puts a hostile text into every text of an answer that a contract or a caller writes. */
+      function poisoned(value: unknown, name: string, one: string): unknown {
+        if (Array.isArray(value)) return value.map((item) => poisoned(item, name, one));
+        if (typeof value === 'object' && value !== null) {
+          return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, poisoned(item, key, one)]));
+        }
+        const written = [
+          'name',
+          'symbol',
+          'description',
+          'image',
+          'comment',
+          'domain',
+          'decoded_opcode',
+          'text',
+          'uri',
+        ];
+        return typeof value === 'string' && written.includes(name) ? one : value;
+      }
+
+      it.each(someOf(hostile, 2).map((one, index) => [index, one] as const))(
+        'nothing runs and nothing breaks the layout: text %i',
+        async (_index, one) => {
+          await page.route('**/api/v3/**', async (route) => {
+            const response = await route.fetch();
+            const body = JSON.stringify(poisoned(JSON.parse(await response.text()), '', one));
+            await route.fulfill({ status: response.status(), contentType: 'application/json', body });
+          });
+          await page.setViewportSize({ width: 390, height: 844 });
+          for (const [name, path] of Object.entries(pages())) {
+            await open(path);
+            await settled();
+            expect(await page.evaluate<string>('document.title'), name).not.toContain('owned');
+            expect(await page.evaluate<number>('document.documentElement.scrollWidth'), name).toBeLessThanOrEqual(390);
+            const links =
+              "[...document.links].filter(({ protocol }) => !['http:', 'https:'].includes(protocol)).length";
+            expect(await page.evaluate<number>(links), name).toBe(0);
+            expect(await page.evaluate<number>("document.querySelectorAll('main img, main script').length"), name).toBe(
+              0,
+            );
+          }
+          await page.unroute('**/api/v3/**');
+          await page.setViewportSize({ width: 1280, height: 900 });
+        },
+      );
+    });
+
+    describe('the page of the private network', () => {
+      it('acts on the internal port alone, and asks before what cannot be undone', async () => {
+        await open(paths.network);
+        await page.waitForSelector(`a[href^="${service.internalUrl}"]`);
+        await page.goto(`${service.internalUrl}/explorer/network`);
+        await shows('Set next block time');
+        const { seqno } = await devStatus();
+        await page.click('form[aria-label="Mine"] button');
+        await expect.poll(async () => (await devStatus()).seqno).toBeGreaterThan(seqno);
+        const before = await devStatus();
+        await page.fill('form[aria-label="Advance"] input[name=seconds]', '3600');
+        await page.click('form[aria-label="Advance"] button[type=submit]');
+        await page.waitForSelector('dialog[open]');
+        expect((await devStatus()).aheadSeconds).toBe(before.aheadSeconds);
+        await page.click('dialog[open] button');
+        await expect.poll(async () => (await devStatus()).aheadSeconds).toBeGreaterThanOrEqual(3600);
+      });
+
+      it('shows which field of a method is wrong', async () => {
+        await page.goto(`${service.internalUrl}/explorer/network`);
+        await shows('Mint jetton');
+        await page.fill('form[aria-label="Fund"] input[name=address]', 'nobody');
+        await page.fill('form[aria-label="Fund"] input[name=amount]', '1');
+        await page.click('form[aria-label="Fund"] button[type=submit]');
+        await shows('address: expected an account address');
+      });
+
+      async function devStatus(): Promise<{ seqno: number; aheadSeconds: number }> {
+        const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'dev_status' });
+        const headers = { 'content-type': 'application/json' };
+        const response = await fetch(`${service.internalUrl}/dev`, { method: 'POST', headers, body });
+        return ((await response.json()) as { result: { seqno: number; aheadSeconds: number } }).result;
+      }
+    });
+  },
+);

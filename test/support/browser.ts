@@ -1,0 +1,67 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+
+import { ensureProgram } from './debian-package.ts';
+import { installNpmPackages } from './npm-packages.ts';
+
+/** Parts of playwright-core that tests use. */
+export type Page = {
+  goto(url: string): Promise<{ status(): number } | null>;
+  reload(): Promise<unknown>;
+  fill(selector: string, text: string): Promise<void>;
+  click(selector: string): Promise<void>;
+  textContent(selector: string): Promise<string | null>;
+  content(): Promise<string>;
+  url(): string;
+  evaluate<T>(script: string): Promise<T>;
+  waitForSelector(selector: string): Promise<unknown>;
+  screenshot(options: { path?: string; fullPage?: boolean }): Promise<Buffer>;
+  setViewportSize(size: { width: number; height: number }): Promise<void>;
+  emulateMedia(options: { colorScheme?: 'light' | 'dark'; reducedMotion?: 'reduce' }): Promise<void>;
+  route(pattern: string, handle: (route: Route) => Promise<void>): Promise<void>;
+  unroute(pattern: string): Promise<void>;
+  readonly keyboard: { press(key: string): Promise<void>; type(text: string): Promise<void> };
+  on(event: 'console', listener: (entry: { type(): string; text(): string }) => void): void;
+  on(event: 'pageerror', listener: (error: Error) => void): void;
+  on(event: 'dialog', listener: (dialog: { message(): string; dismiss(): Promise<void> }) => void): void;
+  close(): Promise<void>;
+};
+
+/** A request of the page that a test answers itself. */
+export type Route = {
+  request(): { url(): string; method(): string };
+  fetch(): Promise<{ status(): number; text(): Promise<string> }>;
+  fulfill(answer: {
+    status: number;
+    body: string;
+    contentType?: string;
+    headers?: Readonly<Record<string, string>>;
+  }): Promise<void>;
+  abort(): Promise<void>;
+  continue(): Promise<void>;
+};
+
+export type Context = {
+  newPage(): Promise<Page>;
+  setOffline(offline: boolean): Promise<void>;
+  close(): Promise<void>;
+};
+
+export type Browser = {
+  newContext(options?: { readonly viewport?: { width: number; height: number } }): Promise<Context>;
+  newPage(): Promise<Page>;
+  close(): Promise<void>;
+};
+
+type Playwright = { chromium: { launch(options: { executablePath: string; args: string[] }): Promise<Browser> } };
+
+/** A function that starts Debian's chromium, or why there is none. */
+export async function findBrowser(): Promise<
+  { readonly launch: () => Promise<Browser> } | { readonly missing: string }
+> {
+  const playwright = await installNpmPackages(['playwright-core@1.65.1']);
+  if ('missing' in playwright) return playwright;
+  if (!ensureProgram('chromium')) return { missing: 'there is no chromium in PATH, and none can be installed' };
+  const { chromium } = createRequire(join(playwright.folder, 'package.json'))('playwright-core') as Playwright;
+  return { launch: () => chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] }) };
+}
