@@ -8,6 +8,8 @@ export type BlockTimer = {
   start(): void;
   /** Makes a block at once, in a network with a block for each message. */
   messageWaits(): void;
+  /** Starts no block within the time. */
+  delay(ms: number): void;
   /** Starts no further block. */
   close(): void;
 };
@@ -35,10 +37,11 @@ export function createBlockTimer(
 ): BlockTimer {
   let cancelTimer: (() => void) | undefined;
   let closed = false;
+  let notBeforeMs = -Infinity;
 
   function later(delayMs: number): void {
     cancelTimer?.();
-    cancelTimer = closed ? undefined : startTimer(() => void tick(), delayMs);
+    cancelTimer = closed ? undefined : startTimer(() => void tick(), Math.max(delayMs, notBeforeMs - now()));
   }
 
   async function tick(): Promise<void> {
@@ -58,6 +61,10 @@ export function createBlockTimer(
     },
     messageWaits() {
       if (blockPerMessage) later(0);
+    },
+    delay(ms) {
+      notBeforeMs = now() + ms;
+      if (blockSeconds !== undefined || (blockPerMessage && hasMessages())) later(0);
     },
     close() {
       closed = true;

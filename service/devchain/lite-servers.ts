@@ -27,6 +27,8 @@ export type DevchainServerOptions = {
   /** Ed25519 seed, 32 bytes; random when absent. */
   readonly seed?: Buffer;
   readonly faults?: QueryFaults & { readonly transport?: AdnlFaults };
+  /** False: it refuses non-final queries, as a node without `--nonfinal-ls`. */
+  readonly nonFinal?: boolean;
 };
 
 /** Returns options of a lite server with the same, public key at every start. @param port 0 takes a free port */
@@ -74,8 +76,9 @@ async function startServer(
   options: DevchainServerOptions,
   shared: QueryServerDependencies,
 ): Promise<RunningServer> {
-  const { port = 0, seed = randomBytes(32), faults = {} } = options;
-  const queries = createQueryServer(shared);
+  const { port = 0, seed = randomBytes(32), faults = {}, nonFinal = true } = options;
+  const { signed, ...final } = shared;
+  const queries = createQueryServer(nonFinal && signed !== undefined ? shared : final);
   const { transport, ...queryFaults } = faults;
   queries.setFaults(queryFaults);
   const adnl = await listen(host, port, seed, transport, {

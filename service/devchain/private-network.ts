@@ -43,7 +43,7 @@ import { createTimeSlice } from '../runtime/time-slice.ts';
 import { hasMessagesOnTheWay } from './chain/snapshots.ts';
 import type { StateRetention } from './chain/state-retention.ts';
 import { DEFAULT_RETENTION } from './chain/state-retention.ts';
-import { createStepMaker } from './step-maker.ts';
+import { createStepMaker, type ShardBlockSwitches } from './step-maker.ts';
 import type { GenesisAccount } from './zerostate/zerostate.ts';
 
 /** Private TON network: makes real blocks in this process and serves them over ADNL. */
@@ -62,6 +62,10 @@ export type PrivateNetwork = {
    * @returns the number of changed accounts
    */
   change(edits: () => readonly AccountEdit[]): Promise<number>;
+  /** Shard blocks ahead of the masterchain. */
+  readonly shardBlocks: ShardBlockSwitches;
+  /** Makes no block by itself for some seconds. */
+  delayBlocks(seconds: number): void;
   /** Moves the network's clock on and makes a block. */
   advance(seconds: number): Promise<Step>;
   /** Sets the Unix seconds of the next block. The clock continues from there. */
@@ -248,6 +252,7 @@ export async function createPrivateNetwork(
     startTimer,
     now,
     methods: createMethodRunner(),
+    signed: live.signed,
     ...(forked !== undefined && { beforeAnswer: forked.beforeAnswer }),
   };
   const serving = await startLiteServers(host, servers, { ...shared, take: (_, message) => take(message) });
@@ -268,6 +273,8 @@ export async function createPrivateNetwork(
       });
       return changed;
     },
+    shardBlocks: steps.shardBlocks,
+    delayBlocks: (seconds) => timer.delay(seconds * 1000),
     advance(seconds) {
       clock.advance(seconds);
       return step();
@@ -300,9 +307,7 @@ export async function createPrivateNetwork(
     },
     onOutcome(listener) {
       listeners.add(listener);
-      return () => {
-        listeners.delete(listener);
-      };
+      return () => void listeners.delete(listener);
     },
     validatorKeys: keys.validators,
     faucet: { seed: keys.faucetSeed, id: keys.faucet.id },
@@ -311,9 +316,7 @@ export async function createPrivateNetwork(
       timer.close();
       await serving.close();
       await live.idle();
-      executor.close();
-      checker.close();
-      files.close();
+      for (const part of [executor, checker, files]) part.close();
     },
   };
 }

@@ -39,6 +39,8 @@ export type QueryServerDependencies = {
   readonly methods: MethodRunner;
   /** Tries external messages, on a growing chain (`MessageInboxDependencies`). */
   readonly take?: MessageInboxDependencies['take'];
+  /** Signed shard blocks of a growing chain; absent: non-final queries are refused. */
+  readonly signed?: () => NonNullable<ChainView['signed']>;
   /** Is awaited before each answer: accounts of a forked network are brought over there. */
   readonly beforeAnswer?: (request: Buffer) => Promise<void>;
 };
@@ -73,6 +75,7 @@ export function createQueryServer(dependencies: QueryServerDependencies): QueryS
       chain,
       tip: tip(),
       nowSeconds: Math.floor(now() / 1000) + (acting.clockSkewSeconds ?? 0),
+      signed: dependencies.signed?.(),
     };
     refuseByFaults(acting, view, request);
     await beforeAnswer?.(request);

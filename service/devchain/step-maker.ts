@@ -2,16 +2,32 @@ import type { CellAt } from '../decode/tlb/message-cells.ts';
 import type { AccountEdit } from './collator/state-edits.ts';
 import { MissingAccount } from './collator/missing-account.ts';
 import type { ForkedContent } from './forked-content.ts';
-import type { LiveChain, Step } from './production/live-chain.ts';
+import type { LiveChain, SignedShardBlock, Step } from './production/live-chain.ts';
 import type { LiveHead } from './chain/live-head.ts';
 import type { Mempool } from './production/mempool.ts';
 import type { NetworkClock } from './network-clock.ts';
 import type { NetworkMetrics } from './network-metrics.ts';
 
+/** Makes shard blocks ahead of the masterchain, for tests of what is not final yet. */
+export type ShardBlockSwitches = {
+  /**
+   * Makes and signs the next block of every shard, in place of signed ones of before, without a masterchain block. The next block takes them in.
+   * @param withExternals false: the blocks take no message from outside
+   */
+  sign(withExternals?: boolean): Promise<readonly SignedShardBlock[]>;
+  /** Signed shard blocks that no masterchain block has yet. */
+  signed(): readonly SignedShardBlock[];
+  /** Lets others take the place of signed shard blocks. */
+  drop(): void;
+  /** Sets whether masterchain blocks leave shard blocks out. A block with changes by hand always has new shard blocks. */
+  hold(holds: boolean): void;
+};
+
 /** Makes the next blocks of a private network. */
 export type StepMaker = {
   /** Makes the next block of all chains. @param edits manual changes of accounts, called when the step begins */
   make(edits: () => readonly AccountEdit[]): Promise<Step>;
+  readonly shardBlocks: ShardBlockSwitches;
   /** Sets the target depth of the basechain's splits. */
   setShardDepth(depth: number): void;
 };
@@ -39,6 +55,8 @@ export function createStepMaker(
 ): StepMaker {
   let { shardDepth } = options;
 
+  let holdsShards = false;
+
   /** Repeats the step until all needed accounts are available. A fork reports missing accounts one by one. */
   async function tryStep(edits: () => readonly AccountEdit[]): Promise<Step> {
     for (;;) {
@@ -50,6 +68,7 @@ export function createStepMaker(
           externals: () => mempool.list(),
           transactionsMax,
           shardDepth,
+          holdsShards,
           edits: () => [...(brought = forked?.accounts.edits() ?? []), ...edits()],
           libraries: () => (published = forked?.libraries.waiting() ?? []),
         });
@@ -64,14 +83,42 @@ export function createStepMaker(
     }
   }
 
+  async function make(edits: () => readonly AccountEdit[]): Promise<Step> {
+    const stopTimer = metrics.time();
+    const made = await tryStep(edits);
+    stopTimer(made);
+    mempool.settle(made.externals);
+    head.moved();
+    return made;
+  }
+
+  async function sign(withExternals = true): Promise<readonly SignedShardBlock[]> {
+    for (;;) {
+      try {
+        return await live.sign({
+          utime: clock.blockUtime(),
+          externals: () => (withExternals ? mempool.list() : []),
+          transactionsMax,
+          shardDepth,
+        });
+      } catch (error) {
+        if (!(error instanceof MissingAccount) || forked === undefined) throw error;
+        await forked.accounts.fetch(error.place);
+        // Accounts come over in whole steps.
+        await make(() => []);
+      }
+    }
+  }
+
   return {
-    async make(edits) {
-      const stopTimer = metrics.time();
-      const made = await tryStep(edits);
-      stopTimer(made);
-      mempool.settle(made.externals);
-      head.moved();
-      return made;
+    make,
+    shardBlocks: {
+      sign,
+      signed: live.signed,
+      drop: live.dropSigned,
+      hold(holds) {
+        holdsShards = holds;
+      },
     },
     setShardDepth(depth) {
       shardDepth = depth;

@@ -14,7 +14,7 @@ export type InterpreterTuning = {
   readonly blocksMax: number;
   /** Silence after which a worker loses its claim, milliseconds. */
   readonly claimMs: number;
-  /** Pause before a block that cannot be classified is retried. */
+  /** Pause before a block that cannot be classified is retried. Streams pass a block that is aside: at least `ASIDE_MS_MIN`. */
   readonly asideMs: number;
   /** Pause after a round without work, milliseconds. */
   readonly idleMs: number;

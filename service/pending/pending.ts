@@ -15,7 +15,7 @@ import { createSearch } from './search.ts';
 import type { PendingLink } from './shared-traces.ts';
 import { createSharing } from './sharing.ts';
 import { createSimulation } from './simulation.ts';
-import { KEPT_MS, WATCHED_MAX, watchedFrom } from './watch-list.ts';
+import { isOverdue, KEPT_MS, SKEW_SECONDS, WATCHED_MAX, watchedFrom } from './watch-list.ts';
 import type { Watched, WatchList } from './watch-list.ts';
 
 export type { PendingTrace } from './pending-trace.ts';
@@ -102,9 +102,6 @@ const EVERY_MS = 500;
 /** Interval of hearing other pods. */
 const HEAR_EVERY_MS = 100;
 
-/** Clock difference of validators in seconds. A shard's block may seem older than the head that was served before it. */
-const SKEW_SECONDS = 5;
-
 /** Other spellings of a message that are found by their hashes. */
 const SPELLINGS_MAX = 16;
 
@@ -175,7 +172,8 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
         const indexed = taken.get(key);
         one.isTaken = indexed !== undefined;
         if (indexed?.isClassified === true) await drop(key, 'indexed');
-        else if (!one.isTaken && one.refusedAt !== undefined && one.refusedAt <= seqno) await drop(key, 'conflict');
+        else if (!one.isTaken && isPassed(one.refusedAt, seqno)) await drop(key, 'conflict');
+        else if (!one.isTaken && isPassed(one.overdueAt, seqno)) await drop(key, 'expired');
       }
     } catch (error) {
       logger.debug({ err: error }, 'the index did not say what is in it');
@@ -184,8 +182,12 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
 
   /** Refreshes all except the runs, which take as long as lite servers do. Leases are renewed and old messages expire in parallel. */
   async function refreshList(): Promise<void> {
-    for (const [key, { sentUnixMs }] of watchList) {
-      if (unixMs() - sentUnixMs >= KEPT_MS) await drop(key, 'expired');
+    const newest = head();
+    for (const [key, one] of watchList) {
+      if (unixMs() - one.sentUnixMs >= KEPT_MS) await drop(key, 'expired');
+      else if (newest !== undefined && isOverdue(one, { unixMs: unixMs(), utime: newest.utime })) {
+        one.overdueAt ??= newest.block.seqno;
+      }
     }
     await sharing.renew();
     if (watchList.size === 0) return;
@@ -245,4 +247,9 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
       watchList.clear();
     },
   };
+}
+
+/** Reports whether the index has passed a head. */
+function isPassed(head: number | undefined, indexedSeqno: number): boolean {
+  return head !== undefined && head <= indexedSeqno;
 }

@@ -8,6 +8,7 @@ import { createSimulatedDetection } from '../simulation/detection.ts';
 import { simulateMessage } from '../simulation/simulate-message.ts';
 import type { SimulatedTrace, SimulationBounds } from '../simulation/simulate-message.ts';
 import { classifySimulated } from '../simulation/simulated-actions.ts';
+import { validUntilOf } from './message-validity.ts';
 import type { PendingMetrics } from './metrics.ts';
 import type { LocalTraces } from './local-traces.ts';
 import type { News } from './news.ts';
@@ -105,6 +106,7 @@ export function createSimulation(dependencies: SimulationDependencies): Simulati
     if (isGone()) return;
     one.isDoubtful = false;
     one.refusedAt = undefined;
+    one.validUntil = validUntilOf(one.message.boc, simulated);
     const previous = own.get(key);
     const trace = pendingTraceOf(one, simulated, classified);
     own.put(trace);

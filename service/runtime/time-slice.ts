@@ -25,13 +25,12 @@ export type TimeSlice = {
 export function createTimeSlice(
   signal: AbortSignal | undefined,
   nowMs: () => number = () => performance.now(),
-  turnMs = TURN_MS,
 ): TimeSlice {
-  let endMs = nowMs() + turnMs;
+  let endMs = nowMs() + TURN_MS;
   const rest = async (): Promise<void> => {
     await restTurns();
     signal?.throwIfAborted();
-    endMs = nowMs() + turnMs;
+    endMs = nowMs() + TURN_MS;
   };
   return {
     pause() {

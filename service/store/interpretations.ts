@@ -1,3 +1,4 @@
+import { announceClassified } from './classified-news.ts';
 import { int, lt } from './columns.ts';
 import { StoreError } from './errors.ts';
 import { encodeArray } from './field-encoding.ts';
@@ -8,14 +9,14 @@ export type ClaimedBlocks = {
   /** Newest first. */
   readonly seqnos: readonly number[];
   /**
-   * Part of the transaction that writes the results: the blocks are done.
+   * Part of the transaction that writes the results: the blocks are done, and its commit announces them.
    *
    * @throws StoreError `claim_lost`, also when a block has got further traces since the claim
    */
   finish(session: Session): Promise<void>;
   /** Renews the claim during long work. @throws StoreError `claim_lost` */
   heartbeat(): Promise<void>;
-  /** Releases the blocks undone, to be claimed again at once or after a delay. */
+  /** Releases the blocks undone, to be claimed again at once or after a delay. From `ASIDE_MS_MIN` on readers do not wait for them. */
   release(laterMs?: number): Promise<void>;
 };
 
@@ -26,6 +27,9 @@ export type ClaimOptions = {
   /** Duration of a claim without a heartbeat, in milliseconds. */
   readonly claimMs: number;
 };
+
+/** Delay of a block that is put aside, because it cannot be interpreted. A claim lasts a minute. */
+export const ASIDE_MS_MIN = 120_000;
 
 /** Represents the zerostates among masterchain blocks: it is queued when their accounts are written. */
 export const ZEROSTATES_SEQNO = 0;
@@ -94,7 +98,10 @@ function claimedBlocks(
   };
   return {
     seqnos,
-    finish: (session) => setAll(session, 'todo = false, version = $3, claimed_until = NULL', [version]),
+    async finish(session) {
+      await setAll(session, 'todo = false, version = $3, claimed_until = NULL', [version]);
+      await announceClassified(session, seqnos);
+    },
     heartbeat: () =>
       store.transaction(
         (session) => setAll(session, `claimed_until = now() + $3 * interval '1 millisecond'`, [claimMs]),

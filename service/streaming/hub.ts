@@ -5,7 +5,7 @@ import type { Registry } from 'prom-client';
 
 import { createSemaphore } from '#service/runtime/semaphore.ts';
 import type { Change, FinalLog, Hub, Labels, Position } from './changes.ts';
-import { createDistribution, type Watchers } from './hub/distribution.ts';
+import { createDistribution, type EarlyLabels, type Watchers } from './hub/distribution.ts';
 import { createHubConnection, type HubConnectionDependencies } from './hub/hub-connection.ts';
 import { createHubMetrics, type HubMetrics } from './hub/hub-metrics.ts';
 import { createPast } from './hub/past.ts';
@@ -85,14 +85,23 @@ export function createHub(options: HubOptions, dependencies: HubDependencies): W
     if (change > 0 && queueBytes > queueBytesMax) longest(subscribers.values())?.endSlow();
   }
 
-  async function distribute(change: Change): Promise<void> {
+  async function distribute(change: Change, early: EarlyLabels | undefined): Promise<void> {
     if (isLate(change, finalKeys)) return;
     try {
-      await timed(change, () => distribution.distribute(change), { metrics, nowMs: clock.nowMs });
+      await timed(change, () => distribution.distribute(change, early), { metrics, nowMs: clock.nowMs });
     } catch (error) {
       if (signal.aborted) return;
       // No connection has the change in its events, so all resume.
       for (const to of subscribers.values()) onFault(to, error);
+    }
+  }
+
+  async function readEarly(change: Change): Promise<EarlyLabels | undefined> {
+    try {
+      return await distribution.readEarly(change);
+    } catch {
+      // The distribution reads labels itself, and reports its failure.
+      return undefined;
     }
   }
 
@@ -101,8 +110,9 @@ export function createHub(options: HubOptions, dependencies: HubDependencies): W
     publishing++;
     try {
       for (const change of changes) {
+        const early = await readEarly(change);
         await turns.run(signal, async () => {
-          await distribute(change);
+          await distribute(change, early);
           const position = finalPositionOf(change);
           if (position !== null) distributed = laterOf(positionOf(position, steps.last), distributed);
         });
@@ -150,7 +160,10 @@ export function createHub(options: HubOptions, dependencies: HubDependencies): W
     async publish(changes) {
       const first = changes.map(finalPositionOf).find((position) => position !== null);
       if (first !== undefined) return publishFinal(changes, first);
-      for (const change of changes) await turns.run(signal, () => distribute(change));
+      for (const change of changes) {
+        const early = await readEarly(change);
+        await turns.run(signal, () => distribute(change, early));
+      }
     },
     watchesPending({ accounts, traces }) {
       for (const account of accounts) if (Iterator.from(watchers.accounts.of(account)).some(takesPending)) return true;

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 
+import { createTimeSlice } from '../runtime/time-slice.ts';
 import type { Begun, Hub, HubConnection, Subscription } from './changes.ts';
 import { closings, type Closing } from './closing.ts';
 import type { ConnectionLimits } from './connection-limits.ts';
@@ -83,17 +84,27 @@ const SWEEP_MS = 500;
 
 /** @param max connections of this process */
 export function createStreams(max: number, dependencies: StreamsDependencies): Streams {
-  const { nowMs, random } = dependencies;
+  const { nowMs, random, logger } = dependencies;
   const open = new Set<LiveStream>();
   let isClosing = false;
   let onEmpty: (() => void) | undefined;
 
-  const sweep = setInterval(() => {
-    const now = nowMs();
+  /** Connections that opened at one time get their pings at one time: thousands of them must not block the loop. */
+  async function sweepAll(): Promise<void> {
+    const slice = createTimeSlice(undefined);
     for (const { stream, caller, outlet } of open) {
-      if (caller.isInForce()) outlet.tick(now);
+      const rest = slice.pause();
+      if (rest !== undefined) await rest;
+      if (caller.isInForce()) outlet.tick(nowMs());
       else stream.end(closings.keyEnded);
     }
+  }
+
+  let sweeping: Promise<void> | undefined;
+  const sweep = setInterval(() => {
+    sweeping ??= sweepAll()
+      .catch((error: unknown) => logger.error({ err: error }, 'streams were not checked'))
+      .finally(() => (sweeping = undefined));
   }, SWEEP_MS);
   sweep.unref();
 

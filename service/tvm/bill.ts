@@ -8,7 +8,7 @@ export type Bill = {
 
 /**
  * Thread time of all runs for one request. Each run takes the time that it used when it ends. Runs at one time may together exceed the
- * budget, each by its own length.
+ * budget, each by its own length. The kernel counts a thread's time in steps of a few milliseconds: short runs are right in sum alone.
  */
 export type ThreadBudget = {
   /** Milliseconds that are left; below 0 after a run that used more. */

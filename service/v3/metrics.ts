@@ -59,18 +59,3 @@ export function createCacheMetrics(register: Registry): CacheMetrics {
     holds: (kind, bytes) => void readings.set(kind, bytes),
   };
 }
-
-/** Place where a transaction was rendered. */
-export type WritingPlace = 'event_loop' | 'thread';
-
-export function createWritingMetrics(register: Registry): {
-  readonly written: (transactions: number, place: WritingPlace) => void;
-} {
-  const transactions = new Counter({
-    name: 'ton_v3_written_transactions_total',
-    help: 'Rendered transactions, by place: event_loop, or thread (larger answers, on two cores or more)',
-    labelNames: ['place'],
-    registers: [register],
-  });
-  return { written: (count, place) => transactions.inc({ place }, count) };
-}

@@ -1,7 +1,5 @@
-import { availableParallelism, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-
-import { pino } from 'pino';
 
 import { indexNodeOptions } from '#operator/desired/pod.ts';
 import { setApiGcFlags, setGcFlags } from '#service/main/v8-flags.ts';
@@ -10,7 +8,6 @@ import { postgresBinaries } from '#service/main/postgres/postgres-binaries.ts';
 import { StoreError } from '#service/store/errors.ts';
 import { migrate } from '#service/store/migrate.ts';
 import type { Store } from '#service/store/store.ts';
-import { startRenderPool, type RenderPool } from '#service/v3/rendering/render-pool.ts';
 import { quantile, type Bench, type BenchResult } from './bench.ts';
 import { openStore, serverSettings } from './indexing/pipeline.ts';
 import { generateActionAccounts } from './v3/generated-action-accounts.ts';
@@ -93,13 +90,12 @@ async function run(options: readonly string[]): Promise<BenchResult[]> {
   // As the service has both.
   setGcFlags();
   setApiGcFlags();
-  const threads = startRenderPool(availableParallelism(), { logger: pino({ level: 'warn' }, process.stderr) });
   try {
     const names = Object.keys(parts);
     const until = names.indexOf(given('--until') ?? names.at(-1)!);
     if (until < 0) throw new Error(`--until takes one of ${names.join(', ')}`);
     const chosen = Object.entries(parts).slice(0, until + 1);
-    await ensureIndex(store, counts, chosen, threads);
+    await ensureIndex(store, counts, chosen);
     if (options.includes('--http')) {
       const [baseline, commits] = [given('--baseline'), Number(given('--commits') ?? 0)];
       return await measureHttp(store, { url: server.url, baseline, commits, wanted });
@@ -108,7 +104,6 @@ async function run(options: readonly string[]): Promise<BenchResult[]> {
     const call = createCaller(
       store,
       templates.map(({ boc }) => boc),
-      threads,
     );
     const results: BenchResult[] = [];
     for (const [, { requests }] of chosen) {
@@ -117,7 +112,6 @@ async function run(options: readonly string[]): Promise<BenchResult[]> {
     }
     return results;
   } finally {
-    await threads?.close();
     await store.close();
     await server.close();
   }
@@ -128,7 +122,7 @@ function tell(text: string): void {
 }
 
 type Part = {
-  readonly make: (store: Store, counts: TokenCounts, threads: RenderPool | undefined) => Promise<void>;
+  readonly make: (store: Store, counts: TokenCounts) => Promise<void>;
   readonly requests: (store: Store, counts: TokenCounts) => Promise<readonly Requests[]>;
 };
 
@@ -146,7 +140,7 @@ const parts: Readonly<Record<string, Part>> = {
   },
   // Those of another form are not shown.
   [`written traces of form ${TRACE_FORMAT_VERSION}`]: {
-    make: (store, _, threads) => generateWrittenTraces(store, threads, tell),
+    make: (store) => generateWrittenTraces(store, tell),
     requests: () => Promise.resolve([]),
   },
   'accounts of actions': {
@@ -160,7 +154,6 @@ async function ensureIndex(
   store: Store,
   counts: TokenCounts,
   chosen: readonly (readonly [name: string, part: Part])[],
-  threads: RenderPool | undefined,
 ): Promise<void> {
   await store.transaction(({ query }) =>
     query('CREATE TABLE IF NOT EXISTS public.made (part text PRIMARY KEY, whole boolean NOT NULL)'),
@@ -176,7 +169,7 @@ async function ensureIndex(
   if (there.length > 0) await migrate(store);
   for (const [name, { make }] of chosen.filter(([part]) => !there.includes(part))) {
     await store.transaction(({ query }) => query('INSERT INTO public.made VALUES ($1, false)', [name]));
-    await make(store, counts, threads);
+    await make(store, counts);
     await store.transaction(({ query }) => query('UPDATE public.made SET whole = true WHERE part = $1', [name]));
   }
 }

@@ -10,6 +10,7 @@ import { hasMessagesOnTheWay } from '#service/devchain/chain/snapshots.ts';
 import { createDemo, type Demo } from '#service/devchain/demo/demo.ts';
 import { jettonTransferBody, jettonWallet } from '#service/devchain/demo/tokens.ts';
 import type { PrivateNetwork } from '#service/devchain/private-network.ts';
+import { SKEW_SECONDS } from '#service/pending/watch-list.ts';
 import { migrate } from '#service/store/migrate.ts';
 import { untilIndexed } from '#test/service/indexer/index-under-test.ts';
 import { startApiOver, type ApiUnderTest } from '#test/support/api.ts';
@@ -78,14 +79,15 @@ const wallet = () => {
 
 type Wish = { readonly to: Address; readonly value: bigint; readonly body?: Cell };
 
-/** Signs a transfer and sends it through the API. @returns when the API has taken it */
-async function send(wishes: readonly Wish[]): Promise<void> {
+/** Signs a transfer and sends it through the API. @param timeout Unix seconds until which it is valid @returns when the API has taken it */
+async function send(wishes: readonly Wish[], timeout?: number): Promise<void> {
   const { contract, secretKey } = wallet();
   const client = new TonClient({ endpoint: `${api.api.url}/api/v2/jsonRPC`, apiKey: api.key }).open(contract);
   const messages: MessageRelaxed[] = wishes.map(({ to, value, body }) => internal({ to, value, bounce: false, body }));
   await client.sendTransfer({
     seqno: await client.getSeqno(),
     secretKey,
+    ...(timeout !== undefined && { timeout }),
     sendMode: SendMode.PAY_GAS_SEPARATELY + SendMode.IGNORE_ERRORS,
     messages,
   });
@@ -218,6 +220,27 @@ describe('a WebSocket', () => {
     ]);
     await settle();
     expect(reader.events().filter(isFinal('transactions'))).toHaveLength(1);
+  }, 120_000);
+
+  it('withdraws a simulated trace when no block has it in the time until which it is valid', async () => {
+    const account = receiver(0x59);
+    const reader = await webSocket({
+      addresses: [rawOf(account)],
+      types: ['transactions'],
+      min_finality: 'pending',
+    });
+    const validUntil = network.utime() + 3;
+    await send([{ to: account, value: toNano('0.3') }], validUntil);
+    const early = await reader.until((frame) => frame['finality'] === 'pending');
+    // The wallet refuses the message in this block.
+    network.setNextUtime(validUntil + SKEW_SECONDS + 1);
+    await settle();
+    const withdrawn = await reader.until((frame) => frame['type'] === 'trace_invalidated');
+    expect(withdrawn).toMatchObject({
+      trace_external_hash_norm: early['trace_external_hash_norm'],
+      reason: 'expired',
+    });
+    expect(reader.events().map((frame) => frame['type'])).toEqual(['transactions', 'trace_invalidated']);
   }, 120_000);
 
   it('that replaces its subscription gets nothing of the former one', async () => {

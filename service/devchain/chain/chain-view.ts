@@ -15,6 +15,8 @@ export type ChainView = {
   readonly tip: number;
   /** Unix time in seconds, of `getTime`. */
   readonly nowSeconds: number;
+  /** Shard blocks that no masterchain block has yet; undefined: the server answers no non-final query. */
+  readonly signed?: readonly { readonly id: BlockId; readonly bytes: Buffer }[] | undefined;
 };
 
 /** The tip's block. */

@@ -1,3 +1,4 @@
+import { blockText } from '#service/decode/block-id.ts';
 import type { Boc } from '#service/decode/boc.ts';
 import type { CellStore } from '#service/decode/cell-store.ts';
 import { createCellStore } from '#service/decode/cell-store.ts';
@@ -46,6 +47,7 @@ export function createDevMethods({
   return {
     ...snapshotMethods(network, control),
     ...timeMethods(network, control),
+    ...finalityMethods(network, control),
     dev_status: async () => ({ ...where(), clock: network.utime(), waitingMessages: network.waiting }),
     async dev_mine(fields) {
       const blocks = fields['blocks'] === undefined ? 1 : boundedInteger('dev_mine', fields, 'blocks');
@@ -136,6 +138,8 @@ function createControl(network: PrivateNetwork) {
   });
 
   async function settle(): Promise<void> {
+    network.shardBlocks.hold(false);
+    if (network.shardBlocks.signed().length > 0) await network.step();
     if (!(await deliverMessages(network))) throw unsettled();
   }
 
@@ -144,6 +148,8 @@ function createControl(network: PrivateNetwork) {
    * the preparation.
    */
   async function makeAll(edits: () => Promise<() => Parameters<PrivateNetwork['step']>[0] & object>): Promise<number> {
+    network.shardBlocks.hold(false);
+    network.shardBlocks.drop();
     for (let block = 0; block < SETTLE_BLOCKS_MAX; block++) {
       let made = false;
       const { forkedAccounts } = network;
@@ -253,6 +259,27 @@ export async function loadDump(
   const given = readDump(bytes, 'dump');
   if (given.utime > network.utime()) await network.advance(given.utime - network.utime());
   return await makeAll(async () => () => editsToDump(network.chain, network.head(), given));
+}
+
+function finalityMethods(
+  network: PrivateNetwork,
+  { where }: Control,
+): Pick<DevMethods, 'dev_signShardBlocks' | 'dev_holdShardBlocks' | 'dev_delayBlocks'> {
+  return {
+    async dev_signShardBlocks(fields) {
+      const blocks = await network.shardBlocks.sign(readBoolean(fields, 'externals', true));
+      return { blocks: blocks.map(({ id }) => blockText(id)), ...where() };
+    },
+    async dev_holdShardBlocks(fields) {
+      const hold = readBoolean(fields, 'hold', true);
+      network.shardBlocks.hold(hold);
+      return { hold, ...where() };
+    },
+    async dev_delayBlocks(fields) {
+      network.delayBlocks(boundedInteger('dev_delayBlocks', fields, 'seconds'));
+      return where();
+    },
+  };
 }
 
 function timeMethods(

@@ -47,6 +47,9 @@ export const UTIME_MAX = 2 ** 32 - 1;
 /** Longest wait of a request, as a client's own time is over by then. */
 const DELAY_MS_MAX = 30_000;
 
+/** Longest time without a block that a call asks for. */
+const DELAY_SECONDS_MAX = 3600;
+
 const integer = (min: number, max: number) => ({ kind: 'integer', min, max }) as const;
 const address = { kind: 'address', name: 'address', about: 'account' } as const;
 const snapshot = { kind: 'snapshot', name: 'snapshot', about: 'number or name of a snapshot' } as const;
@@ -79,6 +82,26 @@ export const methodTable = {
       { ...integer(0, UTIME_MAX), name: 'utime', about: 'Unix time in seconds, after that of the newest block' },
     ],
     cannotBeUndone: true,
+  },
+  dev_signShardBlocks: {
+    about:
+      'Makes and signs the next block of every shard without a masterchain block, in place of signed ones that wait; the next block takes them in.',
+    parameters: [
+      {
+        kind: 'boolean',
+        name: 'externals',
+        about: 'false leaves messages from outside to a later block, default true',
+        ...optional,
+      },
+    ],
+  },
+  dev_holdShardBlocks: {
+    about: 'Sets whether masterchain blocks leave shard blocks out; a change by hand and a snapshot end that.',
+    parameters: [{ kind: 'boolean', name: 'hold', about: 'default true', ...optional }],
+  },
+  dev_delayBlocks: {
+    about: 'Makes no block by itself for some seconds; methods that make blocks go on.',
+    parameters: [{ ...integer(0, DELAY_SECONDS_MAX), name: 'seconds', about: '0 ends a delay' }],
   },
   dev_snapshot: {
     about: 'Waits until messages in transit have arrived, then stores all accounts.',

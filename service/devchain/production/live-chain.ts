@@ -16,7 +16,7 @@ import { placeOf } from '../collator/out-queue.ts';
 import { containsPlace } from '../collator/routing.ts';
 import { sessionOf } from '../collator/sessions.ts';
 import type { ShardTop } from '../collator/shard-list.ts';
-import { planBlocks } from './block-plans.ts';
+import { planBlocks, type BlockPlan } from './block-plans.ts';
 import { previousBlocksInfo } from '../chain/previous-blocks-info.ts';
 import type { Signer } from '../chain/signing.ts';
 import type { TimeSlice } from '#service/runtime/time-slice.ts';
@@ -28,6 +28,15 @@ export type LiveChain = {
   readonly chain: GrowingChain;
   /** Makes the next block of every shard and the masterchain block that takes them in. Steps wait for each other. */
   step(request: StepRequest): Promise<Step>;
+  /**
+   * Makes the next block of every shard and no masterchain block, in place of signed blocks of before. The next step takes them in. A step with
+   * changes by hand makes others in their place.
+   */
+  sign(request: StepRequest): Promise<readonly SignedShardBlock[]>;
+  /** Shard blocks that no masterchain block has yet. */
+  signed(): readonly SignedShardBlock[];
+  /** Lets others take the place of signed shard blocks. */
+  dropSigned(): void;
   /** Returns the contracts' view of the blocks up to the newest (`BlockWorld.previousBlocks`). */
   previousBlocks(): string;
   /** Resolves when no step is under way. */
@@ -46,7 +55,12 @@ export type StepRequest = {
   readonly edits?: () => readonly AccountEdit[];
   /** Returns libraries to publish by hand. Called together with `edits`. */
   readonly libraries?: () => readonly CellAt[];
+  /** True: the masterchain block takes no shard block in, if nothing is changed by hand. Signed blocks wait for a later step. */
+  readonly holdsShards?: boolean;
 };
+
+/** A shard block that waits for a masterchain block. */
+export type SignedShardBlock = Pick<Collated, 'id' | 'bytes'>;
 
 export type Step = {
   /** The new masterchain block. */
@@ -77,6 +91,8 @@ export function createLiveChain(chain: GrowingChain, dependencies: LiveChainDepe
   const { executor, signer, random, slices, keep, isMissing, window = DEFAULT_RETENTION } = dependencies;
   const configs = new Map<number, ChainConfig>();
   let last: Promise<unknown> = Promise.resolve();
+  /** Signed blocks of all shards, or none. */
+  let held: readonly Collated[] = [];
 
   function configOf(root: number): ChainConfig {
     const config = configs.get(root) ?? readChainConfig(chain.states, root);
@@ -91,7 +107,8 @@ export function createLiveChain(chain: GrowingChain, dependencies: LiveChainDepe
     return { id, endLt: block?.header.endLt ?? 0n, state: stateOf(chain, id)! };
   }
 
-  async function make({ utime, transactionsMax, shardDepth, ...asked }: StepRequest): Promise<Step> {
+  /** Work that is the same for all blocks of a step. */
+  function begin({ utime, transactionsMax, shardDepth, ...asked }: StepRequest) {
     const { states } = chain;
     const [externals, edits, libraries] = [asked.externals(), asked.edits?.() ?? [], asked.libraries?.() ?? []];
     const masterchain = tipOf(chain.masterchainId(chain.lastSeqno));
@@ -111,10 +128,18 @@ export function createLiveChain(chain: GrowingChain, dependencies: LiveChainDepe
     };
     const session = sessionOf(config, { workchain: MASTERCHAIN, shard: 1n << 63n }, reference.catchainSeqno);
     const creator = session.validators[seqno % session.validators.length]!.publicKey;
+    const now = Math.max(utime, reference.utime, ...held.map(({ top }) => top.utime));
+    const plans = planBlocks(reference.shards, now, shardDepth);
     const shared = { masterchain, creator, transactionsMax, externals: [], libraries };
-    const now = Math.max(utime, reference.utime);
+    const isEdited = edits.length > 0 || libraries.length > 0;
+    return { externals, edits, shared, session, seqno, fresh, world, now, plans, isEdited };
+  }
+
+  type Begun = ReturnType<typeof begin>;
+
+  async function makeShardBlocks({ plans, externals, edits, shared, now, fresh, world }: Begun): Promise<Collated[]> {
     const made: Collated[] = [];
-    for (const plan of planBlocks(reference.shards, now, shardDepth)) {
+    for (const plan of plans) {
       const { shard, previous, ...flags } = plan;
       const isHere = (address: { workchain: number; id: Buffer }): boolean => containsPlace(shard, placeOf(address));
       const one = await collate(
@@ -134,19 +159,50 @@ export function createLiveChain(chain: GrowingChain, dependencies: LiveChainDepe
       fresh.set(one.top.block, one.state);
       made.push(one);
     }
+    return made;
+  }
+
+  async function shardBlocksOf(begun: Begun, holdsShards: boolean): Promise<readonly Collated[]> {
+    if (begun.isEdited || !isNext(held, begun.plans)) held = [];
+    if (!begun.isEdited && holdsShards) return [];
+    if (held.length === 0) return makeShardBlocks(begun);
+    for (const { top, state } of held) begun.fresh.set(top.block, state);
+    return [...held];
+  }
+
+  async function make(request: StepRequest): Promise<Step> {
+    const begun = begin(request);
+    const { externals, edits, shared, session, seqno, world, now } = begun;
+    const made = await shardBlocksOf(begun, request.holdsShards === true);
     const tops: ShardTop[] = made.map(({ top }) => top);
     const place = { workchain: MASTERCHAIN, shard: 1n << 63n };
     const messages = externals.filter(({ destination }) => destination.workchain === MASTERCHAIN);
-    const request = { ...shared, shard: place, previous: [masterchain], tops, utime: now, randSeed: random(32) };
-    // Clients begin at a key block, because few clients support the link from a zerostate.
-    const keyBlock = seqno === 1;
     const own = edits.filter(({ workchain }) => workchain === MASTERCHAIN);
-    const top = await collate({ ...request, externals: messages, edits: own, keyBlock }, world);
+    const top = await collate(
+      {
+        ...shared,
+        shard: place,
+        previous: [shared.masterchain],
+        tops,
+        utime: now,
+        randSeed: random(32),
+        externals: messages,
+        edits: own,
+        // Clients begin at a key block, because few clients support the link from a zerostate.
+        keyBlock: seqno === 1,
+      },
+      world,
+    );
     const signatures = signer.sign(top.id, session);
     const all = [...made, top].map(({ id, bytes, state }) => ({ id, bytes, masterchainSeqno: seqno, state }));
     keep?.({ blocks: all, signatures }, edits);
     const added = all.map(({ state, ...one }) => chain.add(one, state, one.id === top.id ? signatures : undefined));
-    if (await forgetOldStates(chain, window, slices)) configs.clear();
+    if (made.length > 0) held = [];
+    if (await forgetOldStates(chain, window, slices)) {
+      configs.clear();
+      // Their states are gone: others take their place.
+      held = [];
+    }
     forgetOldBlocks(chain, window);
     return {
       block: added.at(-1)!,
@@ -155,16 +211,41 @@ export function createLiveChain(chain: GrowingChain, dependencies: LiveChainDepe
     };
   }
 
+  async function makeSigned(request: StepRequest): Promise<readonly SignedShardBlock[]> {
+    held = await makeShardBlocks(begin(request));
+    return held;
+  }
+
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const next = last.then(work);
+    last = next.catch(() => undefined);
+    return next;
+  }
+
   return {
     chain,
-    step(request) {
-      const next = last.then(() => make(request));
-      last = next.catch(() => undefined);
-      return next;
+    step: (request) => inTurn(() => make(request)),
+    sign: (request) => inTurn(() => makeSigned(request)),
+    signed: () => held,
+    dropSigned() {
+      held = [];
     },
     previousBlocks: () => previousBlocksInfo(chain, chain.lastSeqno),
     idle: async () => {
       await last;
     },
   };
+}
+
+/** Reports whether signed blocks are still the next ones: a masterchain block of since may have begun a split or a merge. */
+function isNext(held: readonly Collated[], plans: readonly BlockPlan[]): boolean {
+  return (
+    held.length === plans.length &&
+    plans.every(({ shard, beforeSplit }, at) => {
+      const { top } = held[at]!;
+      return (
+        top.block.workchain === shard.workchain && top.block.shard === shard.shard && top.beforeSplit === beforeSplit
+      );
+    })
+  );
 }

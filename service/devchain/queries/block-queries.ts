@@ -24,6 +24,8 @@ function requireValid(id: BlockId): void {
 
 function answerBlock(view: ChainView, { id }: ArgsOf<typeof getBlock>): BlockData {
   requireValid(id);
+  const signed = view.signed?.find((one) => sameBlock(one.id, id));
+  if (signed !== undefined) return { id: signed.id, data: signed.bytes };
   const block = findBlock(view, id);
   return { id: block.id, data: block.bytes };
 }

@@ -13,6 +13,7 @@ import { listingQueries } from './listing-queries.ts';
 import { lookupQueries } from './lookup-queries.ts';
 import { messageQueries } from './message-queries.ts';
 import { methodQueries } from './method-queries.ts';
+import { nonFinalQueries } from './non-final-queries.ts';
 import { queueQueries } from './queue-queries.ts';
 import { shardQueries } from './shard-queries.ts';
 import { statisticsQueries } from './statistics-queries.ts';
@@ -31,13 +32,11 @@ const handlers: QueryHandlers = {
   ...lookupQueries,
   ...messageQueries,
   ...methodQueries,
+  ...nonFinalQueries,
   ...queueQueries,
   ...shardQueries,
   ...statisticsQueries,
   ...transactionQueries,
-  getPendingShardBlocks() {
-    throw refusal(serverCode.generic, 'query is not allowed');
-  },
 };
 
 type Handler = (view: ChainView, request: Buffer, tools: QueryTools) => Buffer;

@@ -1,5 +1,3 @@
-import { availableParallelism } from 'node:os';
-
 import type { Tracer } from '@opentelemetry/api';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
@@ -13,7 +11,6 @@ import type { OnSent } from '#service/live/send/send.ts';
 import { StoreError } from '#service/store/errors.ts';
 import type { Store } from '#service/store/store.ts';
 import type { TokenName } from '#service/store/token-content.ts';
-import { startRenderPool } from '#service/v3/rendering/render-pool.ts';
 import {
   createMetadataQueue,
   type MetadataQueue,
@@ -31,7 +28,6 @@ import type { IndexStatus } from '../status/status.ts';
 import type { StreamedIndex } from './streaming.ts';
 import { openStore, takeUrls, type PostgresUrls } from './store.ts';
 import { v3Families } from './v3-families.ts';
-import { workerUrl } from '../worker-url.ts';
 
 /** Index of an API: read for v3, and also written when the options say so. */
 export type IndexService = {
@@ -95,10 +91,6 @@ export function openIndexService(
   const watch = watchIndex({ network: config.anchors.zeroState }, { ...dependencies, store });
   const pending = startPending(config, redisOf(options), { ...dependencies, detector, store });
   const tokens = startMetadataQueue(config, { ...dependencies, store });
-  const threads = startRenderPool(availableParallelism(), {
-    workerUrl: workerUrl('v3/rendering/render-worker.ts'),
-    logger: dependencies.logger,
-  });
   const wanted = tokens && ((names: readonly TokenName[]) => tokens.want(names));
   const { cachePart = 1 } = options;
   const metrics = createCacheMetrics(register);
@@ -107,7 +99,6 @@ export function openIndexService(
     clock,
     register,
     metrics,
-    threads,
     random: Math.random,
   });
   const reading = { store: onceChecked(store, watch), nowMs: clock, headUtime: () => pool.head()?.utime };
@@ -123,7 +114,7 @@ export function openIndexService(
     async close() {
       watch.close();
       await pending.close();
-      await Promise.all([tokens?.close(), threads?.close()]);
+      await tokens?.close();
       await writer?.close();
       await store.close();
     },

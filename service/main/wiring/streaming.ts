@@ -5,6 +5,7 @@ import type { ServiceConfig } from '#service/config.ts';
 import { parseJson } from '#service/http/json-body.ts';
 import type { SharedLimits } from '#service/limits/redis/shared-limits.ts';
 import type { Pending } from '#service/pending/pending.ts';
+import { listenToClassified } from '#service/streaming/final/classified-news.ts';
 import type { Store } from '#service/store/store.ts';
 import { createConnectionLimits } from '#service/streaming/connection-limits.ts';
 import { createFinalSource, type FinalSource } from '#service/streaming/final/final-source.ts';
@@ -17,7 +18,7 @@ import type { AnswerAnnotations } from '#service/v3/annotations/answer-annotatio
 
 /** Parts of the index that streams read. */
 export type StreamedIndex = {
-  readonly store: Pick<Store, 'read' | 'transaction'>;
+  readonly store: Store;
   readonly notes: AnswerAnnotations;
   readonly pending: Pending;
 };
@@ -53,9 +54,12 @@ export function startStreaming(
     {
       ...index,
       network,
+      listen: (onClassified) =>
+        listenToClassified({ store: index.store, onClassified, logger, random: Math.random, unixMs: Date.now }),
       onChanges: (changes) => hub.publish(changes),
       isWanted: () => hub.status().connections > 0,
       logger,
+      register,
       random: Math.random,
       unixMs: Date.now,
       clock: nowMs,

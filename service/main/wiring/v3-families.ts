@@ -1,3 +1,5 @@
+import type { Registry } from 'prom-client';
+
 import type { ServiceConfig } from '#service/config.ts';
 import type { Pending } from '#service/pending/pending.ts';
 import type { V2Dependencies } from '#service/v2/v2.ts';
@@ -32,8 +34,8 @@ import { createRenderers, type RenderersDependencies, type RenderersOptions } fr
 import { walletStateOperations } from '#service/v3/operations/wallet-states.ts';
 
 type V3FamiliesDependencies = Pick<TokenInfoCacheDependencies, 'wanted' | 'clock'> &
-  Omit<RenderersDependencies, 'metrics'> &
-  Partial<Pick<RenderersDependencies, 'metrics'>>;
+  Pick<RenderersDependencies, 'random'> &
+  Partial<Pick<RenderersDependencies, 'metrics'>> & { readonly register: Registry };
 
 /** Operations of v3, and the annotations of their answers. */
 export type V3Families = { readonly operations: readonly V3Operation[]; readonly notes: AnswerAnnotations };
@@ -43,7 +45,7 @@ export function v3Families(
   { network, cachePart = 1 }: Pick<ServiceConfig, 'network'> & Partial<RenderersOptions>,
   live: V2Dependencies,
   pending: Pick<Pending, 'find'>,
-  { wanted, clock, register, metrics = createCacheMetrics(register), threads, random }: V3FamiliesDependencies,
+  { wanted, clock, register, metrics = createCacheMetrics(register), random }: V3FamiliesDependencies,
 ): V3Families {
   // Other networks have no established friendly form, so tools treat them like mainnet.
   const accounts = createAccountLabelCache({ testOnly: network === 'testnet' }, { clock, metrics });
@@ -52,7 +54,7 @@ export function v3Families(
   const tokenMetadata = createTokenMetadata({ accounts, tokens });
   const notes = createAnswerAnnotations({ accounts, ...addressBooks, ...tokenMetadata });
   const actionNetwork = { testOnly: network === 'testnet' };
-  const writers = createRenderers({ cachePart }, { register, metrics, threads, random });
+  const writers = createRenderers({ cachePart }, { metrics, random });
   const contents = createAccountContents({ accounts: live.accounts });
   const operations = [
     ...blockOperations(),

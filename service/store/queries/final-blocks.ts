@@ -1,5 +1,6 @@
 import { actions, type ActionRow, type JettonWalletRow } from '../classification-tables.ts';
 import type { AccountEditRow, LatestAccountStateRow, TraceRow } from '../tables.ts';
+import { ASIDE_MS_MIN } from '../interpretations.ts';
 import { anyKeyAt, columnsOf, keyAt, keysAt } from './conditions.ts';
 import type { StoreReader } from './reader.ts';
 import { foundColumns, type FoundTrace } from './traces.ts';
@@ -13,18 +14,21 @@ const RECENT_BLOCKS = 256;
 /** Blocks that an interpreter may leave open below a newer classified block. */
 const OPEN_BLOCKS = 48;
 
+/** SQL: no claim lasts so long. */
+const isAside = `coalesce(claimed_until > now() + ${ASIDE_MS_MIN} * interval '1 millisecond', false)`;
+
 /**
- * Newest masterchain block that is classified, with no recent block below it that is not. Undefined without such a block. Uses the primary key
- * of `interpretations`.
+ * Newest masterchain block that is classified, with no recent block below it that is to do and not put aside. Undefined without such a block.
+ * Uses the primary key of `interpretations`.
  */
 export async function findNewestClassified(store: StoreReader): Promise<number | undefined> {
   const [row] = await store.read<{ newest: number | null; open: number | null }>(
     `WITH recent AS MATERIALIZED (
-        SELECT mc_seqno, todo FROM interpretations
+        SELECT mc_seqno, todo, ${isAside} AS aside FROM interpretations
         WHERE mc_seqno > greatest(0, (SELECT max(mc_seqno) FROM interpretations) - ${RECENT_BLOCKS})),
       top AS (SELECT max(mc_seqno) AS newest FROM recent WHERE NOT todo)
       SELECT newest, (SELECT min(mc_seqno) FROM recent
-        WHERE todo AND mc_seqno < newest AND mc_seqno > newest - ${OPEN_BLOCKS}) AS open FROM top`,
+        WHERE todo AND NOT aside AND mc_seqno < newest AND mc_seqno > newest - ${OPEN_BLOCKS}) AS open FROM top`,
     [],
     { statement: 'newest_classified' },
   );
@@ -33,14 +37,32 @@ export async function findNewestClassified(store: StoreReader): Promise<number |
   return open === null ? newest : open - 1;
 }
 
-/** True if a masterchain block is indexed and classified. Uses the primary key of `interpretations`. */
-export async function isClassified(store: StoreReader, mcSeqno: number): Promise<boolean> {
-  const [row] = await store.read<{ todo: boolean }>(
-    `SELECT todo FROM interpretations WHERE mc_seqno = ${keyAt('$1', 'integer')}`,
+/** State of a masterchain block that is indexed. */
+export type BlockState = {
+  /** The interpreter has the block to do, for the first time or again. */
+  readonly todo: boolean;
+  /** Some version of the interpreter has classified it. */
+  readonly known: boolean;
+  /** The interpreter cannot classify it now, and tries again minutes later. */
+  readonly aside: boolean;
+};
+
+/** State of a masterchain block, and the newest indexed seqno. Uses the primary key of `interpretations`. */
+export async function findBlockState(
+  store: StoreReader,
+  mcSeqno: number,
+): Promise<{ readonly block: BlockState | undefined; readonly indexed: number | null }> {
+  const [row] = await store.read<BlockState & { found: number | null; indexed: number | null }>(
+    `SELECT i.mc_seqno AS found, i.todo, i.version > 0 AS known, last.indexed,
+       todo AND ${isAside} AS aside
+     FROM (SELECT max(mc_seqno) AS indexed FROM interpretations) AS last
+     LEFT JOIN interpretations i ON i.mc_seqno = ${keyAt('$1', 'integer')}`,
     [mcSeqno],
-    { statement: 'is_classified' },
+    { statement: 'block_state' },
   );
-  return row?.todo === false;
+  if (row === undefined) return { block: undefined, indexed: null };
+  const { found, indexed, todo, known, aside } = row;
+  return { block: found === null ? undefined : { todo, known, aside }, indexed };
 }
 
 /** Bounds in lt of the transactions of a masterchain block: partitions outside are not read. */

@@ -70,7 +70,7 @@ export async function changesOfBlock(
     const links = stored.flatMap((row) => opened.get(keyOf(row)) ?? []);
     const shown: StreamTransaction[] = [];
     for (const one of links) shown.push(await stream(one));
-    const isComplete = plan.isWhole && !isCut && links.length === plan.earlier + plan.fresh.length;
+    const isComplete = rows.isClassified && plan.isWhole && !isCut && links.length === plan.earlier + plan.fresh.length;
     changes.push(
       viewTraceChange({ plan, links, shown, isComplete, actions: actionsOf.get(id) ?? [], position: next() }, network),
     );

@@ -3,12 +3,12 @@ import type { ActionRow } from '#service/store/classification-tables.ts';
 import {
   countTransactionsUntil,
   findAllActionsOfTraces,
+  findBlockState,
   findEditsOfBlock,
   findTracesOpenFrom,
   findTransactionsBefore,
   findTransactionsOfBlock,
   findWalletsAfter,
-  isClassified,
   readTraces,
   type FoundEdit,
   type FoundWallet,
@@ -21,6 +21,8 @@ import { needsCount, planTraces, type OpenBounds, type PlannedTrace } from './tr
 /** Rows of the changes of one masterchain block, as of one moment. */
 export type BlockRows = {
   readonly mcSeqno: number;
+  /** False: no interpreter could read the block yet, so that actions and jetton wallets may be missing. */
+  readonly isClassified: boolean;
   /** Transactions of the block, by lt and account. */
   readonly transactions: readonly FoundTransaction[];
   readonly traces: readonly PlannedTrace[];
@@ -40,15 +42,16 @@ const EARLIER_AT_ONCE = 500;
 const EARLIER_BYTES_MAX = 32 * 1024 * 1024;
 
 /**
- * Reads a block, with one query for each kind of row.
- * @returns undefined for a block that is not classified
+ * Reads a block, with one query for each kind of row. A block that is to be classified again has its former rows until then.
+ * @returns undefined for a block that is not indexed
  */
 export async function readBlock(
   reader: StoreReader,
   mcSeqno: number,
   bounds: OpenBounds,
 ): Promise<BlockRows | undefined> {
-  if (!(await isClassified(reader, mcSeqno))) return undefined;
+  const { block } = await findBlockState(reader, mcSeqno);
+  if (block === undefined) return undefined;
   const transactions = await findTransactionsOfBlock(reader, mcSeqno);
   const begun = await readTraces(reader, distinctKeys(transactions.map(({ trace_id: id }) => id)));
   const due = await findTracesOpenFrom(reader, { root: mcSeqno - bounds.blocks - 1, open: mcSeqno });
@@ -64,7 +67,7 @@ export async function readBlock(
   );
   const edits = await findEditsOfBlock(reader, mcSeqno);
   const wallets = await findWalletsAfter(reader, lastOfAccounts(transactions));
-  return { mcSeqno, transactions, traces, earlier, cut, actions, edits, wallets };
+  return { mcSeqno, isClassified: block.known, transactions, traces, earlier, cut, actions, edits, wallets };
 }
 
 /** The last transaction of each account, in the order of the transactions. */

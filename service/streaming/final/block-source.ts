@@ -9,10 +9,10 @@ import { changesOfBlock, openBlock, statesOf, type OpenedBlock } from './block-c
 import { readBlock } from './block-rows.ts';
 import type { OpenBounds } from './trace-plan.ts';
 
-/** Changes of classified blocks, one list a block. */
+/** Changes of indexed blocks, one list a block. */
 export type BlockSource = {
   /**
-   * The changes of a block in their order; undefined for a block that is not classified. Callers at one time share the work.
+   * The changes of a block in their order; undefined for a block that is not indexed. Callers at one time share the work.
    * @throws StoreError
    */
   readonly read: (mcSeqno: number, signal: AbortSignal) => Promise<readonly Change[] | undefined>;
@@ -58,7 +58,7 @@ export function createBlockSource({ store, network, bounds, signal }: BlockSourc
       );
       if (found === undefined) return undefined;
       const changes = await changesOfBlock(found.block, { network, states: found.states }, signal);
-      cache.set(String(mcSeqno), changes, weightOf(found.block, changes.length));
+      if (found.block.rows.isClassified) cache.set(String(mcSeqno), changes, weightOf(found.block, changes.length));
       return changes;
     });
   }

@@ -1,14 +1,5 @@
-import type { Logger } from 'pino';
-
-import { createRetry, pause, type Trouble } from '#service/runtime/retry.ts';
-import {
-  findNewestClassified,
-  findOldestBefore,
-  findTouchedBlocks,
-  findTracesNamed,
-  isClassified,
-} from '#service/store/queries/final-blocks.ts';
-import { parseAddress } from '#service/decode/address.ts';
+import type { Trouble } from '#service/runtime/retry.ts';
+import { findOldestBefore, findTouchedBlocks, findTracesNamed } from '#service/store/queries/final-blocks.ts';
 import { accountKey } from '#service/store/account-key.ts';
 import type { Store } from '#service/store/store.ts';
 import { TRACE_STATE } from '#service/store/trace-plan.ts';
@@ -23,11 +14,12 @@ import {
   type TraceSnapshot,
 } from '../changes.ts';
 import { createBlockSource } from './block-source.ts';
+import { createFollower, type Follower, type FollowerDependencies } from './follower.ts';
 import { openBounds, type OpenBounds } from './trace-plan.ts';
 import { createLabels, type LabelsDependencies } from './labels.ts';
 
 export type FinalSourceOptions = {
-  /** Milliseconds between two looks for a new block; default 200. */
+  /** Milliseconds between two looks for a new block while no news of Postgres come; default 200. */
   readonly pollMs?: number;
   /** Seconds of the past from which a resume is possible; default 24 hours. */
   readonly windowS?: number;
@@ -35,20 +27,13 @@ export type FinalSourceOptions = {
   readonly bounds?: OpenBounds;
 };
 
-export type FinalSourceDependencies = Pick<LabelsDependencies, 'notes'> & {
-  readonly store: Pick<Store, 'read' | 'transaction'>;
-  readonly network: ActionNetwork;
-  /** Called with all changes of one block at a time, block by block. The next block waits until it resolves. */
-  readonly onChanges: (changes: readonly Change[]) => Promise<void>;
-  /** True while a connection is open: then no block is passed over. */
-  readonly isWanted: () => boolean;
-  readonly logger: Logger;
-  /** 0..1. */
-  readonly random: () => number;
-  readonly unixMs: () => number;
-  /** Milliseconds, ascending. */
-  readonly clock: () => number;
-};
+export type FinalSourceDependencies = Pick<LabelsDependencies, 'notes'> &
+  Omit<FollowerDependencies, 'reader' | 'blocks'> & {
+    readonly store: Pick<Store, 'read' | 'transaction'>;
+    readonly network: ActionNetwork;
+    /** Calls with the blocks of each classification from now on. Absent: the source looks by itself. */
+    readonly listen?: (onClassified: Follower['announce']) => { readonly close: () => Promise<void> };
+  };
 
 /** Final changes of the index, and the words about their accounts. */
 export type FinalSource = Required<FinalLog> & {
@@ -85,59 +70,22 @@ const OLDEST_MS = 10_000;
  */
 export function createFinalSource(
   { pollMs = POLL_MS, windowS = DAY_S, bounds = openBounds }: FinalSourceOptions,
-  { store, network, notes, onChanges, isWanted, logger, random, unixMs, clock }: FinalSourceDependencies,
+  { listen, ...dependencies }: FinalSourceDependencies,
 ): FinalSource {
+  const { store, network, notes, logger, clock } = dependencies;
   const closing = new AbortController();
   const { signal } = closing;
   const blocks = createBlockSource({ store, network, bounds, signal });
   const reader = { read: store.read.bind(store), signal };
-  const retry = createRetry<'follow'>({ logger, random, unixMs, onFailure: () => {}, isFinal: () => false });
-  let newest: number | null = null;
-  let seenMs: number | null = null;
   let oldest: { readonly seqno: number | null; readonly atMs: number } | undefined;
+  const follower = createFollower(pollMs, { ...dependencies, reader, blocks });
+  const { newest } = follower;
+  const news = listen?.(follower.announce);
 
-  const position = (): Position | null => (newest === null ? null : { mcSeqno: newest, index: WHOLE_BLOCK });
-
-  /** @returns true if the next block may be there already */
-  async function step(): Promise<boolean> {
-    if (newest === null || !isWanted()) {
-      const found = await findNewestClassified(reader);
-      seenMs = unixMs();
-      // A connection that opened during the read gets every block since.
-      if (newest === null || !isWanted()) {
-        newest = found === undefined ? newest : Math.max(newest ?? 0, found);
-        return false;
-      }
-    }
-    const next = newest + 1;
-    const isThere = await isClassified(reader, next);
-    seenMs = unixMs();
-    const changes = isThere ? await blocks.read(next, signal) : undefined;
-    if (changes === undefined) return false;
-    newest = next;
-    if (changes.length > 0) await give(changes);
-    return true;
-  }
-
-  async function give(changes: readonly Change[]): Promise<void> {
-    try {
-      await onChanges(changes);
-    } catch (error) {
-      signal.throwIfAborted();
-      logger.error({ err: error, mcSeqno: newest }, 'the changes of a block were not distributed');
-    }
-  }
-
-  async function follow(): Promise<void> {
-    for (;;) {
-      const isBehind = await retry.run('follow', 0, step, signal);
-      if (!isBehind) await pause(pollMs, signal);
-    }
-  }
-
-  const done = follow().catch((error: unknown) => {
-    if (!signal.aborted) logger.fatal({ err: error }, 'the changes of blocks are no longer followed');
-  });
+  const position = (): Position | null => {
+    const mcSeqno = newest();
+    return mcSeqno === null ? null : { mcSeqno, index: WHOLE_BLOCK };
+  };
 
   const changesOf = async (mcSeqno: number, caller: AbortSignal): Promise<readonly Change[]> =>
     (await blocks.read(mcSeqno, caller)) ?? [];
@@ -146,15 +94,16 @@ export function createFinalSource(
     newest: position,
     changesOf,
     async oldest() {
-      if (newest === null) return null;
+      const last = newest();
+      if (last === null) return null;
       if (oldest === undefined || clock() - oldest.atMs > OLDEST_MS) {
-        const seqno = (await findOldestBefore(reader, { newest, seconds: windowS })) ?? null;
+        const seqno = (await findOldestBefore(reader, { newest: last, seconds: windowS })) ?? null;
         oldest = { seqno, atMs: clock() };
       }
       return oldest.seqno;
     },
     async findTrace(hash, caller) {
-      const upTo = newest ?? 0;
+      const upTo = newest() ?? 0;
       const named = await findTracesNamed(reader, Buffer.from(hash, 'hex'));
       const ended = named.find(({ state, mc_seqno_end: end }) => state === TRACE_STATE.complete && end <= upTo);
       if (ended === undefined) return undefined;
@@ -177,15 +126,16 @@ export function createFinalSource(
       return { seqnos, until };
     },
     labels: createLabels({ notes, reader, clock, logger }),
-    status: () => ({ newestSeqno: newest, seenMs, troubles: retry.troubles() }),
+    status: () => ({ newestSeqno: newest(), seenMs: follower.seenMs(), troubles: follower.troubles() }),
     async close() {
       closing.abort(new Error('the final source is closed'));
-      await done;
+      await Promise.all([follower.done, news?.close()]);
     },
   };
 }
 
+/** A subscription may have 10,000 accounts, and the text of their keys is known to be right. */
 function keyOfAccount(account: AccountKey): Buffer {
-  const address = parseAddress(account);
-  return address === undefined ? Buffer.alloc(0) : accountKey(address);
+  const [workchain = '', hash = ''] = account.split(':');
+  return accountKey({ workchain: Number(workchain), id: Buffer.from(hash, 'hex') });
 }

@@ -1,6 +1,6 @@
 import { createTimeSlice, type TimeSlice } from '#service/runtime/time-slice.ts';
 import type { AccountKey, Change, Invalidation, JettonChange, Labels, StateChange, TraceSnapshot } from '../changes.ts';
-import { deliverInvalidation, deliverTrace, wantsLevel, type RenderableTrace } from './delivery.ts';
+import { deliverInvalidation, deliverTrace, wantsLevel } from './delivery.ts';
 import { readLabels, type LabelTexts, type LabelWish } from './label-texts.ts';
 import { positionOf, steps } from './positions.ts';
 import { createTraceRendering, namedBy, renderJetton, renderState, type RenderedEvent, type Viewer } from './render.ts';
@@ -18,10 +18,15 @@ export type Watchers = {
   readonly shown: SubscriptionsIndex<Subscriber>;
 };
 
+/** Labels of a change that were read before its turn. */
+export type EarlyLabels = { readonly wish: LabelWish; readonly texts: LabelTexts };
+
 /** Makes events of changes. The caller gives one change at a time, and no subscription begins during it. */
 export type Distribution = {
+  /** Reads the labels that the connections of a change want now. The read may take long, so it is no part of the change's turn. */
+  readonly readEarly: (change: Change) => Promise<EarlyLabels | undefined>;
   /** Gives a new change to all connections that match. */
-  readonly distribute: (change: Change) => Promise<void>;
+  readonly distribute: (change: Change, early: EarlyLabels | undefined) => Promise<void>;
   /** Gives a change of the past to one connection. */
   readonly replay: (change: Change, to: Subscriber, signal: AbortSignal) => Promise<void>;
   /** Gives a connection the present state of a trace that it subscribed to. */
@@ -50,25 +55,46 @@ export function createDistribution({ watchers, labels, signal, onFault }: Distri
     }
   }
 
-  async function prepare(
-    snapshot: TraceSnapshot,
-    accounts: RenderableTrace['accounts'],
+  async function readLabelsOf(
+    change: TraceSnapshot | JettonChange,
     wish: LabelWish,
     slice: TimeSlice,
     ends: AbortSignal,
-  ): Promise<RenderableTrace> {
+  ): Promise<LabelTexts> {
     const isLabelled = wish.includeAddressBook || wish.includeMetadata;
-    const named = isLabelled ? await namedBy(snapshot, slice) : [];
-    const rendering = createTraceRendering(snapshot, await readLabels(labels, named, wish, ends));
-    return { snapshot, accounts, rendering };
+    const named = !isLabelled ? [] : change.kind === 'trace' ? await namedBy(change, slice) : change.named;
+    return readLabels(labels, named, wish, ends);
   }
 
-  async function distributeTrace(snapshot: TraceSnapshot): Promise<void> {
+  /** A connection that began after the early read may want more. */
+  async function labelsOf(
+    change: TraceSnapshot | JettonChange,
+    to: Iterable<Subscriber>,
+    slice: TimeSlice,
+    early: EarlyLabels | undefined,
+  ): Promise<LabelTexts> {
+    const wish = labelWishOf(to);
+    return early !== undefined && covers(early.wish, wish) ? early.texts : readLabelsOf(change, wish, slice, signal);
+  }
+
+  async function readEarly(change: Change): Promise<EarlyLabels | undefined> {
+    if (change.kind === 'state' || change.kind === 'invalidation') return undefined;
+    const slice = createTimeSlice(signal);
+    const matches =
+      change.kind === 'trace'
+        ? (await matchTrace(watchers, change, accountsOf(change).accounts, slice)).keys()
+        : await matchAccounts(watchers, change, slice);
+    const wish = labelWishOf(matches);
+    return { wish, texts: await readLabelsOf(change, wish, slice, signal) };
+  }
+
+  async function distributeTrace(snapshot: TraceSnapshot, early: EarlyLabels | undefined): Promise<void> {
     const slice = createTimeSlice(signal);
     const accounts = accountsOf(snapshot);
     const matches = await matchTrace(watchers, snapshot, accounts.accounts, slice);
     if (matches.size === 0) return;
-    const one = await prepare(snapshot, accounts, labelWishOf(matches.keys()), slice, signal);
+    const rendering = createTraceRendering(snapshot, await labelsOf(snapshot, matches.keys(), slice, early));
+    const one = { snapshot, accounts, rendering };
     for (const [to, ordinals] of matches) {
       const rest = slice.pause();
       if (rest !== undefined) await rest;
@@ -76,31 +102,20 @@ export function createDistribution({ watchers, labels, signal, onFault }: Distri
     }
   }
 
-  async function distributeOfAccount(change: StateChange | JettonChange): Promise<void> {
+  async function distributeOfAccount(
+    change: StateChange | JettonChange,
+    early: EarlyLabels | undefined,
+  ): Promise<void> {
     const slice = createTimeSlice(signal);
-    const found = new Set<Subscriber>();
-    for (const account of accountsOfChange(change)) {
-      for (const to of watchers.accounts.of(account)) if (isInterested(to, change)) found.add(to);
-    }
+    const found = await matchAccounts(watchers, change, slice);
     if (found.size === 0) return;
-    const render = await prepareOfAccount(change, labelWishOf(found), signal);
+    const render =
+      change.kind === 'state' ? renderOf(change) : renderOnce(change, await labelsOf(change, found, slice, early));
     for (const to of found) {
       const rest = slice.pause();
       if (rest !== undefined) await rest;
       attempt(to, () => deliverOfAccount(to, change, render));
     }
-  }
-
-  async function prepareOfAccount(
-    change: StateChange | JettonChange,
-    wish: LabelWish,
-    ends: AbortSignal,
-  ): Promise<Render> {
-    if (change.kind === 'state') {
-      const event = renderState(change);
-      return () => event;
-    }
-    return renderOnce(change, await readLabels(labels, change.named, wish, ends));
   }
 
   async function withdraw({ key, reason }: Invalidation): Promise<void> {
@@ -124,15 +139,17 @@ export function createDistribution({ watchers, labels, signal, onFault }: Distri
     const ordinals = accounts.accounts.flatMap((account, at) => (viewer.wish.accounts.has(account) ? at : []));
     const isNamed = snapshot.hashes.some((hash) => viewer.wish.traces.has(hash));
     if (ordinals.length === 0 && !isNamed && to.memory.get(snapshot.key) === undefined) return;
-    const one = await prepare(snapshot, accounts, viewer.wish, createTimeSlice(ends), ends);
+    const texts = await readLabelsOf(snapshot, viewer.wish, createTimeSlice(ends), ends);
+    const one = { snapshot, accounts, rendering: createTraceRendering(snapshot, texts) };
     if (!ends.aborted) deliverTrace(to, one, { ordinals, isCurrent });
   }
 
   return {
-    async distribute(change) {
-      if (change.kind === 'trace') await distributeTrace(change);
+    readEarly,
+    async distribute(change, early) {
+      if (change.kind === 'trace') await distributeTrace(change, early);
       else if (change.kind === 'invalidation') await withdraw(change);
-      else await distributeOfAccount(change);
+      else await distributeOfAccount(change, early);
     },
     async replay(change, to, ends) {
       if (change.kind === 'invalidation') return;
@@ -144,7 +161,10 @@ export function createDistribution({ watchers, labels, signal, onFault }: Distri
       }
       if (!wish.types.has(typeOf(change)) || !accountsOfChange(change).some((account) => wish.accounts.has(account)))
         return;
-      const render = await prepareOfAccount(change, wish, ends);
+      const render =
+        change.kind === 'state'
+          ? renderOf(change)
+          : renderOnce(change, await readLabelsOf(change, wish, createTimeSlice(ends), ends));
       if (!ends.aborted) deliverOfAccount(to, change, render);
     },
     showCurrent: (snapshot, to, ends) => giveTrace(snapshot, to, true, ends),
@@ -171,11 +191,32 @@ async function matchTrace(
       if (isInterested(to, snapshot)) ordinalsOf(to).push(at);
     }
   }
-  for (const hash of new Set([snapshot.key, ...snapshot.hashes])) {
-    for (const to of traces.of(hash)) if (isInterested(to, snapshot)) ordinalsOf(to);
+  const named = [...new Set([snapshot.key, ...snapshot.hashes])].map((hash) => traces.of(hash));
+  for (const watching of [...named, shown.of(snapshot.key)]) {
+    for (const to of watching) {
+      const rest = slice.pause();
+      if (rest !== undefined) await rest;
+      if (isInterested(to, snapshot)) ordinalsOf(to);
+    }
   }
-  for (const to of shown.of(snapshot.key)) if (isInterested(to, snapshot)) ordinalsOf(to);
   return matches;
+}
+
+/** Finds connections in portions, as for a trace. */
+async function matchAccounts(
+  { accounts }: Watchers,
+  change: StateChange | JettonChange,
+  slice: TimeSlice,
+): Promise<ReadonlySet<Subscriber>> {
+  const found = new Set<Subscriber>();
+  for (const account of accountsOfChange(change)) {
+    for (const to of accounts.of(account)) {
+      const rest = slice.pause();
+      if (rest !== undefined) await rest;
+      if (isInterested(to, change)) found.add(to);
+    }
+  }
+  return found;
 }
 
 /** Reports whether a connection takes such changes at all. A connection that reads past events again gets final changes later. */
@@ -207,7 +248,17 @@ function labelWishOf(connections: Iterable<Subscriber>): LabelWish {
   return { includeAddressBook, includeMetadata };
 }
 
+/** Reports whether the labels of one wish have all of another. */
+function covers(one: LabelWish, other: LabelWish): boolean {
+  return (one.includeAddressBook || !other.includeAddressBook) && (one.includeMetadata || !other.includeMetadata);
+}
+
 type Render = (wish: LabelWish) => RenderedEvent;
+
+function renderOf(change: StateChange): Render {
+  const event = renderState(change);
+  return () => event;
+}
 
 /** The text of each of the four choices of labels, once. */
 function renderOnce(change: JettonChange, labels: LabelTexts): Render {

@@ -3,8 +3,7 @@ import type { Utf8Buffer } from '#service/contract/utf8-buffer.ts';
 import { parseBoc, type BagReader } from '#service/decode/boc.ts';
 import { readTransaction } from '#service/decode/tlb/transaction.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
-import { findStates } from '#service/store/queries/transactions.ts';
-import type { RenderRow } from './render-job.ts';
+import { findStates, type FoundTransaction } from '#service/store/queries/transactions.ts';
 import { viewBytes } from '../request/scalars.ts';
 import type { RenderedTransaction } from '../views/trace-tree.ts';
 import type { PartialTransactionJson } from './transaction-json.ts';
@@ -19,6 +18,12 @@ import {
 
 /** Settled: all rendered data is final. */
 export type NewlyRendered = RenderedTransaction & { readonly isSettled: boolean };
+
+/** Columns that a transaction is rendered from. */
+type RenderRow = Pick<
+  FoundTransaction,
+  'hash' | 'trace_id' | 'boc' | 'workchain' | 'shard' | 'seqno' | 'mc_seqno' | 'global_version'
+>;
 
 /** A rendered transaction without its account's states, and the data to complete it. */
 export type BegunTransaction = Pick<RenderedTransaction, 'hash' | 'traceId'> &

@@ -1,9 +1,7 @@
-import type { Registry } from 'prom-client';
-
 import { createJsonCache, type JsonCacheDependencies } from './json-cache.ts';
 import { createTraceCache } from './trace-cache.ts';
 import { createMessageRenderer, type CachedEnds, type MessageRenderer } from './message-renderer.ts';
-import { createWritingMetrics, type CacheMetrics } from '../metrics.ts';
+import type { CacheMetrics } from '../metrics.ts';
 import type { StoredTrace } from './trace-codec.ts';
 import { storedTransactions } from './stored-transactions.ts';
 import { createTraceRenderer, type TraceRenderer } from './trace-renderer.ts';
@@ -37,8 +35,7 @@ const traceBytesMax = 16 * MIB;
 /** Some 20,000 traces that are stored in Postgres, which stores traces that end while it follows the head. */
 const packedTraceBytesMax = 128 * MIB;
 
-export type RenderersDependencies = Pick<TransactionRendererDependencies, 'threads'> & {
-  readonly register: Registry;
+export type RenderersDependencies = {
   readonly metrics: CacheMetrics;
   /** From 0 to below 1. */
   readonly random: () => number;
@@ -51,7 +48,7 @@ export type RenderersOptions = {
 
 export function createRenderers(
   { cachePart }: RenderersOptions,
-  { register, metrics, threads, random }: RenderersDependencies,
+  { metrics, random }: RenderersDependencies,
 ): Renderers {
   const room = (bytes: number) => ({ bytesMax: Math.ceil(bytes * cachePart) });
   const counting: JsonCacheDependencies = {
@@ -63,14 +60,11 @@ export function createRenderers(
   const messages = createJsonCache<CachedEnds>(room(messageBytesMax), counting);
   const traces = createJsonCache<StoredTrace>(room(traceBytesMax), uncounted);
   const packedTraces = createJsonCache<StoredTrace>(room(packedTraceBytesMax), uncounted);
-  const { written } = createWritingMetrics(register);
   metrics.holds('transactions', transactions.bytes);
   metrics.holds('messages', messages.bytes);
   metrics.holds('traces', () => traces.bytes() + packedTraces.bytes());
   const rendering: TransactionRendererDependencies = {
     texts: transactions,
-    threads,
-    written,
     counted: (outcome, count) => metrics.counted('transactions', outcome, count),
   };
   return {

@@ -7,7 +7,6 @@ import type { Store } from '#service/store/store.ts';
 import type { TraceRow } from '#service/store/tables.ts';
 import { putWrittenTraces, type WrittenTraceRow } from '#service/store/written-traces.ts';
 import { V3Error } from '../request/errors.ts';
-import type { RenderScheduler } from './render-scheduler.ts';
 import { isCacheable, type FoundTraces } from './trace-cache.ts';
 import { encodeTrace, TRACE_FORMAT_VERSION, type NewTrace } from './trace-codec.ts';
 import { createTraceRenderer } from './trace-renderer.ts';
@@ -23,7 +22,7 @@ export type TraceMaterializer = {
   readonly store: (rows: readonly TraceRow[], signal: AbortSignal) => Promise<number>;
 };
 
-export type TraceMaterializerDependencies = Pick<RenderScheduler, 'threads'> & {
+export type TraceMaterializerDependencies = {
   readonly store: Pick<Store, 'transaction'>;
 };
 
@@ -35,12 +34,12 @@ const noTexts = { get: () => undefined, keep: () => {}, bytes: () => 0 };
 
 const noTraces: FoundTraces = { known: new Map(), read: () => Promise.resolve(new Map()) };
 
-export function createTraceMaterializer({ store, threads }: TraceMaterializerDependencies): TraceMaterializer {
+export function createTraceMaterializer({ store }: TraceMaterializerDependencies): TraceMaterializer {
   // A replica may not have the newest blocks.
   const reader = {
     read: (sql, values, mode) => store.transaction(({ query }) => query(sql, values, mode), { durable: false }),
   } satisfies StoreReader;
-  const transactions = createTransactionRenderer({ texts: noTexts, threads });
+  const transactions = createTransactionRenderer({ texts: noTexts });
 
   /** Traces that cannot be rendered are omitted: a request for them returns the reason. */
   async function write(rows: readonly TraceRow[], signal: AbortSignal): Promise<readonly WrittenTraceRow[]> {

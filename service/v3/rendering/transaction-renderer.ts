@@ -1,9 +1,10 @@
 import type { RenderedTransaction } from '../views/trace-tree.ts';
 import { RawJson } from '#service/contract/json-stream.ts';
 import { createTimeSlice, mapInSlices } from '#service/runtime/time-slice.ts';
-import { createUtf8Buffer } from '#service/contract/utf8-buffer.ts';
+import { createUtf8Buffer, type Utf8Buffer } from '#service/contract/utf8-buffer.ts';
 import { formatRawAddress } from '#service/decode/address.ts';
 import { createBagReader, type BagReader } from '#service/decode/boc.ts';
+import { createCellStore } from '#service/decode/cell-store.ts';
 import { addressText } from '#service/decode/messages/addresses.ts';
 import { readTransactionOutline } from '#service/decode/tlb/transaction.ts';
 import { hashKey } from '#service/store/hash-key.ts';
@@ -15,11 +16,17 @@ import {
 } from '#service/store/queries/transactions.ts';
 import { V3Error } from '../request/errors.ts';
 import type { CacheOutcome } from '../metrics.ts';
-import { scheduleRendering, type RenderScheduler } from './render-scheduler.ts';
 import type { CachedJson, JsonCache } from './json-cache.ts';
 import type { StoredTransactions } from './stored-transactions.ts';
 import { viewBytes } from '../request/scalars.ts';
-import { assembleTransaction, indexedMarks, readStates, type NewlyRendered } from './assemble-transaction.ts';
+import {
+  assembleTransaction,
+  indexedMarks,
+  openTransaction,
+  readStates,
+  type NewlyRendered,
+} from './assemble-transaction.ts';
+import { renderPartial, type PartialTransactionJson } from './transaction-json.ts';
 import { withStateBefore } from '../views/state-before.ts';
 import type { TransactionTail } from '../views/transaction-views.ts';
 
@@ -47,7 +54,7 @@ export type CachedNames = Omit<RenderedTransaction, 'json'> & { readonly account
 /** Messages in an answer, some 45 MB of JSON: a page of 100 transactions with the most messages. */
 const MESSAGES_MAX = 30_000;
 
-export type TransactionRendererDependencies = Pick<RenderScheduler, 'threads' | 'written'> & {
+export type TransactionRendererDependencies = {
   readonly texts: JsonCache<CachedNames>;
   /** Absent, transactions that are not cached are rendered. */
   readonly stored?: StoredTransactions | undefined;
@@ -59,7 +66,6 @@ export function createTransactionRenderer({
   texts,
   stored,
   counted,
-  ...writing
 }: TransactionRendererDependencies): TransactionRenderer {
   return {
     open: async (rows, reader, messagesBeside = 0) =>
@@ -139,10 +145,7 @@ export function createTransactionRenderer({
     const fresh = opened.filter((one) => 'row' in one);
     const hashes = fresh.flatMap(({ tail: { stateUpdate } }) => [stateUpdate.oldHash, stateUpdate.newHash]);
     const slab = createUtf8Buffer();
-    const [states, heads] = await Promise.all([
-      readStates(reader, hashes),
-      scheduleRendering(fresh, { slab, signal: reader.signal, ...writing }),
-    ]);
+    const [states, heads] = await Promise.all([readStates(reader, hashes), renderHeads(fresh, slab, reader.signal)]);
     const next = heads.values();
     return mapInSlices(
       opened,
@@ -164,6 +167,22 @@ export function createTransactionRenderer({
   function keep({ key, accounts }: Fresh, { json, ...tree }: RenderedTransaction): void {
     texts.keep(key, { parts: json.parts, names: { ...tree, accounts } });
   }
+}
+
+/** Renders one by one: each bag reuses the memory of the previous bag. */
+async function renderHeads(
+  transactions: readonly Fresh[],
+  slab: Utf8Buffer,
+  signal: AbortSignal | undefined,
+): Promise<readonly PartialTransactionJson[]> {
+  const context = { timeSlice: createTimeSlice(signal), store: createCellStore(), slab };
+  const readBag = createBagReader();
+  const heads: PartialTransactionJson[] = [];
+  for (const { row } of transactions) {
+    heads.push(await renderPartial(openTransaction(row, readBag), context));
+    await context.timeSlice.pause();
+  }
+  return heads;
 }
 
 /** Data of a transaction that is needed before any rendering. */

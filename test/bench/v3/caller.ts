@@ -11,7 +11,6 @@ import { actionOperations } from '#service/v3/operations/actions.ts';
 import { balanceChangeOperations } from '#service/v3/operations/balance-changes.ts';
 import { blockOperations } from '#service/v3/operations/blocks.ts';
 import { dnsOperations } from '#service/v3/operations/dns-records.ts';
-import type { RenderPool } from '#service/v3/rendering/render-pool.ts';
 import { jettonOperations } from '#service/v3/operations/jettons.ts';
 import { createAccountLabelCache } from '#service/v3/annotations/account-label-cache.ts';
 import { createTokenInfoCache } from '#service/v3/annotations/token-info-cache.ts';
@@ -34,7 +33,7 @@ export type Caller = (operation: string, query: string) => Promise<PacedText>;
 const clock = (): number => performance.now();
 
 /** The operations that the index alone answers. @param templates bags of transactions that stand for all */
-export function createCaller(given: Store, templates: readonly Buffer[], threads?: RenderPool): Caller {
+export function createCaller(given: Store, templates: readonly Buffer[]): Caller {
   const store = findingMessages(given, templates);
   const register = new Registry();
   const metrics = createCacheMetrics(register);
@@ -42,7 +41,7 @@ export function createCaller(given: Store, templates: readonly Buffer[], threads
   const addressBooks = createAddressBooks({ accounts });
   const tokenMetadata = createTokenMetadata({ accounts, tokens: createTokenInfoCache({ clock, metrics }) });
   const notes = createAnswerAnnotations({ accounts, ...addressBooks, ...tokenMetadata });
-  const writers = createRenderers({ cachePart: 1 }, { register, metrics, threads, random: Math.random });
+  const writers = createRenderers({ cachePart: 1 }, { metrics, random: Math.random });
   const { operations } = createV3(
     [
       ...blockOperations(),

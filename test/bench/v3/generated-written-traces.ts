@@ -3,7 +3,6 @@ import type { Store } from '#service/store/store.ts';
 import { traces, type TraceRow } from '#service/store/tables.ts';
 import { columnsOf } from '#service/store/queries/conditions.ts';
 import { createTraceMaterializer } from '#service/v3/rendering/trace-materializer.ts';
-import type { RenderPool } from '#service/v3/rendering/render-pool.ts';
 
 /** Traces that are told of at once. */
 const CHUNK = 10_000;
@@ -12,13 +11,9 @@ const CHUNK = 10_000;
 const LINES = 2;
 
 /** Stores all traces, newest first, as the service does with those that end while it follows its network. */
-export async function generateWrittenTraces(
-  store: Store,
-  threads: RenderPool | undefined,
-  tell: (text: string) => void,
-): Promise<void> {
+export async function generateWrittenTraces(store: Store, tell: (text: string) => void): Promise<void> {
   await migrate(store);
-  const storing = createTraceMaterializer({ store, threads });
+  const storing = createTraceMaterializer({ store });
   const { signal } = new AbortController();
   let below: bigint | null = null;
   let stored = 0;

@@ -1,11 +1,13 @@
-import { Address, beginCell, Cell, loadMessage, storeMessage } from '@ton/core';
+import { Address, beginCell, Cell, external, loadMessage, SendMode, storeMessage } from '@ton/core';
+import { keyPairFromSeed } from '@ton/crypto';
+import { WalletContractV4, WalletContractV5R1 } from '@ton/ton';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { parseBoc } from '#service/decode/boc.ts';
 import { readTransaction } from '#service/decode/tlb/transaction.ts';
 import { readExternalMessage, type ExternalMessage } from '#service/live/send/external-message.ts';
 import type { PendingTrace } from '#service/pending/pending.ts';
-import { KEPT_MS } from '#service/pending/watch-list.ts';
+import { EXPIRY_MS, KEPT_MS, SKEW_SECONDS } from '#service/pending/watch-list.ts';
 import { testWallet, transfer } from '#test/support/wallet.ts';
 import { classified, pathOf, startPendingNetwork, whole, type PendingNetwork } from './pending-under-test.ts';
 
@@ -148,6 +150,59 @@ describe('a message that was sent', () => {
     expect(await reasons(pending)).toEqual({ expired: 1 });
   });
 
+  it('expires when the index passes the first head after a minute without it', async () => {
+    const { faucet, clock, index } = setting;
+    const pending = setting.open();
+    const { hash, normalizedHash } = await setting.send(pending, faucet.send(0, [transfer(receiver, VALUE)]));
+    const { seqno } = setting.pool.head()!.block;
+    index.seqno = seqno;
+    clock.unixMs += EXPIRY_MS - 1;
+    await pending.refresh();
+    expect(await pending.find({ hashes: [hash] })).toHaveLength(1);
+    // The index is behind: a block that it lacks may have the message.
+    index.seqno = seqno - 1;
+    clock.unixMs += 1;
+    await pending.refresh();
+    expect(await reasons(pending)).toEqual({});
+    index.taken.set(normalizedHash.toString('hex'), whole);
+    index.seqno = seqno;
+    await pending.refresh();
+    expect(await reasons(pending)).toEqual({});
+    index.taken.clear();
+    await pending.refresh();
+    expect(await pending.find({ hashes: [hash] })).toEqual([]);
+    expect(await reasons(pending)).toEqual({ expired: 1 });
+  });
+
+  it.each(['v4', 'v5'] as const)(
+    'to a wallet %s expires when the index has passed the time until which it is valid',
+    async (version) => {
+      const { faucet, index, network } = setting;
+      const wallet = timedWallet(version);
+      network.send(faucet.send(0, [transfer(wallet.address, VALUE)], { deploy: true }));
+      await setting.step();
+      await setting.step();
+      const validUntil = network.utime() + 20;
+      const pending = setting.open();
+      const message = readExternalMessage(wallet.send(validUntil));
+      pending.note(message, {});
+      await pending.refresh();
+      expect(await pending.find({ hashes: [message.hash] })).toHaveLength(1);
+      network.setNextUtime(validUntil + SKEW_SECONDS);
+      await setting.step();
+      index.seqno = network.head().id.seqno;
+      await pending.refresh();
+      expect(await reasons(pending)).toEqual({});
+      network.setNextUtime(validUntil + SKEW_SECONDS + 1);
+      await setting.step();
+      await pending.refresh();
+      expect(await reasons(pending)).toEqual({});
+      index.seqno = network.head().id.seqno;
+      await pending.refresh();
+      expect(await reasons(pending)).toEqual({ expired: 1 });
+    },
+  );
+
   it('is watched once, however often it is sent', async () => {
     const { faucet } = setting;
     const pending = setting.open();
@@ -244,6 +299,26 @@ describe('a message that was sent', () => {
     expect(await pending.find({ hashes: [hash] })).toHaveLength(1);
   });
 });
+
+/** A wallet whose messages deploy it, and are valid for a time. */
+function timedWallet(version: 'v4' | 'v5') {
+  const { publicKey, secretKey } = keyPairFromSeed(Buffer.alloc(32, 5));
+  const sendMode = SendMode.PAY_GAS_SEPARATELY + SendMode.IGNORE_ERRORS;
+  const v4 = WalletContractV4.create({ workchain: 0, publicKey });
+  const v5 = WalletContractV5R1.create({ workchain: 0, publicKey });
+  const { address, init } = version === 'v4' ? v4 : v5;
+  return {
+    address,
+    send(timeout: number): Buffer {
+      const wish = { seqno: 0, secretKey, timeout, sendMode, messages: [transfer(receiver, 2n)] };
+      const body = version === 'v4' ? v4.createTransfer(wish) : v5.createTransfer(wish);
+      return beginCell()
+        .store(storeMessage(external({ to: address, init, body })))
+        .endCell()
+        .toBoc();
+    },
+  };
+}
 
 /** A message as another sender would spell it. */
 function spelt(message: Buffer, importFee: bigint): ExternalMessage {

@@ -3,16 +3,19 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { startTvm } from './recorded-world.ts';
 import { callOf, ENDLESS } from './small-world.ts';
 
+/** Gas of 100 ms. A kernel counts a thread's time in steps of 1 to 10 ms, so a run shorter than a step may count as none. */
+const GAS = 500_000;
+
 const { tvm } = startTvm();
 afterAll(() => tvm.close());
 
 describe('runs that share a budget of thread time', () => {
   it('take the time that they use', async () => {
     const budget = { leftMs: 60_000 };
-    await tvm.runGetMethod(callOf(ENDLESS, { budget, gasLimit: 10_000 }));
+    await tvm.runGetMethod(callOf(ENDLESS, { budget, gasLimit: GAS }));
     const afterOne = budget.leftMs;
     expect(afterOne).toBeLessThan(60_000);
-    await tvm.runGetMethod(callOf(ENDLESS, { budget, gasLimit: 10_000 }));
+    await tvm.runGetMethod(callOf(ENDLESS, { budget, gasLimit: GAS }));
     expect(budget.leftMs).toBeLessThan(afterOne);
   });
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   countTransactionsUntil,
   findAllActionsOfTraces,
+  findBlockState,
   findEditsOfBlock,
   findNewestClassified,
   findOldestBefore,
@@ -12,7 +13,6 @@ import {
   findTransactionsBefore,
   findTransactionsOfBlock,
   findWalletsAfter,
-  isClassified,
   readTraces,
 } from '#service/store/queries/final-blocks.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
@@ -47,7 +47,7 @@ const trace = { trace_id: hash, start_lt: 7n };
 describe('no query of the changes of a block reads a table whole', () => {
   it.each<readonly [string, (store: StoreReader) => Promise<unknown>, RegExp]>([
     ['for the newest block', (store) => findNewestClassified(store), /interpretations_pkey/],
-    ['for the state of a block', (store) => isClassified(store, 7), /interpretations_pkey/],
+    ['for the state of a block', (store) => findBlockState(store, 7), /interpretations_pkey/],
     ['for its transactions', (store) => findTransactionsOfBlock(store, 7), /transactions_\d+_(mc_seqno|lt)/],
     ['for their traces', (store) => readTraces(store, [hash]), /traces_pkey/],
     ['for old open traces', (store) => findTracesOpenFrom(store, { root: 7, open: 40 }), /traces_pkey/],

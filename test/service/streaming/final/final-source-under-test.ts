@@ -3,7 +3,12 @@ import { Registry } from 'prom-client';
 
 import type { Store } from '#service/store/store.ts';
 import type { Change } from '#service/streaming/changes.ts';
-import { createFinalSource, type FinalSource, type FinalSourceOptions } from '#service/streaming/final/final-source.ts';
+import {
+  createFinalSource,
+  type FinalSource,
+  type FinalSourceDependencies,
+  type FinalSourceOptions,
+} from '#service/streaming/final/final-source.ts';
 import { createAccountLabelCache } from '#service/v3/annotations/account-label-cache.ts';
 import { createAddressBooks } from '#service/v3/annotations/address-book.ts';
 import { createAnswerAnnotations } from '#service/v3/annotations/answer-annotations.ts';
@@ -12,6 +17,7 @@ import { createTokenInfoCache } from '#service/v3/annotations/token-info-cache.t
 import { createCacheMetrics } from '#service/v3/metrics.ts';
 
 export type FinalSourceUnderTest = {
+  readonly register: Registry;
   readonly source: FinalSource;
   /** Changes of each block that was given, in order. */
   readonly given: readonly (readonly Change[])[];
@@ -29,6 +35,7 @@ const nothing = (): void => {};
 export function startFinalSource(
   store: Pick<Store, 'read' | 'transaction'>,
   options: FinalSourceOptions = { pollMs: 5 },
+  listen?: FinalSourceDependencies['listen'],
 ): FinalSourceUnderTest {
   const register = new Registry();
   const metrics = createCacheMetrics(register);
@@ -45,8 +52,10 @@ export function startFinalSource(
   let open = nothing;
   const source = createFinalSource(options, {
     store,
+    register,
     notes,
     network: { testOnly: false },
+    ...(listen && { listen }),
     onChanges: async (changes) => {
       given.push(changes);
       await gate;
@@ -58,6 +67,7 @@ export function startFinalSource(
     clock,
   });
   return {
+    register,
     source,
     given,
     want: (wanted) => void (isWanted = wanted),

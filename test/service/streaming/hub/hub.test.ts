@@ -94,6 +94,23 @@ describe('a hub', () => {
     expect(summary(second)).toEqual(['jettons_change finalized']);
   });
 
+  it('lets subscriptions begin while the labels of a change are read', async () => {
+    const book = Promise.withResolvers<object>();
+    const { open, block } = createHubUnderTest({
+      labels: { addressBook: () => book.promise, metadata: async () => ({}) },
+    });
+    const [first, second] = [open(), open()];
+    await first.subscribe({ accounts: new Set([a]), includeAddressBook: true });
+    const order: string[] = [];
+    const published = block(final({ transactions: [transaction('t1', a)] })).then(() => order.push('published'));
+    await second.subscribe({ accounts: new Set([b]) });
+    order.push('subscribed');
+    book.resolve({ [a]: { domain: 'a.ton' } });
+    await published;
+    expect(order).toEqual(['subscribed', 'published']);
+    expect(first.events[0]).toMatchObject({ address_book: { [a]: { domain: 'a.ton' } } });
+  });
+
   it('gives labels of delivered content to those who ask for them, and empty ones when they cannot be read', async () => {
     const read: string[][] = [];
     const labels = {

@@ -2,7 +2,7 @@ import { Address } from '@ton/core';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { KEPT_MS } from '#service/pending/watch-list.ts';
+import { EXPIRY_MS } from '#service/pending/watch-list.ts';
 import type { Change, TraceSnapshot } from '#service/streaming/changes.ts';
 import { createPendingSnapshots } from '#service/streaming/pending/pending-snapshots.ts';
 import { createPendingSource } from '#service/streaming/pending/pending-source.ts';
@@ -73,7 +73,8 @@ describe('the pending source', () => {
   it('makes nothing of a trace that no connection watches, and withdraws an expired one', async () => {
     const { pending, published, source } = open(() => false);
     const sent = await setting.send(pending, setting.faucet.send(0, [transfer(receiver, 1_000_000_000n)]));
-    setting.clock.unixMs += KEPT_MS;
+    setting.clock.unixMs += EXPIRY_MS;
+    setting.index.seqno = setting.network.head().id.seqno;
     await pending.refresh();
     const invalidation = { kind: 'invalidation', key: sent.normalizedHash.toString('hex'), reason: 'expired' };
     await vi.waitFor(() => expect(published).toEqual([invalidation]));

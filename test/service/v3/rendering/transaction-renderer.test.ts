@@ -176,4 +176,26 @@ describe('transactions that are asked for again', () => {
     await expect(writer.open(counted, reader)).rejects.toBe('over');
     expect(opened).toBe(3);
   });
+
+  it.each([
+    ['that sent messages', (sent: number) => sent > 0],
+    ['that sent none', (sent: number) => sent === 0],
+  ])('are rendered no further once their reader is aborted: transactions %s', async (_case, isChosen) => {
+    const { trees } = await answer(createWriter().writer, rows);
+    const chosen = rows.filter((_row, at) => isChosen(trees[at]!.out_msgs.length));
+    const ended = new AbortController();
+    let rendered = -Infinity;
+    const counted = chosen.map((row) => ({
+      ...row,
+      get boc() {
+        if (++rendered === 3) ended.abort('over');
+        return row.boc;
+      },
+    }));
+    const reader = { ...readerOf(states), signal: ended.signal };
+    const opened = await createWriter().writer.open(counted, reader);
+    rendered = 0;
+    await expect(opened.write(reader)).rejects.toBe('over');
+    expect(rendered).toBe(3);
+  });
 });

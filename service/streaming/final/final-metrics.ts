@@ -1,0 +1,50 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+/** Metrics of final changes. */
+export type FinalMetrics = {
+  /** A block's events are with their connections, or the block was passed. @param seconds since it was classified */
+  readonly given: (seconds: number) => void;
+  /** A block was streamed without its classification. */
+  readonly unclassified: () => void;
+};
+
+export type FinalLag = {
+  /** Indexed masterchain blocks that connections were not given. */
+  readonly blocks: number;
+  /** Time since the oldest of them was seen. */
+  readonly seconds: number;
+};
+
+export function createFinalMetrics(register: Registry, lag: () => FinalLag): FinalMetrics {
+  const registers = [register];
+  const written = new Histogram({
+    name: 'ton_streaming_final_lag_seconds',
+    help: 'Time from the classification of a block to the last of its events, written or in the queue of its connection',
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30],
+    registers,
+  });
+  const unclassified = new Counter({
+    name: 'ton_streaming_unclassified_blocks_total',
+    help: 'Blocks that were streamed without actions and jettons, because the interpreter cannot read them',
+    registers,
+  });
+  const blocks = 'Indexed masterchain blocks that streams have not sent';
+  register.registerMetric(gauge('ton_streaming_final_behind_blocks', blocks, () => lag().blocks));
+  const seconds = 'Time since the oldest indexed block that streams have not sent was seen; 0 without one';
+  register.registerMetric(gauge('ton_streaming_final_behind_seconds', seconds, () => lag().seconds));
+  return {
+    given: (time) => written.observe(time),
+    unclassified: () => unclassified.inc(),
+  };
+}
+
+function gauge(name: string, help: string, read: () => number): Gauge {
+  return new Gauge({
+    name,
+    help,
+    registers: [],
+    collect() {
+      this.set(read());
+    },
+  });
+}
