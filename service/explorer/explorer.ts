@@ -73,10 +73,7 @@ export function createExplorerAssets(files: ExplorerFiles = openExplorerFiles())
   /** Paths of the modules that the entry needs, in the order of discovery. */
   const modules = async (): Promise<readonly string[]> => {
     const found = new Set([entry]);
-    for (const path of found) {
-      const code = (await file(path))?.body.toString() ?? '';
-      importedPaths(path, code).forEach((imported) => found.add(imported));
-    }
+    for (const path of found) importedPaths(path, await files.code(path)).forEach((imported) => found.add(imported));
     return [...found];
   };
 

@@ -8,6 +8,8 @@ export type ExplorerFiles = {
   /** Every path that exists. No other path is read. */
   list(): Promise<readonly string[]>;
   read(path: string): Promise<Buffer>;
+  /** The code of a module before the slow work on it: for its imports. */
+  code(path: string): Promise<string>;
 };
 
 /** Media types by extension. A file with another extension is not served. */
@@ -30,20 +32,23 @@ export function sourceFiles(): ExplorerFiles {
   const vendored = new Map(
     vendoredFiles.map(({ name, beside }) => [`vendor/${name}`, new URL(name, import.meta.resolve(beside))]),
   );
+  const bytesOf = (path: string): Promise<Buffer> =>
+    readFile(vendored.get(path) ?? new URL(path.slice('app/'.length), app));
+  const code = async (path: string): Promise<string> => withVendorUrls((await bytesOf(path)).toString());
   return {
     list: async () => [...(await listServed(app)).map((path) => `app/${path}`), ...vendored.keys()],
+    code,
     async read(path) {
-      const bytes = await readFile(vendored.get(path) ?? new URL(path.slice('app/'.length), app));
-      if (mediaTypes[extname(path)] !== mediaTypes['.js']) return bytes;
-      const text = bytes.toString();
-      return Buffer.from(withVendorUrls(path.endsWith('.ts') ? await withoutTypes(text) : text));
+      if (mediaTypes[extname(path)] !== mediaTypes['.js']) return await bytesOf(path);
+      return Buffer.from(path.endsWith('.ts') ? await withoutTypes(await code(path)) : await code(path));
     },
   };
 }
 
 /** Files that need no further work. */
 export function builtFiles(folder: URL): ExplorerFiles {
-  return { list: () => listServed(folder), read: (path) => readFile(new URL(path, folder)) };
+  const read = (path: string): Promise<Buffer> => readFile(new URL(path, folder));
+  return { list: () => listServed(folder), read, code: async (path) => (await read(path)).toString() };
 }
 
 /** Blanks replace types, so lines and columns stay. The bundle has no stripper: its files have no types. */

@@ -24,7 +24,7 @@ export function renderShell(modules: readonly string[]): string {
 ${[...sheets, `<link rel="icon" type="image/svg+xml" href="/explorer/${icon}">`, ...preloads].join('\n')}
 </head>
 <body>
-<div id="app"></div>
+<div id="app"><p role="status">Loading</p></div>
 <noscript><p>The explorer needs JavaScript. The same data is in the answers of the <a href="/api/v2">v2</a> and <a href="/api/v3">v3</a> APIs.</p></noscript>
 <script type="module" src="/explorer/${entry}"></script>
 </body>

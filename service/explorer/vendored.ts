@@ -36,12 +36,14 @@ export function withVendorUrls(code: string): string {
   });
 }
 
-/** An import of a neighbour or of a vendored file, in a served module. */
-const staticImport = /\bfrom\s*["']((?:\.{1,2}|\/explorer\/vendor)\/[\w./-]+)["']/g;
+/** A static import of a neighbour or of a vendored file. An import of types alone loads nothing. */
+const staticImport =
+  /^(?:import|export)(?!\s+type\b)[^;'"]*\bfrom\s*["']((?:\.{1,2}|\/explorer\/vendor)\/[\w./-]+)["']/gm;
 
 /**
- * Paths that a served module imports, below `/explorer/`.
+ * Paths that a module imports, below `/explorer/`.
  * @param path of the module: `app/main.ts`
+ * @param code with URLs of vendored files, with or without its types
  */
 export function importedPaths(path: string, code: string): string[] {
   const base = new URL(path, 'http://explorer/explorer/');

@@ -126,8 +126,13 @@ describe('a module of the explorer', () => {
 
   it('the paths of its imports are resolved from its folder', () => {
     const code =
-      "import a from '../words.ts';\nexport { b } from './b.ts';\nimport c from '/explorer/vendor/htm.mjs';\nread('from', data.has('to'));";
-    expect(importedPaths('app/parts/x.ts', code)).toEqual(['app/words.ts', 'app/parts/b.ts', 'vendor/htm.mjs']);
+      "import a from '../words.ts';\nexport { b } from './b.ts';\nimport c from '/explorer/vendor/htm.mjs';\nread('from', data.has('to'));\nimport type { D } from './d.ts';\nimport {\n  e,\n  type F,\n} from './e.ts';";
+    expect(importedPaths('app/parts/x.ts', code)).toEqual([
+      'app/words.ts',
+      'app/parts/b.ts',
+      'vendor/htm.mjs',
+      'app/parts/e.ts',
+    ]);
   });
 });
 
@@ -164,6 +169,7 @@ describe('a file of the explorer', () => {
     let reads = 0;
     const flaky = createExplorerAssets({
       list: async () => ['app/main.ts'],
+      code: async () => '',
       read: async () => {
         if (++reads === 1) throw new Error('EMFILE');
         return Buffer.from('1');
