@@ -57,6 +57,7 @@ export const words = {
     copied: 'Copied',
     more: 'More',
     none: 'None',
+    new: 'new',
     noAddress: 'none',
     json: 'Raw JSON',
     older: 'Load older',
@@ -169,7 +170,7 @@ export const words = {
       result: 'Result',
     },
     size: (cells: string, bits: string): string => `${cells} cells, ${bits} bits`,
-    cellSize: (refs: number, bits: number): string => `${bits} bits, ${refs} references`,
+    cellSize: (refs: number, bits: number): string => `${bits} bits, references: ${refs}`,
     bounce: (type: string): string =>
       type === 'ok' ? 'the message went back' : type === 'nofunds' ? 'no TON for the way back' : 'no TON at all',
     feesTitle: 'Fees',

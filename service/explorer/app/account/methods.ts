@@ -7,6 +7,7 @@ import { exitCodeMeaning } from '../exit-codes.ts';
 import { html } from '../html.ts';
 import { Facts } from '../parts/facts.ts';
 import { Loaded } from '../parts/loaded.ts';
+import { WithBook } from '../parts/with-book.ts';
 import { useLoad } from '../use-load.ts';
 import { words } from '../words.ts';
 import { getMethods } from './method-names.ts';
@@ -167,6 +168,7 @@ function Result({ raw, call }: { readonly raw: string; readonly call: Call }) {
       draw=${({ exit_code: exitCode, gas_used: gas, stack }: Run) => {
         const { name, meaning } = exitCodeMeaning(exitCode);
         const isGood = exitCode === 0 || exitCode === 1;
+        const values = stack.map((entry) => valueOf(entry));
         return html`<${Facts}
             rows=${[
               [
@@ -177,7 +179,7 @@ function Result({ raw, call }: { readonly raw: string; readonly call: Call }) {
               [words.transaction.fields.gasUsed, formatCount(gas)],
             ]}
           />
-          <${StackValues} values=${stack.map((entry) => valueOf(entry))} />`;
+          <${WithBook} value=${values}><${StackValues} values=${values} /><//>`;
       }}
     />
   </div>`;

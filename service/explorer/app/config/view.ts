@@ -26,7 +26,7 @@ function Group({ rows, title }: { readonly rows: readonly Named[]; readonly titl
   return html`<${Facts} rows=${scalars.map(([name, value]) => [nameOf(name), drawScalar(value)])} /> ${inner.map(
       ([name, value]) =>
         html`<div class="inner" key=${name}>
-          <h4>${nameOf(name)}</h4>
+          <h3>${nameOf(name)}</h3>
           <${ConfigView} value=${value} title="${title}: ${nameOf(name)}" />
         </div>`,
     )}`;
@@ -41,13 +41,17 @@ function List({ items, title }: { readonly items: readonly ConfigValue[]; readon
     </ul>`;
   }
   const [start, rest] = [items.slice(0, ROWS_SHOWN), items.slice(ROWS_SHOWN)];
-  return html`<div class="scroll"><${Table} items=${start} title=${title} /></div>
+  return html`<div class="scroll" tabindex="0" role="region" aria-label=${title}>
+      <${Table} items=${start} title=${title} />
+    </div>
     ${
       rest.length === 0
         ? null
         : html`<details>
             <summary>${words.config.rest(rest.length)}</summary>
-            <div class="scroll"><${Table} items=${rest} title=${title} /></div>
+            <div class="scroll" tabindex="0" role="region" aria-label=${title}>
+              <${Table} items=${rest} title=${title} />
+            </div>
           </details>`
     }`;
 }

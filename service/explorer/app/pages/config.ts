@@ -7,6 +7,7 @@ import { ConfigView } from '../config/view.ts';
 import { useApplication } from '../context.ts';
 import { html } from '../html.ts';
 import { Loaded } from '../parts/loaded.ts';
+import { WithBook } from '../parts/with-book.ts';
 import { useLoad } from '../use-load.ts';
 import { words } from '../words.ts';
 
@@ -24,10 +25,12 @@ export function ConfigPage() {
     <${Loaded}
       load=${load}
       draw=${(parameters: readonly ConfigParameter[]) =>
-        html`<nav class="contents" aria-label=${words.config.contents}>
+        html`<${WithBook} value=${parameters}>
+          <nav class="contents" aria-label=${words.config.contents}>
             ${parameters.map(({ id }) => html`<a key=${id} href="#parameter-${id}">${id}</a>`)}
           </nav>
-          ${parameters.map((parameter) => html`<${Parameter} key=${parameter.id} parameter=${parameter} />`)}`}
+          ${parameters.map((parameter) => html`<${Parameter} key=${parameter.id} parameter=${parameter} />`)}
+        <//>`}
     />`;
 }
 

@@ -10,6 +10,7 @@ import { Hash } from '../parts/hash.ts';
 import { Json } from '../parts/json.ts';
 import { Loaded } from '../parts/loaded.ts';
 import { Time } from '../parts/time.ts';
+import { WithBook } from '../parts/with-book.ts';
 import { TransactionOutcome } from '../parts/transaction-row.ts';
 import { paths, type Route } from '../paths.ts';
 import { feesOf } from '../transaction/fees.ts';
@@ -51,11 +52,21 @@ function Whole({ answer }: { readonly answer: Answer }) {
     <h2>${names.state.title}</h2>
     <${States} transaction=${transaction} />
     <h2>${names.messagesTitle}</h2>
-    ${taken === null ? html`<p class="faint">${names.noMessage}</p>` : html`<${MessageView} message=${taken} title=${names.inMessage} />`}
-    ${sent.map(
-      (message, at) =>
-        html`<${MessageView} key=${message.hash} message=${message} title=${names.outMessage(at + 1, sent.length)} />`,
-    )}
+    <${WithBook} value=${[taken, sent]}>
+      ${
+        taken === null
+          ? html`<p class="faint">${names.noMessage}</p>`
+          : html`<${MessageView} message=${taken} title=${names.inMessage} />`
+      }
+      ${sent.map(
+        (message, at) =>
+          html`<${MessageView}
+            key=${message.hash}
+            message=${message}
+            title=${names.outMessage(at + 1, sent.length)}
+          />`,
+      )}
+    <//>
     <${Json} value=${transaction} />
   <//>`;
 }

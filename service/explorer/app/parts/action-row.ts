@@ -40,7 +40,7 @@ export function ActionRow({ action, isNew = false }: { readonly action: Action; 
   const { title, sentence } = wordsOfAction(action);
   const trace = action.trace_id ?? action.trace_external_hash ?? undefined;
   return html`<tr class=${isNew ? 'new' : ''}>
-    <td class="time"><${Time} at=${action.start_utime} /></td>
+    <td class="time"><${Time} at=${action.start_utime} />${isNew ? html` <small>${words.parts.new}</small>` : null}</td>
     <td>${trace === undefined ? title : html`<a href=${paths.trace(trace)}>${title}</a>`}</td>
     <td>
       ${

@@ -61,7 +61,7 @@ export function TransactionRow({
 }) {
   const { hash, now, account, in_msg: taken, out_msgs: sent, total_fees: fees } = transaction;
   return html`<tr class=${isNew ? 'new' : ''}>
-    <td class="time"><${Time} at=${now} /></td>
+    <td class="time"><${Time} at=${now} />${isNew ? html` <small>${words.parts.new}</small>` : null}</td>
     <td><${Hash} hash=${hash} href=${paths.transaction(hash)} /></td>
     ${withAccount ? html`<td><${Address} address=${account} /></td>` : null}
     <td>${messageName(transaction)}</td>
