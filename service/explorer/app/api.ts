@@ -121,10 +121,10 @@ function refusal({ status, headers }: Response, body: string): ApiError {
     // The text itself is shown.
   }
   const { error } = fields;
-  return new ApiError(status, typeof error === 'string' ? error : body.slice(0, 200), retryAfterMs(headers), fields);
+  return new ApiError(status, typeof error === 'string' ? error : body.slice(0, 200), pauseOf(headers), fields);
 }
 
-function retryAfterMs(headers: Headers): number | undefined {
+function pauseOf(headers: Headers): number | undefined {
   const seconds = Number(headers.get('retry-after') ?? Number.NaN);
   return Number.isFinite(seconds) ? seconds * 1000 : undefined;
 }

@@ -39,10 +39,11 @@ export function formatTime(unixSeconds: number): { readonly local: string; reado
     .toISOString()
     .replace('T', ' ')
     .replace(/\.\d+Z$/, ' UTC');
-  const two = (value: number): string => value.toString().padStart(2, '0');
   const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
   return { local: `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`, utc };
 }
+
+const two = (value: number): string => value.toString().padStart(2, '0');
 
 /** Time since a moment in the largest unit that has at least one: `12 s`, `3 min`, `5 h`, `2 d`. */
 export function formatAge(unixSeconds: number, nowMs: number): string {
@@ -61,6 +62,9 @@ export function hashToHex(text: string): string | undefined {
   return Array.from(binary, (byte) => byte.charCodeAt(0).toString(16).padStart(2, '0')).join('');
 }
 
+// oxlint-disable-next-line no-control-regex
+const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
 /** Characters of one text: a contract's author may write more than a page can show. */
 const TEXT_MAX = 2000;
 
@@ -70,9 +74,5 @@ const TEXT_MAX = 2000;
  */
 export function safeText(text: string, max = TEXT_MAX): string {
   const cut = text.length > max ? `${text.slice(0, max)}…` : text;
-  // oxlint-disable-next-line no-control-regex
-  return cut.replaceAll(
-    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
-    '\ufffd',
-  );
+  return cut.replaceAll(hidden, '\ufffd');
 }

@@ -42,13 +42,15 @@ export function frameOf({ x, y, scale }: View, { width, height }: Size): Frame {
 /** Moves the view as little as needed to show a part. */
 export function showing(view: View, size: Size, part: Frame): View {
   const frame = frameOf(view, size);
-  const shift = (start: number, length: number, from: number, span: number): number => {
-    if (start - MARGIN < from) return start - MARGIN;
-    return start + length + MARGIN > from + span ? start + length + MARGIN - span : from;
-  };
   return {
     ...view,
     x: shift(part.x, part.width, frame.x, frame.width),
     y: shift(part.y, part.height, frame.y, frame.height),
   };
+}
+
+/** Start of a span that shows a part of the same axis, as near to the old start as can be. */
+function shift(start: number, length: number, from: number, span: number): number {
+  if (start - MARGIN < from) return start - MARGIN;
+  return start + length + MARGIN > from + span ? start + length + MARGIN - span : from;
 }

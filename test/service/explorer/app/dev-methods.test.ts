@@ -18,6 +18,8 @@ function methodNamed(name: string): DevMethod {
   return found;
 }
 
+const fields = (given: Record<string, string>) => new Map(Object.entries(given));
+
 describe('the forms of the private network', () => {
   it('are made of every method of the document', () => {
     expect(methods.map(({ name }) => name)).toEqual(Object.keys(methodRows));
@@ -33,7 +35,6 @@ describe('the forms of the private network', () => {
   });
 
   it('send fields by their types, and leave empty fields out', () => {
-    const fields = (given: Record<string, string>) => new Map(Object.entries(given));
     expect(parametersOf(methodNamed('dev_mine'), fields({ blocks: ' 3 ' }))).toEqual({ blocks: 3 });
     expect(parametersOf(methodNamed('dev_mine'), fields({ blocks: '' }))).toEqual({});
     expect(parametersOf(methodNamed('dev_mine'), fields({ blocks: 'three' }))).toEqual({ blocks: 'three' });

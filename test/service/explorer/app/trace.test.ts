@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { box, layoutOf, partsWithin } from '#service/explorer/app/trace/layout.ts';
@@ -48,11 +48,12 @@ describe('the tree of a trace', () => {
   });
 });
 
+const emptyNode = (id: string) => ({ id, account: null, state: 'done', isPending: false, children: [] as TraceTree[] });
+
 describe('the layout of a trace', () => {
   /** A tree of up to 60 nodes: each node after the first hangs below an earlier node. */
   const trees = fc.array(fc.nat(), { maxLength: 60 }).map((parents) => {
-    const node = (id: string) => ({ id, account: null, state: 'done', isPending: false, children: [] as TraceTree[] });
-    const nodes = [node('root'), ...parents.map((_parent, index) => node(`t${index}`))] as (TraceTree & {
+    const nodes = [emptyNode('root'), ...parents.map((_parent, index) => emptyNode(`t${index}`))] as (TraceTree & {
       children: TraceTree[];
     })[];
     for (const [index, parent] of parents.entries()) nodes[parent % (index + 1)]?.children.push(nodes[index + 1]!);
@@ -121,15 +122,15 @@ describe('the view of a picture', () => {
   });
 });
 
-describe('the flow of value in a trace', () => {
-  const state = (balance: string) => ({
-    hash: '',
-    balance,
-    account_status: 'active',
-    data_hash: null,
-    code_hash: null,
-  });
+const state = (balance: string) => ({
+  hash: '',
+  balance,
+  account_status: 'active',
+  data_hash: null,
+  code_hash: null,
+});
 
+describe('the flow of value in a trace', () => {
   it('is the difference of balances', () => {
     const one = transactionOf({
       hash: 'a',
