@@ -73,7 +73,7 @@ describe.each([
         Number(port),
         `GET /explorer/${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`,
       );
-      expect(parseRaw(answer).status, path).toBe(404);
+      expect(parseRaw(answer).status).toBe(404);
     }
   });
 

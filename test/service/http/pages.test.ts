@@ -1,3 +1,5 @@
+import { runInNewContext } from 'node:vm';
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { foldScript } from '#service/http/pages.ts';
@@ -62,16 +64,19 @@ describe('the page of all documents', () => {
   });
 });
 
+/** Methods of each path of a document. */
+const methodsOf = (document: unknown): string[][] =>
+  Object.values((document as { paths: object }).paths).map((path) => Object.keys(path as object));
+
 describe('the reader of a document', () => {
   type Answer = { ok: boolean; url: string; text: string; data: string };
   /** Runs the script as the page does. */
-  const fold = (answer: Answer): Answer => {
-    const run = new Function('location', 'answer', `${foldScript}; return foldDocument(answer);`) as (
-      location: { href: string },
-      answer: Answer,
-    ) => Answer;
-    return run({ href: 'http://host/api/v2' }, answer);
-  };
+  const fold = (answer: Answer): Answer =>
+    runInNewContext(`${foldScript}; foldDocument(answer)`, {
+      URL,
+      location: { href: 'http://host/api/v2' },
+      answer,
+    }) as Answer;
 
   it('shows GET and POST of one operation as one entry', () => {
     const paths = {
@@ -103,10 +108,8 @@ describe('the reader of a document', () => {
   it('folds every operation of v2 that has both methods, and loses none', async () => {
     const { text, body } = await request(`${listener.url}/api/v2/openapi.json`);
     const folded = JSON.parse(fold({ ok: true, url: '/api/v2/openapi.json', text, data: text }).text) as typeof body;
-    const methods = (document: unknown): string[][] =>
-      Object.values((document as { paths: object }).paths).map((path) => Object.keys(path as object));
-    expect(methods(body).some((names) => names.length === 2)).toBe(true);
-    expect(methods(folded).map((names) => names.length)).toEqual(methods(body).map(() => 1));
+    expect(methodsOf(body).some((names) => names.length === 2)).toBe(true);
+    expect(methodsOf(folded).map((names) => names.length)).toEqual(methodsOf(body).map(() => 1));
   });
 });
 
