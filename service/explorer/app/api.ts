@@ -69,12 +69,12 @@ export function createApi(origin: string, key: () => string): Api {
   return {
     v3: async <T>(operation: string, query: Query = {}, signal?: AbortSignal) =>
       (await call(`/api/v3/${operation}${queryText(query)}`, {}, signal)) as T,
-    v3Page: async <T>(operation: string, query: Query = {}, signal?: AbortSignal) => {
+    v3Page: async (operation: string, query: Query = {}, signal?: AbortSignal) => {
       let next: string | undefined;
       const answer = await call(`/api/v3/${operation}${queryText(query)}`, {}, signal, (headers) => {
         next = headers.get('x-next-cursor') ?? undefined;
       });
-      return { answer: answer as T, next };
+      return { answer: answer as never, next };
     },
     v2: async <T>(operation: string, query: Query = {}, signal?: AbortSignal) => {
       const answer = await call(`/api/v2/${operation}${queryText(query)}`, {}, signal);

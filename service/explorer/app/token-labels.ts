@@ -33,7 +33,7 @@ export function itemName(metadata: Metadata, address: string): string | undefine
 function decimalsOf({ extra }: TokenInfo): number | undefined {
   const said = extra?.['decimals'];
   if (said === undefined || said === null || said === '') return DECIMALS_DEFAULT;
-  const text = String(said);
+  const text = typeof said === 'number' || typeof said === 'string' ? String(said) : '';
   return /^\d{1,3}$/.test(text) && Number(text) <= DECIMALS_MAX ? Number(text) : undefined;
 }
 

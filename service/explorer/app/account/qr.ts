@@ -1,3 +1,5 @@
+// The types of the package know the default export alone.
+// oxlint-disable-next-line import/no-named-as-default
 import qrcode from 'qrcode-generator';
 
 import { html } from '../html.ts';

@@ -66,7 +66,7 @@ export function valueOf({ type, value }: StackEntry, depth = 0): StackValue {
     return { kind: 'list', type, items: items.map((item) => valueOf(item, depth + 1)) };
   }
   if ((type === 'cell' || type === 'slice') && typeof value === 'string') return cellOf(type, value);
-  return { kind: 'other', text: `${type} ${String(value ?? '')}` };
+  return { kind: 'other', text: `${type} ${JSON.stringify(value ?? null)}` };
 }
 
 function numberOf(text: string): StackValue {

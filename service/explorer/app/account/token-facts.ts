@@ -42,7 +42,7 @@ function OneToken({ info, account }: { readonly info: TokenInfo; readonly accoun
         [names.link, text(info.extra?.['uri'], DESCRIPTION_MAX)],
       ]}
     />
-    ${type in loads ? html`<${Terms} type=${type as keyof typeof loads} account=${account} />` : null}
+    ${Object.hasOwn(loads, type) ? html`<${Terms} type=${type} account=${account} />` : null}
   </section>`;
 }
 

@@ -5,7 +5,7 @@ import { html } from '../html.ts';
 import type { Labels, Transaction } from '../objects.ts';
 import { Address } from '../parts/address.ts';
 import { Ton } from '../parts/amount.ts';
-import { Facts } from '../parts/facts.ts';
+import { Facts, type Fact } from '../parts/facts.ts';
 import { Hash } from '../parts/hash.ts';
 import { Json } from '../parts/json.ts';
 import { Loaded } from '../parts/loaded.ts';
@@ -114,16 +114,19 @@ function Overview({
 function FeesList({ transaction }: { readonly transaction: Transaction }) {
   const fees = feesOf(transaction);
   const names = words.transaction.fee;
-  const row = (name: string, value: bigint, isShown = true) =>
-    [name, isShown ? html`<${Ton} value=${value} />` : undefined] as const;
   return html`<${Facts}
     rows=${[
-      row(names.total, fees.total),
-      row(names.storage, fees.storage, fees.storage !== 0n),
-      row(names.gas, fees.gas, fees.gas !== 0n),
-      row(names.action, fees.action, fees.action !== 0n),
-      row(names.other, fees.other, fees.other !== 0n),
-      row(names.forwarded, fees.forwarded, fees.forwarded !== 0n),
+      feeOf(names.total, fees.total),
+      feeOf(names.storage, fees.storage, fees.storage !== 0n),
+      feeOf(names.gas, fees.gas, fees.gas !== 0n),
+      feeOf(names.action, fees.action, fees.action !== 0n),
+      feeOf(names.other, fees.other, fees.other !== 0n),
+      feeOf(names.forwarded, fees.forwarded, fees.forwarded !== 0n),
     ]}
   />`;
 }
+
+const feeOf = (name: string, value: bigint, isShown = true): Fact => [
+  name,
+  isShown ? html`<${Ton} value=${value} />` : undefined,
+];

@@ -19,7 +19,7 @@ export function Decoded({ value }: { readonly value: unknown }) {
 function drawValue(value: unknown, room: { left: number }, depth: number): VNode {
   if (value === null || value === undefined) return html`<span class="faint">–</span>`;
   if (typeof value === 'string') return drawText(value);
-  if (typeof value !== 'object') return html`<span>${String(value)}</span>`;
+  if (typeof value !== 'object') return html`<span>${JSON.stringify(value)}</span>`;
   const entries = Object.entries(value);
   if (entries.length === 0) return html`<span class="faint">${words.parts.none}</span>`;
   if (depth >= DEPTH_MAX) return html`<span>…</span>`;

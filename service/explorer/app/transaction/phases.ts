@@ -106,7 +106,7 @@ function actionFacts(phase: NonNullable<TransactionDescription['action']>): read
 }
 
 function bounceFacts(phase: Phase): readonly Fact[] {
-  const type = String(phase['type'] ?? '');
+  const type = typeof phase['type'] === 'string' ? phase['type'] : '';
   return [
     [names.result, words.transaction.bounce(type)],
     [names.forwardFees, ton(phase['fwd_fees'])],

@@ -8,6 +8,8 @@ import { entryOf, valueOf } from '#service/explorer/app/account/stack.ts';
 import { methodIdOf } from '#service/tvm/method-id.ts';
 import interfaces from '#service/v3/views/account-interfaces.json' with { type: 'json' };
 
+const boc = (cell: Cell): string => cell.toBoc().toString('base64');
+
 const address = new Address(-1, Buffer.alloc(32, 0xab));
 
 describe('forms of an address', () => {
@@ -65,8 +67,6 @@ describe('arguments of a get-method', () => {
 });
 
 describe('results of a get-method', () => {
-  const boc = (cell: Cell): string => cell.toBoc().toString('base64');
-
   it('are numbers with every digit', () => {
     expect(valueOf({ type: 'num', value: `-0x${'f'.repeat(64)}` })).toEqual({
       kind: 'number',

@@ -17,7 +17,8 @@ describe('sentences of actions', () => {
   it('name only details that the type has', () => {
     const wrong = [...actionTypes].flatMap(([type, { details }]) => {
       const fields: Readonly<Record<string, string>> = { ...details };
-      return namesInSentence(actionSentences[type]![1])
+      const [, sentence = ''] = actionSentences[type] ?? [];
+      return namesInSentence(sentence)
         .filter((path) => {
           const [name = '', inner] = path.split('.');
           const shape = fields[name]?.match(/^\w+/)?.[0] ?? '';

@@ -51,17 +51,18 @@ describe('cells in the browser', () => {
 
   it('are refused when the bag is cut, or points back', () => {
     const bag = base64(beginCell().storeUint(1, 8).storeRef(Cell.EMPTY).endCell());
-    for (let length = 0; length < bag.length - 8; length += 4) expect(() => parseBoc(bag.slice(0, length))).toThrow();
+    for (let length = 0; length < bag.length - 8; length += 4)
+      expect(() => parseBoc(bag.slice(0, length))).toThrow(/ends too early|root|no bag|none/);
     const bytes = Buffer.from(bag, 'base64');
     // The reference of the root is its last byte: it may not be the root.
     const looped = Buffer.from(bytes);
     looped[looped.indexOf(1, 14) === -1 ? 14 : looped.lastIndexOf(1)] = 0;
-    expect(() => readerOf(parseBoc(looped.toString('base64'))).ref()).toThrow();
+    expect(() => readerOf(parseBoc(looped.toString('base64'))).ref()).toThrow(/later cell/);
   });
 
   it('are not read beyond their end', () => {
     const reader = readerOf(parseBoc(base64(beginCell().storeUint(1, 8).endCell())));
-    expect(() => reader.uint(9)).toThrow();
-    expect(() => reader.ref()).toThrow();
+    expect(() => reader.uint(9)).toThrow('too few bits');
+    expect(() => reader.ref()).toThrow('too few references');
   });
 });
