@@ -20,6 +20,8 @@ export type Page = {
   emulateMedia(options: { colorScheme?: 'light' | 'dark'; reducedMotion?: 'reduce' }): Promise<void>;
   route(pattern: string, handle: (route: Route) => Promise<void>): Promise<void>;
   unroute(pattern: string): Promise<void>;
+  /** Time of the page: stands still at the given moment. */
+  readonly clock: { setFixedTime(time: Date): Promise<void> };
   readonly keyboard: { press(key: string): Promise<void>; type(text: string): Promise<void> };
   on(event: 'console', listener: (entry: { type(): string; text(): string }) => void): void;
   on(event: 'pageerror', listener: (error: Error) => void): void;
@@ -48,7 +50,7 @@ export type Context = {
 };
 
 export type Browser = {
-  newContext(options?: { readonly viewport?: { width: number; height: number } }): Promise<Context>;
+  newContext(options?: { readonly timezoneId?: string; readonly locale?: string }): Promise<Context>;
   newPage(): Promise<Page>;
   close(): Promise<void>;
 };

@@ -1,0 +1,122 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import pixelmatch from 'pixelmatch';
+import { PNG } from 'pngjs';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+
+import type { Block, Trace } from '#service/explorer/app/objects.ts';
+import { paths } from '#service/explorer/app/paths.ts';
+import { findBrowser, type Browser, type Page } from '#test/support/browser.ts';
+import { startService, type ServiceProcess } from '#test/support/service-process.ts';
+import { skipLoudly } from '#test/support/skips.ts';
+
+/** Pictures of each page as a person approved them. `TONPLANE_DRAW=1` writes them again. */
+const folder = join(import.meta.dirname, '../vectors/explorer');
+
+const isDrawing = process.env['TONPLANE_DRAW'] === '1';
+
+/** Part of the pixels that may differ: another release of the browser draws letters a little differently. */
+const DIFFERENCE_MAX = 0.02;
+
+const widths = [390, 1280, 1920] as const;
+const themes = ['light', 'dark'] as const;
+
+const found = await findBrowser();
+const why = 'missing' in found ? found.missing : '';
+
+describe.skipIf(skipLoudly('missing' in found, { what: 'pictures of the explorer', why }))(
+  'the explorer on the recorded network looks as approved',
+  () => {
+    let service: ServiceProcess;
+    let browser: Browser;
+    let page: Page;
+    let pages: Readonly<Record<string, string>>;
+
+    beforeAll(async () => {
+      service = await startService(['--recorded', '--pace', '0', '--index']);
+      browser = await ('launch' in found ? found.launch() : Promise.reject(new Error(why)));
+      const context = await browser.newContext({ timezoneId: 'UTC', locale: 'en' });
+      page = await context.newPage();
+      const trace = await largestTrace();
+      const [hash = ''] = trace.transactions_order ?? [];
+      const { account } = trace.transactions![hash]!;
+      const { blocks } = await v3<{ blocks: Block[] }>('blocks?workchain=-1&limit=1&sort=desc');
+      const { workchain, shard, seqno, gen_utime: time } = blocks[0]!;
+      await page.clock.setFixedTime(new Date((Number(time) + 60) * 1000));
+      pages = {
+        home: paths.home,
+        search: paths.search('nothing.of.this.name'),
+        account: paths.account(account),
+        trace: paths.trace(trace.trace_id),
+        transaction: paths.transaction(hash),
+        block: paths.block(workchain, shard, seqno),
+        config: paths.config,
+        emulate: paths.emulate,
+      };
+    }, 240_000);
+    afterAll(async () => {
+      await browser?.close();
+      await service?.stop('SIGKILL');
+    });
+
+    async function v3<T>(path: string): Promise<T> {
+      const response = await fetch(`${service.url}/api/v3/${path}`);
+      if (!response.ok) throw new Error(`${path}: HTTP ${response.status}`);
+      return (await response.json()) as T;
+    }
+
+    /** The trace with the most transactions, when the whole recording is interpreted. */
+    async function largestTrace(): Promise<Trace> {
+      let known = '';
+      return await vi.waitFor(
+        async () => {
+          const { traces } = await v3<{ traces: Trace[] }>('traces?limit=100&sort=desc&include_actions=true');
+          const now = JSON.stringify(traces.map(({ actions = [] }) => actions.length));
+          const isSettled = now === known && traces.length > 0;
+          known = now;
+          if (!isSettled) throw new Error('the recording is not interpreted yet');
+          return traces.reduce((most, one) => (sizeOf(one) > sizeOf(most) ? one : most));
+        },
+        { timeout: 120_000, interval: 3000 },
+      );
+    }
+
+    it.each(themes.flatMap((theme) => widths.map((width) => [theme, width] as const)))(
+      'in the %s theme at %i pixels',
+      async (theme, width) => {
+        await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+        await page.setViewportSize({ width, height: 900 });
+        const differences: Record<string, number> = {};
+        for (const [name, path] of Object.entries(pages)) {
+          await page.goto(`${service.url}${path}`);
+          await page.waitForSelector('main h1');
+          await expect.poll(() => page.evaluate<number>("document.querySelectorAll('.loading').length")).toBe(0);
+          await expect.poll(() => page.evaluate<string>('document.body.innerText')).not.toContain('Connecting');
+          const file = join(folder, `${name}-${width}-${theme}.png`);
+          const difference = compare(file, await page.screenshot({}));
+          if (difference > DIFFERENCE_MAX) differences[name] = difference;
+        }
+        expect(differences).toEqual({});
+      },
+    );
+  },
+);
+
+function sizeOf({ transactions_order: order = [] }: Trace): number {
+  return order.length;
+}
+
+/** Part of the pixels that differ from the stored picture; 1 for another size. Writes the picture when asked to draw. */
+function compare(file: string, shot: Buffer): number {
+  if (isDrawing) {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(file, shot);
+  }
+  if (!existsSync(file)) throw new Error(`there is no picture ${file}: TONPLANE_DRAW=1 draws it`);
+  const stored = PNG.sync.read(readFileSync(file));
+  const now = PNG.sync.read(shot);
+  if (stored.width !== now.width || stored.height !== now.height) return 1;
+  const count = pixelmatch(stored.data, now.data, undefined, now.width, now.height, { threshold: 0.15 });
+  return count / (now.width * now.height);
+}
