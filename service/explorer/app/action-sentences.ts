@@ -1,16 +1,14 @@
 /**
- * Title and sentence of each type of action. Marks in a sentence name values of the details:
+ * Title and sentence of each type of action. Marks in a sentence name values of the details.
  *
- * | Mark | Value |
- * |---|---|
- * | `{@name}` | account |
- * | `{$name}` | nanotons |
- * | `{#name/asset}` | units of the token at `asset`; of TON when `asset` is null |
- * | `{!name}` | token or item, by its own name |
- * | `{"name}` | text of a contract's author |
- * | `{%name}` | extra currencies |
- * | `{name}` | word or number |
- * | `[…]` | left out when one of its values is absent |
+ * - `{@name}`: an account.
+ * - `{$name}`: nanotons.
+ * - `{#name/asset}`: units of the token at `asset`; of TON when `asset` is null.
+ * - `{!name}`: a token or an item, by its own name.
+ * - `{"name}`: a text of a contract's author.
+ * - `{%name}`: extra currencies.
+ * - `{name}`: a word or a number.
+ * - `[…]`: left out when one of its values is absent.
  */
 export const actionSentences: Readonly<Record<string, readonly [title: string, sentence: string]>> = {
   ton_transfer: ['TON transfer', '{@source} sends {$value} to {@destination}[: {"comment}]'],

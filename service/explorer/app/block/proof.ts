@@ -20,7 +20,7 @@ const MASTERCHAIN = -1;
 /** Parameter of the validators in force. */
 const VALIDATORS = 34;
 
-/** What proves a block: signatures of a masterchain block, links of a shard block to a masterchain block. */
+/** The proof of a block: signatures of a masterchain block, links of a shard block to a masterchain block. */
 export function BlockProof({ block }: { readonly block: Block }) {
   return block.workchain === MASTERCHAIN
     ? html`<${Signatures} seqno=${block.seqno} />`

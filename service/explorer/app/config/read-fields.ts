@@ -2,9 +2,13 @@ import { readerOf, type Reader } from '../cells.ts';
 import type { ConfigValue, Named } from './values.ts';
 
 /*
- * A layout is a text of fields `name:type`, as in the schema of blocks. Types: `u<bits>`, `i<bits>`, `coins`, `nano<bits>` (nanotons),
- * `hash`, `account` (of the masterchain), `time`, `seconds`, `flag`, `limits`. A field without a name, `:u7`, is read and not shown.
- * A field with `?` is absent in cells of older rules.
+ * A layout is a text of fields `name:type`, as in the schema of blocks.
+ *
+ * - Numbers: `u<bits>`, `i<bits>`, `flag`, `time`, `seconds`.
+ * - Nanotons: `coins`, `nano<bits>`.
+ * - Other: `hash`, `account` of the masterchain, `limits`.
+ *
+ * A field without a name, `:u7`, is read and not shown. A field with `?` is absent in cells of older rules.
  */
 
 /** Reads the fields of a layout. @throws Error when the cell ends too early, or for another tag within */

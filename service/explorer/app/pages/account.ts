@@ -24,7 +24,7 @@ const JOIN_MS = 300;
 
 const tabs = ['actions', 'transactions', 'tokens', 'items', 'methods', 'names', 'json'] as const;
 
-/** One account: state, forms, token, and its lists by tabs; live. */
+/** An account: state, forms, token, and its lists by tabs; live. */
 export function AccountPage({ route }: { readonly route: Extract<Route, { page: 'account' }> }) {
   const { api } = useApplication();
   const load = useLoad<Account>(`account ${route.address}`, async (signal) => loadAccount(api, route.address, signal));

@@ -25,7 +25,7 @@ type Answer = { readonly transactions: readonly Transaction[] } & Labels;
 /** Previous hash of an account's first transaction. */
 const NO_HASH = `${'A'.repeat(43)}=`;
 
-/** One transaction: phases, fees, exit codes, states and messages. */
+/** A transaction: phases, fees, exit codes, states and messages. */
 export function TransactionPage({ route }: { readonly route: Extract<Route, { page: 'transaction' | 'trace' }> }) {
   const { api } = useApplication();
   const load = useLoad<Answer>(`transaction ${route.hash}`, async (signal) => {

@@ -35,7 +35,7 @@ export function ActionTable({
   </table>`;
 }
 
-/** One row of `ActionTable`. The title is a link to the trace. */
+/** A row of `ActionTable`. The title is a link to the trace. */
 export function ActionRow({ action, isNew = false }: { readonly action: Action; readonly isNew?: boolean }) {
   const { title, sentence } = wordsOfAction(action);
   const trace = action.trace_id ?? action.trace_external_hash ?? undefined;

@@ -49,7 +49,7 @@ export function TransactionTable({
   </table>`;
 }
 
-/** One row of `TransactionTable`. */
+/** A row of `TransactionTable`. */
 export function TransactionRow({
   transaction,
   withAccount = true,
