@@ -19,7 +19,7 @@ const keys = Array.from({ length: 5000 }, () => makeKey(randomBytes));
 const keyringOf = (some: typeof keys): string =>
   JSON.stringify({ keys: some.map(({ id, sha256 }) => ({ id, sha256: sha256.toString('hex'), plan: 'unlimited' })) });
 
-it('the bundle of the image starts, has threads that prove its head, run get-methods, read keys and make rows, and serves the documentation', async () => {
+it('the bundle of the image starts, has threads that prove its head, run get-methods, read keys and make rows, and serves the documentation and the explorer', async () => {
   await promisify(execFile)('npm', ['run', 'build'], { cwd: projectRoot });
   const keyring = mountFolder({ 'keyring.json': keyringOf(keys.slice(1)) });
   const service = await startService(['--index', '--keyring', keyring.path], {
@@ -40,6 +40,11 @@ it('the bundle of the image starts, has threads that prove its head, run get-met
   await expect.poll(info, { timeout: 30_000 }).toBe(200);
   const page = await fetch(`${service.url}/api/v2/docs/swagger-ui-bundle.js`);
   expect(page.status).toBe(200);
+  const html = await (await fetch(`${service.url}/explorer`)).text();
+  const files = [...html.matchAll(/ (?:src|href)="(\/explorer\/[^"]+)"/g)].map(([, path]) => `${service.url}${path}`);
+  const answers = await Promise.all(files.map((url) => fetch(url)));
+  expect(files.length).toBeGreaterThan(20);
+  expect(answers.filter(({ ok }) => !ok).map(({ url }) => url)).toEqual([]);
   expect((await service.stop('SIGTERM')).code).toBe(0);
   keyring.remove();
 });
