@@ -44,7 +44,7 @@ export function HomePage() {
     ]);
     return { blocks, transactions, actions };
   });
-  const { reload, isLoading } = load;
+  const { reload, isLoading, error } = load;
   const [events, setEvents] = useState(0);
   const stream = useStream({ types: ['transactions'], addresses: [elector] }, () => setEvents((count) => count + 1));
   // Events that come during a load are joined: the next load shows all of them.
@@ -52,9 +52,11 @@ export function HomePage() {
     if (events > 0 && !isLoading) reload();
   }, [events]);
   useEffect(() => {
+    // A failed load tries again by itself, when the API says.
+    if (error !== undefined) return undefined;
     const timer = setInterval(reload, POLL_MS);
     return () => clearInterval(timer);
-  }, [reload, events, stream]);
+  }, [reload, error, events, stream]);
 
   return html`<h1>${settings.network} <${LiveState} state=${stream} /></h1>
     <${Loaded} load=${load} draw=${(news: News) => html`<${Overview} news=${news} />`} />`;
@@ -76,7 +78,9 @@ function Overview({ news }: { readonly news: News }) {
         [words.home.version, settings.version],
       ]}
     />
+    <h2>${words.home.actions}</h2>
     <div class="scroll"><${ActionTable} actions=${actions.actions} caption=${words.home.actions} /></div>
+    <h2>${words.home.transactions}</h2>
     <div class="scroll">
       <${TransactionTable} transactions=${transactions.transactions} caption=${words.home.transactions} />
     </div>

@@ -56,11 +56,13 @@ function DevPage() {
     ]);
     return { status, snapshots: listed.snapshots, accounts };
   });
-  const { reload } = state;
+  const { reload, error } = state;
   useEffect(() => {
+    // A failed load tries again by itself.
+    if (error !== undefined) return undefined;
     const timer = setInterval(reload, POLL_MS);
     return () => clearInterval(timer);
-  }, [reload]);
+  }, [reload, error]);
   return html`<${Loaded} load=${state} draw=${(value: State) => html`<${StateOf} state=${value} />`} />
     <${Loaded}
       load=${document}

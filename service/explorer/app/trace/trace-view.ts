@@ -34,6 +34,7 @@ export function TraceView({
     />
     <div class="columns">
       <div>
+        <h2>${words.trace.actions}</h2>
         <div class="scroll"><${ActionTable} actions=${actions} caption=${words.trace.actions} /></div>
         <${ValueTable} flows=${flows} />
       </div>
