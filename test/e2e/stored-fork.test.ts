@@ -23,6 +23,13 @@ const wallet = knownAccounts().find(({ what }) => what.startsWith('wallet'))!.ad
 const absent = `0:${'7e'.repeat(32)}`;
 const unread = `0:${'7f'.repeat(32)}`;
 
+/** Standard error of a process that does not start. */
+async function refused(args: readonly string[]): Promise<string> {
+  const { code, stderr } = await runToEnd([...args, ...freePorts, '--no-index']);
+  expect(code).toBe(1);
+  return stderr;
+}
+
 describe('a fork that is stored in a folder', () => {
   let chain: Chain;
   let origin: Devchain;
@@ -142,11 +149,6 @@ describe('a fork that is stored in a folder', () => {
     const otherFile = join(folder, 'other.json');
     writeFileSync(otherFile, JSON.stringify(other.globalConfig()));
     const { host, port, publicKey } = other.liteServers[0]!;
-    const refused = async (args: readonly string[]): Promise<string> => {
-      const { code, stderr } = await runToEnd([...args, ...freePorts, '--no-index']);
-      expect(code).toBe(1);
-      return stderr;
-    };
     const another = '--fork: the network in --data does not fit:';
     expect(await refused(command(otherFile))).toContain(`${another} it is a copy of the network with zerostate`);
     expect(await refused(command(`${host}:${port}:${publicKey.toString('base64')}`))).toContain(another);
