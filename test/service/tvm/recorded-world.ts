@@ -18,7 +18,7 @@ import type { PreviousBlocks } from '#service/tvm/previous-blocks.ts';
 import type { Tvm, TvmConfig } from '#service/tvm/tvm.ts';
 import { createTvm } from '#service/tvm/tvm.ts';
 
-/** Longest run on a busy machine, where a run of 0.2 s of CPU took 2 s: a test bounds a run by gas, or gives its own limit. */
+/** Longest run. On a busy machine a run of 0.2 s of CPU took 2 s. A test bounds runs by gas, or gives its own limit. */
 const WALL_MS = 60_000;
 
 /** Creates a TVM for a test, and the register of its metrics. */
