@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 
 import { defineConfig } from 'vitest/config';
 
-import { apart, onControlPlane, onStores } from './test/support/file-groups.ts';
+import { apart, onControlPlane, onStores, timed } from './test/support/file-groups.ts';
 import FileSequencer from './test/support/file-sequencer.ts';
 
 /** Files of these projects share the threads and the modules that a thread has loaded: a load costs more than most files. */
@@ -37,16 +37,27 @@ export default defineConfig({
         test: {
           name: 'service',
           include: ['test/service/**/*.test.ts'],
-          exclude: [...onStores, ...apart],
+          exclude: [...onStores, ...apart, ...timed],
           ...together,
         },
       },
+      { extends: true, test: { name: 'apart', include: apart } },
       // The last group of the run.
-      { extends: true, test: { name: 'apart', include: apart, maxWorkers: 1, sequence: { groupOrder: 1 } } },
-      { extends: true, test: { name: 'stores', include: onStores, globalSetup: 'test/support/stores-setup.ts' } },
       {
         extends: true,
-        test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], exclude: [...onControlPlane, ...onStores, ...apart] },
+        test: { name: 'timed', include: timed, maxWorkers: 1, sequence: { groupOrder: 1 }, ...together },
+      },
+      {
+        extends: true,
+        test: { name: 'stores', include: onStores, globalSetup: 'test/support/stores-setup.ts' },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'e2e',
+          include: ['test/e2e/**/*.test.ts'],
+          exclude: [...onControlPlane, ...onStores, ...timed],
+        },
       },
       {
         extends: true,

@@ -14,6 +14,8 @@ type RuleFacts = {
   readonly liteServers: number | undefined;
   /** It has an indexer. */
   readonly indexed: boolean;
+  /** It serves streams. */
+  readonly streamed: boolean;
   readonly runbookUrl: string | undefined;
   /** Values of the label `severity` for an Alertmanager with other words; absent: our own. */
   readonly severities?: Severities | undefined;
@@ -67,7 +69,7 @@ export function recordingRules(facts: RuleFacts): Rule[] {
   });
 }
 
-/** Alerts on spent error budgets, on too few lite servers, and on a head or an index that falls behind. 429 is an answer, not an error. */
+/** Alerts on spent error budgets, on too few lite servers, on a head, an index or streams that fall behind. 429 is an answer, not an error. */
 export function alertRules(facts: RuleFacts): Rule[] {
   const availability = 1 - Number(facts.availability) / 100;
   return [
@@ -86,6 +88,7 @@ export function alertRules(facts: RuleFacts): Rule[] {
     liteServersLow(facts),
     ...(facts.network === 'custom' ? [] : headLagging(facts)),
     ...(facts.indexed ? [indexLagging(facts)] : []),
+    ...(facts.streamed ? streamAlerts(facts) : []),
   ];
 }
 
@@ -151,6 +154,47 @@ function indexLagging(facts: RuleFacts): Rule {
     severity: 'warning',
     summary,
   });
+}
+
+/** Seconds for which an indexed block may wait for its events. Its classification takes less than a second. */
+const STREAM_LAG_SECONDS_MAX = 60;
+
+/** Slow consumers in ten minutes: some bad clients are normal. More are a fault of the service when they are also a tenth of all streams. */
+const SLOW_CONSUMERS = { count: 20, share: 0.1 } as const;
+
+/** Callers in a quarter of an hour that came back after the window. Some clients return after days. */
+const GAPS_MAX = 20;
+
+/** Alerts on events that are late, that callers cannot take, and that they will not get. */
+function streamAlerts(facts: RuleFacts): Rule[] {
+  const pods = selector(facts);
+  const name = `TonApi ${facts.namespace}/${facts.name}`;
+  const slow = `sum(increase(ton_streaming_slow_consumers_total{${pods}}[10m]))`;
+  const unclassified = `sum(increase(ton_streaming_unclassified_blocks_total{${pods}}[15m])) > 0`;
+  const beyond = `sum(increase(ton_streaming_resumes_total{${pods},result="none"}[15m])) > ${GAPS_MAX}`;
+  return [
+    alertRule(facts, {
+      alert: 'TonApiStreamsLagging',
+      expr: `max(ton_streaming_final_behind_seconds{${pods}}) > ${STREAM_LAG_SECONDS_MAX}`,
+      for: '2m',
+      severity: 'warning',
+      summary: `${name}: a block waits for its events since {{ $value | humanizeDuration }}`,
+    }),
+    alertRule(facts, {
+      alert: 'TonApiStreamsSlowConsumers',
+      expr: `${slow} > ${SLOW_CONSUMERS.count} and ${slow} > ${SLOW_CONSUMERS.share} * sum(ton_streaming_connections{${pods}})`,
+      for: '5m',
+      severity: 'warning',
+      summary: `${name}: {{ $value | humanize }} streams ended in ten minutes, because their callers read too slowly`,
+    }),
+    alertRule(facts, {
+      alert: 'TonApiStreamsGap',
+      expr: `${unclassified} or ${beyond}`,
+      for: '0m',
+      severity: 'warning',
+      summary: `${name}: callers of streams miss events`,
+    }),
+  ];
 }
 
 type AlertParts = {

@@ -39,10 +39,10 @@ const CLOSE_SECONDS = 5;
 const DEFAULT_DRAIN_SECONDS = 20;
 const defaultRequests = { cpu: '250m', memory: '256Mi' } as const;
 /**
- * Memory of a v3 pod: 120 MiB for 4,000 rows in progress, 400 MiB of caches, 130 MiB awaiting garbage collection.
+ * Memory of a v3 pod: 120 MiB for 4,000 rows in progress, 160 MiB of caches, 130 MiB awaiting garbage collection.
  * The larger young generation comes on top.
  */
-const indexRequests = { ...defaultRequests, memory: '1280Mi' } as const;
+const indexRequests = { ...defaultRequests, memory: '1Gi' } as const;
 
 /** Builds the Deployment of the API (operator/README.md#children). A rollout that waits leaves the live template. */
 export function buildApiDeployment(tonApi: TonApi, references: References, release: Release): DesiredObject {

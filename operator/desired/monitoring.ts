@@ -79,6 +79,7 @@ function prometheusRule(tonApi: TonApi, { globalConfig }: References, release: R
     latency: spec.observability?.sloLatency ?? '1s',
     liteServers: liteServerAddresses(tonApi, globalConfig)?.length,
     indexed: spec.indexer !== undefined && hasDatabase(tonApi, release),
+    streamed: spec.surfaces.includes('stream'),
     runbookUrl: release.runbookUrl,
     severities: release.alertSeverities,
     scraped: spec.observability?.serviceMonitor === true && fixedReplicas(tonApi) > 0,

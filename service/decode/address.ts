@@ -56,12 +56,15 @@ export function parseAddress(text: string, rules: { readonly anyTag?: boolean } 
   };
 }
 
-/** Formats `workchain:hex`, lower case unless `upper`. */
+/**
+ * Formats `workchain:hex`, lower case unless `upper`. `toHex` reads bytes in V8's heap where they are: `toString('hex')` would give each new id memory
+ * outside of the heap first.
+ */
 export function formatRawAddress(
   address: { workchain: number; id: Buffer },
   letters: 'lower' | 'upper' = 'lower',
 ): string {
-  const hex = address.id.toString('hex');
+  const hex = address.id.toHex();
   return `${address.workchain}:${letters === 'upper' ? hex.toUpperCase() : hex}`;
 }
 

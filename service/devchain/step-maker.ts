@@ -16,7 +16,7 @@ export type ShardBlockSwitches = {
    */
   sign(withExternals?: boolean): Promise<readonly SignedShardBlock[]>;
   /** Signed shard blocks that no masterchain block has yet. */
-  signed(): readonly SignedShardBlock[];
+  readonly signed: () => readonly SignedShardBlock[];
   /** Lets others take the place of signed shard blocks. */
   drop(): void;
   /** Sets whether masterchain blocks leave shard blocks out. A block with changes by hand always has new shard blocks. */

@@ -48,8 +48,9 @@ The <a href="${basePaths.streaming}/docs">document</a> has all fields of a subsc
 <tr><td><code>GET ${ssePath}</code></td><td>The same from query parameters, for <code>EventSource</code>.</td></tr>
 <tr><td><code>${wsPath}</code></td><td>WebSocket: messages with <code>operation</code> <code>subscribe</code>, <code>unsubscribe</code> or <code>ping</code>.</td></tr>
 </table>
-<p>A level is <code>pending</code> (simulated) or <code>finalized</code> (in a masterchain block). This service has no events that are only
-<code>confirmed</code>: that level begins at <code>finalized</code>. Each event has a <code>cursor</code>, from which a later connection resumes.
+<p>A level is <code>pending</code> (simulated), <code>confirmed</code> (in a signed shard block) or <code>finalized</code> (in a masterchain block).
+<code>confirmed</code> needs a lite server that names signed shard blocks: <code>${basePaths.streaming}/healthz</code> lists the levels
+that exist now. Each event has a <code>cursor</code>, from which a later connection resumes.
 After <code>trace_invalidated</code>, drop all that you have of the trace.</p>
 <h2>Try it</h2>
 <form id="form">

@@ -1,7 +1,6 @@
+import { parseBoc } from '../decode/boc.ts';
 import { methodIds } from '../decode/method-ids.ts';
 import type { AccountId } from '../live/accounts/accounts.ts';
-import { parseInSlices } from '../live/accounts/paced-cells.ts';
-import { createTimeSlice } from '../runtime/time-slice.ts';
 import type { ChangedAccount, DetectionWorld } from './detector.ts';
 
 /** Reads an account's code from the world in the form that detection needs. Rejects like `ContractWorld.readAccount`. */
@@ -9,9 +8,12 @@ export async function readChangedAccount(
   world: Pick<DetectionWorld, 'readAccount'>,
   account: AccountId,
 ): Promise<ChangedAccount> {
-  const { code } = await world.readAccount(account);
-  if (code === null) return { account, codeHash: null, methods: null };
-  const table = await parseInSlices(code, createTimeSlice(undefined));
-  const root = table.roots[0]!;
-  return { account, codeHash: table.hash(root), methods: methodIds(table, root) };
+  const { code, codeHash } = await world.readAccount(account);
+  return { account, codeHash, methods: code && methodsOf(code) };
+}
+
+/** Ids of methods of code, a bag of cells; null for code of another shape. Throws DecodeError. */
+export function methodsOf(code: Buffer): number[] | null {
+  const table = parseBoc(code);
+  return methodIds(table, table.roots[0]!);
 }

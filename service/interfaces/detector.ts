@@ -1,13 +1,9 @@
 import type { Registry } from 'prom-client';
 
-import type { Boc } from '../decode/boc.ts';
 import { knownWallet } from '../decode/known-codes.ts';
-import { methodIds } from '../decode/method-ids.ts';
 import type { AccountView } from '../live/accounts/account-view.ts';
 import type { AccountId } from '../live/accounts/accounts.ts';
-import { parseInSlices } from '../live/accounts/paced-cells.ts';
 import type { ChainSnapshot } from '../live/contracts/chain-snapshot.ts';
-import { createTimeSlice } from '../runtime/time-slice.ts';
 import { accountKey } from '../store/account-key.ts';
 import type {
   DnsEntryRow,
@@ -21,6 +17,7 @@ import type {
   VestingContractRow,
 } from '../store/classification-tables.ts';
 import { createAbsentMethods } from './absent-methods.ts';
+import { methodsOf } from './account-code.ts';
 import { createContractConfirmation } from './contract-confirmation.ts';
 import type { AccountFacts } from './facts.ts';
 import { families } from './families.ts';
@@ -101,17 +98,13 @@ export function createDetector(options: DetectorOptions, { register }: DetectorD
     if (candidatesOf(changed).length === 0) return undefined;
     const view = await world.readAccount(changed.account);
     const lastTransLt = view.lastTransaction.lt;
-    const { code, data } = view;
-    if (code === null || data === null) return { facts: {}, lastTransLt };
-    const timeSlice = createTimeSlice(undefined);
-    const table = await parseInSlices(code, timeSlice);
-    const [root] = table.roots;
-    const codeHash = table.hash(root!);
+    const { code, data, codeHash, dataHash } = view;
+    if (code === null || data === null || codeHash === null || dataHash === null) return { facts: {}, lastTransLt };
     // The world may be of a later block than the change, and the code may have changed since.
-    const methods = codeHash.equals(changed.codeHash) ? changed.methods : methodIds(table, root!);
+    const methods = codeHash.equals(changed.codeHash) ? changed.methods : methodsOf(code);
     const candidates = candidatesOf({ codeHash, methods });
     const answers = await ask(world, changed.account, { candidates, codeHash, isKnown: methods !== null });
-    const subject = subjectOf(view, { codeHash, data, dataTable: await parseInSlices(data, timeSlice) }, answers);
+    const subject = subjectOf(view, { codeHash, data, dataHash }, answers);
     const around: DetectionContext = {
       consult: (consultation) => consultations.consult(world, changed.account, consultation),
       zoneOf: (collection) => zoneOf(world, collection),
@@ -163,13 +156,9 @@ function resultOf(detected: Detected | undefined): string {
 
 function subjectOf(
   view: AccountView,
-  { codeHash, data, dataTable }: { readonly codeHash: Buffer; readonly data: Buffer; readonly dataTable: Boc },
+  { codeHash, data, dataHash }: { readonly codeHash: Buffer; readonly data: Buffer; readonly dataHash: Buffer },
   answers: Subject['answers'],
 ): Subject {
-  const state = {
-    last_trans_lt: view.lastTransaction.lt,
-    code_hash: codeHash,
-    data_hash: dataTable.hash(dataTable.roots[0]!),
-  };
+  const state = { last_trans_lt: view.lastTransaction.lt, code_hash: codeHash, data_hash: dataHash };
   return { account: view.account, key: accountKey(view.account), codeHash, data, state, answers };
 }

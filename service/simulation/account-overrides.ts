@@ -11,8 +11,7 @@ import type { AccountId } from '../live/accounts/accounts.ts';
 import type { ChainSnapshot, SimulatedAccounts } from '../live/contracts/chain-snapshot.ts';
 import { createTimeSlice } from '../runtime/time-slice.ts';
 import type { TimeSlice } from '../runtime/time-slice.ts';
-import { storeShardAccount } from '../tvm/shard-account.ts';
-import { openShardAccount } from './account-state.ts';
+import { openShardAccount, storeShardAccount, type OpenedShardAccount } from '../tvm/shard-account.ts';
 import { importInSlices } from '../live/accounts/paced-cells.ts';
 
 /** Parts of an account that a simulation replaces. */
@@ -26,7 +25,7 @@ export type AccountOverride = {
 };
 
 /**
- * Accounts of a snapshot with some parts replaced, as BoCs of `ShardAccount` by `workchain:hex`. All other parts are the chain's.
+ * Accounts of a snapshot with some parts replaced, by `workchain:hex`. All other parts are the chain's.
  * An account that the chain lacks has no last transaction and pays storage from the snapshot's block on.
  * Rejects with DecodeError for cells that no account can have, as `ChainSnapshot.readShardAccount` does, and with the reason of the
  * signal.
@@ -38,10 +37,10 @@ export async function overrideAccounts(
 ): Promise<SimulatedAccounts> {
   const found = await Promise.all(overrides.map(({ account }) => snapshot.readShardAccount(account)));
   const timeSlice = createTimeSlice(signal);
-  const accounts = new Map<string, Buffer>();
+  const accounts = new Map<string, OpenedShardAccount>();
   for (const [index, override] of overrides.entries()) {
     const account = await overrideAccount(found[index]!, override, { utime: snapshot.block.utime, timeSlice });
-    accounts.set(formatRawAddress(override.account), account);
+    accounts.set(formatRawAddress(override.account), openShardAccount(account));
   }
   return accounts;
 }

@@ -1,7 +1,4 @@
 import type { CellTable } from '../decode/cell-table.ts';
-import { parseBoc } from '../decode/boc.ts';
-import type { Boc } from '../decode/boc.ts';
-import { CellSlice } from '../decode/cell-slice.ts';
 import { readAccount } from '../decode/tlb/account.ts';
 import { extraCurrenciesById } from '../decode/tlb/currency-collection.ts';
 
@@ -40,21 +37,6 @@ export function readState(table: CellTable, cell: number): SimulatedState | unde
     dataHash: hashOf(table, init?.data),
     codeHash: hashOf(table, init?.code),
   };
-}
-
-/** `account_descr$_ account:^Account last_trans_hash:bits256 last_trans_lt:uint64`, with the account still to be read. */
-export type OpenedShardAccount = {
-  readonly table: Boc;
-  /** Cell of `Account`. */
-  readonly account: number;
-  readonly lastTransaction: { readonly hash: Buffer; readonly lt: bigint };
-};
-
-/** @param boc BoC of `ShardAccount` */
-export function openShardAccount(boc: Buffer): OpenedShardAccount {
-  const table = parseBoc(boc);
-  const slice = new CellSlice(table, table.roots[0]!);
-  return { table, account: slice.ref(), lastTransaction: { hash: slice.hash(), lt: slice.uint64() } };
 }
 
 function hashOf(table: CellTable, cell: number | undefined): Buffer | null {

@@ -7,14 +7,13 @@ import type { MessageInfo } from '../decode/tlb/message.ts';
 import { readTransaction } from '../decode/tlb/transaction.ts';
 import type { Transaction } from '../decode/tlb/transaction.ts';
 import type { AccountId } from '../live/accounts/accounts.ts';
-import { hashInSlices } from '../live/accounts/paced-cells.ts';
 import type { ChainSnapshot, EmulationCall, SimulatedAccounts } from '../live/contracts/chain-snapshot.ts';
 import { TvmError } from '../tvm/errors.ts';
 import type { EmulationResult } from '../tvm/tvm.ts';
 import { createTimeSlice } from '../runtime/time-slice.ts';
-import type { TimeSlice } from '../runtime/time-slice.ts';
-import { noState, openShardAccount, readState } from './account-state.ts';
+import { openShardAccount, type OpenedShardAccount } from '../tvm/shard-account.ts';
 import type { SimulatedState } from './account-state.ts';
+import { createStates } from './states.ts';
 
 /** Simulated transaction, as a bag of cells and as parsed. */
 export type SimulatedTransaction = {
@@ -28,7 +27,7 @@ export type SimulatedTransaction = {
 export type SimulatedTrace = {
   /** Ordered by lt, then account. The first transaction belongs to the message. */
   readonly transactions: readonly SimulatedTransaction[];
-  /** Accounts that have a transaction, as the last one leaves them: BoCs of `ShardAccount` by `workchain:hex`. */
+  /** Accounts that have a transaction, as the last one leaves them, by `workchain:hex`. */
   readonly after: SimulatedAccounts;
   /** States before and after each of them, once each. */
   readonly states: readonly SimulatedState[];
@@ -64,7 +63,7 @@ export type SimulationBounds = {
 
 export type SimulationOptions = SimulationBounds &
   Pick<EmulationCall, 'ignoreSignature' | 'randSeed'> & {
-    /** Accounts in place of the chain's: BoCs of `ShardAccount` by `workchain:hex`. */
+    /** Accounts in place of the chain's, by `workchain:hex`. */
     readonly overrides?: SimulatedAccounts;
     /** Ends the work between two transactions, and between cells of a large account. */
     readonly signal: AbortSignal;
@@ -97,21 +96,24 @@ export async function simulateMessage(
 ): Promise<SimulatedMessage> {
   const { transactionsMax, depthMax, gasMax = Infinity, overrides = noAccounts, signal } = options;
   const read = new Map<string, Buffer>();
-  const after = new Map<string, Buffer>();
+  const found = new Map<string, OpenedShardAccount>();
+  const after = new Map<string, OpenedShardAccount>();
   const transactions: SimulatedTransaction[] = [];
-  const states = new Map<string, SimulatedState>();
-  const stateOf = async (account: AccountId): Promise<Buffer> => {
-    const key = formatRawAddress(account);
-    const known = after.get(key) ?? overrides.get(key) ?? read.get(key);
-    if (known !== undefined) return known;
-    const found = await snapshot.readShardAccount(account);
-    read.set(key, found);
-    return found;
-  };
   const timeSlice = createTimeSlice(signal);
+  const states = createStates(timeSlice);
+  const stateOf = async (account: AccountId): Promise<OpenedShardAccount> => {
+    const key = formatRawAddress(account);
+    const known = after.get(key) ?? overrides.get(key) ?? found.get(key);
+    if (known !== undefined) return known;
+    const boc = await snapshot.readShardAccount(account);
+    const opened = openShardAccount(boc);
+    read.set(key, boc);
+    found.set(key, opened);
+    return opened;
+  };
   const root = rootOf(message);
   if (root === undefined) return { kind: 'rejected', error: 'the message is to no account', read };
-  const baseLt = (openShardAccount(await stateOf(root.account)).lastTransaction.lt / LT_STEP + 1n) * LT_STEP;
+  const baseLt = ((await stateOf(root.account)).lastTransaction.lt / LT_STEP + 1n) * LT_STEP;
   const waiting: Waiting[] = [root];
   let left = 0;
   let gasLeft = gasMax;
@@ -123,8 +125,8 @@ export async function simulateMessage(
     await timeSlice.pause();
     const before = await stateOf(account);
     const lt = createdLt >= baseLt ? createdLt + 1n : baseLt;
-    const call = { shardAccount: before, message: write(), lt, ...termsOf(options) };
-    const result = await emulate(snapshot, call, depth);
+    const call = { shardAccount: before.boc, message: write(), lt, ...termsOf(options) };
+    const [result] = await Promise.all([emulate(snapshot, call, depth), states.read()]);
     if (result === undefined) {
       left++;
       continue;
@@ -134,19 +136,21 @@ export async function simulateMessage(
       left++;
       continue;
     }
-    after.set(formatRawAddress(account), result.shardAccount);
+    const opened = openShardAccount(result.shardAccount);
+    after.set(formatRawAddress(account), opened);
     const table = parseBoc(result.transaction);
     const transaction = readTransaction(table, table.roots[0]!);
     transactions.push({ workchain: account.workchain, boc: result.transaction, table, transaction });
     const { oldHash, newHash } = transaction.stateUpdate;
-    await keepState(states, { hash: oldHash, shardAccount: before }, timeSlice);
-    await keepState(states, { hash: newHash, shardAccount: result.shardAccount }, timeSlice);
+    states.add(oldHash, before);
+    states.add(newHash, opened);
     gasLeft -= gasOf(transaction);
     waiting.push(...sentBy(table, transaction, depth + 1));
   }
+  await states.read();
   transactions.sort((a, b) => compareLts(a.transaction, b.transaction));
   const version = await snapshot.readVersion();
-  return { kind: 'trace', transactions, after, states: [...states.values()], read, version, left };
+  return { kind: 'trace', transactions, after, states: states.all(), read, version, left };
 }
 
 const noAccounts: SimulatedAccounts = new Map();
@@ -196,19 +200,6 @@ async function explain(
 function gasOf({ descr }: Transaction): number {
   const compute = 'compute' in descr ? descr.compute : undefined;
   return compute !== undefined && 'gasUsed' in compute ? compute.gasUsed : 0;
-}
-
-async function keepState(
-  states: Map<string, SimulatedState>,
-  { hash, shardAccount }: { readonly hash: Buffer; readonly shardAccount: Buffer },
-  timeSlice: TimeSlice,
-): Promise<void> {
-  const key = hash.toString('hex');
-  if (states.has(key)) return;
-  await timeSlice.pause();
-  const { table, account } = openShardAccount(shardAccount);
-  await hashInSlices(table, timeSlice);
-  states.set(key, readState(table, account) ?? noState(hash));
 }
 
 function* sentBy(table: Boc, { outMessages }: Transaction, depth: number): Generator<Waiting> {

@@ -5,15 +5,18 @@ import { classifyWithLookups, type LookUpFacts } from '../interfaces/classify-wi
 import type { ExternalMessage } from '../live/send/external-message.ts';
 import type { TimeSlice } from '../runtime/time-slice.ts';
 import type { SimulatedDetection } from './detection.ts';
-import type { SimulatedTrace } from './simulate-message.ts';
+import type { SimulatedTransaction } from './simulate-message.ts';
 
 /** A trace that no block has, has no masterchain block (service/v3/README.md#pending). */
 const NO_SEQNO = 0;
 
+/** Transactions of a trace, by lt. */
+export type ClassifiedTransactions = { readonly transactions: readonly Omit<SimulatedTransaction, 'boc'>[] };
+
 /** Classifies a simulated trace by the states that it leaves. Rejects as `SimulatedDetection.detect` does, and when the time slice ends. */
 export function classifySimulated(
   message: Pick<ExternalMessage, 'hash' | 'normalizedHash'> | undefined,
-  trace: Pick<SimulatedTrace, 'transactions'>,
+  trace: ClassifiedTransactions,
   { detection, timeSlice }: { readonly detection: SimulatedDetection; readonly timeSlice: TimeSlice },
 ): Promise<Classified> {
   const lookUp: LookUpFacts = async (accounts) => {
@@ -26,7 +29,7 @@ export function classifySimulated(
 /** @param message the message from outside; undefined for a message between accounts */
 function eventTraceOf(
   message: Pick<ExternalMessage, 'hash' | 'normalizedHash'> | undefined,
-  { transactions }: Pick<SimulatedTrace, 'transactions'>,
+  { transactions }: ClassifiedTransactions,
 ): ClassifierTrace {
   const events = transactions.map(({ table, transaction, workchain }) =>
     eventTransaction({ table, transaction, workchain, mcSeqno: NO_SEQNO }),

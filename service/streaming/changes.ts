@@ -96,6 +96,8 @@ export type StateChange = {
   readonly position: Position | null;
   /** The field `state` of the event. */
   readonly state: object;
+  /** The last final state again, in place of confirmed ones that are void. Connections at `finalized` had none of these. */
+  readonly isCorrection?: true;
 };
 
 /** New state of one recognised jetton wallet. */

@@ -32,13 +32,16 @@ export type HubDependencies = {
   readonly random?: () => number;
 };
 
+type WatchedKeys = { readonly accounts: Iterable<string>; readonly traces: Iterable<string> };
+
 /** A hub that also says what its connections watch. */
 export type WatchedHub = Hub & {
   /** Reports whether a connection takes pending snapshots of one of the accounts or traces. */
-  readonly watchesPending: (keys: {
-    readonly accounts: Iterable<string>;
-    readonly traces: Iterable<string>;
-  }) => boolean;
+  readonly watchesPending: (keys: WatchedKeys) => boolean;
+  /** Reports whether a connection takes confirmed snapshots of one of them. */
+  readonly watchesConfirmed: (keys: WatchedKeys) => boolean;
+  /** Reports whether a connection takes any confirmed change. */
+  readonly wantsConfirmed: () => boolean;
 };
 
 const QUEUE_BYTES_MAX = 256 * 1024 * 1024;
@@ -165,13 +168,9 @@ export function createHub(options: HubOptions, dependencies: HubDependencies): W
         await turns.run(signal, () => distribute(change, early));
       }
     },
-    watchesPending({ accounts, traces }) {
-      for (const account of accounts) if (Iterator.from(watchers.accounts.of(account)).some(takesPending)) return true;
-      for (const trace of traces) {
-        if (Iterator.from(watchers.traces.of(trace)).some(takesPending) || watchers.shown.has(trace)) return true;
-      }
-      return false;
-    },
+    watchesPending: (keys) => isWatched(watchers, keys, takesPending),
+    watchesConfirmed: (keys) => isWatched(watchers, keys, takesConfirmed),
+    wantsConfirmed: () => subscribers.values().some(takesConfirmed),
     status: () => ({ connections: subscribers.size, queueBytes }),
     async close() {
       ending.abort(new Error('the hub is closed'));
@@ -182,6 +181,19 @@ export function createHub(options: HubOptions, dependencies: HubDependencies): W
 
 function takesPending(to: Subscriber): boolean {
   return to.viewer()?.wish.minFinality === 'pending';
+}
+
+function takesConfirmed(to: Subscriber): boolean {
+  const wish = to.viewer()?.wish;
+  return wish !== undefined && wish.minFinality !== 'finalized';
+}
+
+function isWatched(watchers: Watchers, { accounts, traces }: WatchedKeys, takes: (to: Subscriber) => boolean): boolean {
+  for (const account of accounts) if (Iterator.from(watchers.accounts.of(account)).some(takes)) return true;
+  for (const trace of traces) {
+    if (Iterator.from(watchers.traces.of(trace)).some(takes) || watchers.shown.has(trace)) return true;
+  }
+  return false;
 }
 
 function createWatchers(): Watchers {

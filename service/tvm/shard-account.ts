@@ -1,4 +1,6 @@
+import { parseBoc, type Boc } from '../decode/boc.ts';
 import { writeBoc } from '../decode/boc-writer.ts';
+import { CellSlice } from '../decode/cell-slice.ts';
 import { createCellStore } from '../decode/cell-store.ts';
 import type { CellStore } from '../decode/cell-store.ts';
 import type { CellTable } from '../decode/cell-table.ts';
@@ -8,6 +10,22 @@ import { BitWriter } from '../decode/bit-writer.ts';
 export const NO_TRANSACTION: LastTransaction = { hash: Buffer.alloc(32), lt: 0n };
 
 export type LastTransaction = { readonly hash: Buffer; readonly lt: bigint };
+
+/** A bag of cells of `ShardAccount`, and its cells. All readers of the account share the cells, whose hashes are computed once. */
+export type OpenedShardAccount = {
+  readonly boc: Buffer;
+  readonly table: Boc;
+  /** Cell of `Account`. */
+  readonly account: number;
+  readonly lastTransaction: LastTransaction;
+};
+
+/** Opens a bag of `ShardAccount`; the account is still to be read. Throws DecodeError. */
+export function openShardAccount(boc: Buffer): OpenedShardAccount {
+  const table = parseBoc(boc);
+  const slice = new CellSlice(table, table.roots[0]!);
+  return { boc, table, account: slice.ref(), lastTransaction: { hash: slice.hash(), lt: slice.uint64() } };
+}
 
 /**
  * `account_descr$_ account:^Account last_trans_hash:bits256 last_trans_lt:uint64 = ShardAccount` as a bag of cells.

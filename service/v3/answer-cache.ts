@@ -2,6 +2,7 @@ import { RawJson, writePaced } from '../contract/json-stream.ts';
 import { createBoundedCache } from '../runtime/bounded-cache.ts';
 import { createSharedRead } from '../runtime/shared-read.ts';
 import { createTimeSlice } from '../runtime/time-slice.ts';
+import { cacheBytesMax } from './cache-bytes.ts';
 import type { CacheMetrics } from './metrics.ts';
 import type { AnswerCache, V3Context } from './request/operation.ts';
 import { TIMEOUT_MS_MAX } from './request/settings.ts';
@@ -19,9 +20,6 @@ export type AnswerCacheDependencies = {
   /** Absent: nothing is counted. */
   readonly metrics?: CacheMetrics | undefined;
 };
-
-/** Some ten pages of 100 transactions, 600 KB each. A larger answer than an eighth is not cached. */
-const CACHED_BYTES_MAX = 8 * 1024 * 1024;
 
 /** Least weight of an entry: its objects, its key and a Buffer's own memory. The cache has at most 2,048 entries. */
 const ENTRY_BYTES = 4096;
@@ -48,7 +46,7 @@ type Entry = { readonly state: string; readonly endMs: number; readonly answer: 
 type Flight = { readonly state: string; readonly answer: Promise<MadeAnswer> };
 
 export function createAnswerCache({ readState, nowMs, metrics }: AnswerCacheDependencies): AnswerCache {
-  const cached = createBoundedCache({ bytesMax: CACHED_BYTES_MAX });
+  const cached = createBoundedCache({ bytesMax: cacheBytesMax.answers });
   const flights = new Map<string, Flight>();
   const stateNow = createSharedRead({ timeoutMs: STATE_TIMEOUT_MS }, readState);
   metrics?.holds('answers', cached.bytes);

@@ -12,8 +12,9 @@ import {
   type Detector,
 } from '#service/interfaces/detector.ts';
 import { chainWorld } from '#test/service/interfaces/chain-world.ts';
-import { rebuildChain, startTvm } from '#test/service/tvm/recorded-world.ts';
+import { startTvm } from '#test/service/tvm/recorded-world.ts';
 import { recordingDirs } from '#test/support/fixtures.ts';
+import { recordedChain } from '#test/support/recorded-chain.ts';
 import { median, type Bench, type BenchResult } from './bench.ts';
 
 /** Each figure is the median of so many passes. */
@@ -55,7 +56,7 @@ export const bench: Bench = {
     'Accounts told by their get-methods in one thread of the emulator, their states at hand: confirmed from memory, confirmed each time, and with a visit for each method',
   async run() {
     const [folder] = recordingDirs();
-    const chain = await rebuildChain(folder!);
+    const chain = await recordedChain(folder!);
     const labels = JSON.parse(readFileSync(join(folder!, 'accounts.json'), 'utf8')) as Record<
       string,
       { address: string }

@@ -7,16 +7,7 @@ import { stringify } from 'yaml';
 
 import { operatorRules, tonApiRules, type RuleGroup } from '#test/support/charts.ts';
 import { promtool, withoutPrometheus } from '#test/support/prometheus.ts';
-
-/** A story told in series, and whether the alert fires at a time in it. */
-type Story = {
-  readonly alert: string;
-  readonly title: string;
-  /** Series -> values as promtool writes them, one a minute. */
-  readonly series: Readonly<Record<string, string>>;
-  readonly at: string;
-  readonly firing: number;
-};
+import { streamStories, type Story } from './stream-stories.ts';
 
 const leader = {
   'leader_election_master_status{instance="a"}': '1x9999',
@@ -366,6 +357,7 @@ const stories: readonly Story[] = [
     at: '6m',
     firing: 0,
   },
+  ...streamStories,
   {
     alert: 'TonApiErrorBudgetBurn',
     title: 'two in a hundred fail: both critical alerts, both warnings',

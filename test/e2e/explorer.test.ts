@@ -250,8 +250,7 @@ describe.skipIf(skipLoudly('missing' in found, { what: 'explorer in a browser', 
       it('with 401 a page asks for the key, and uses it', async () => {
         const keys: string[] = [];
         await page.route(calls, async (route) => {
-          const { headers } = route.request() as unknown as { headers(): Record<string, string> };
-          const key = headers.call(route.request())['x-api-key'];
+          const key = route.request().headers()['x-api-key'];
           if (key === undefined) return refusal(401)(route);
           keys.push(key);
           return route.continue();
@@ -272,7 +271,7 @@ describe.skipIf(skipLoudly('missing' in found, { what: 'explorer in a browser', 
         '<img src=x onerror="document.title=`owned`">',
         '<script>document.title="owned"</script>',
         '\u202Egpj.exe\u2066',
-        `${'W'.repeat(10_000)}`,
+        'W'.repeat(10_000),
         '\u0000\u0007\u001b[31m',
         'data:image/svg+xml,<svg onload="document.title=`owned`"/>',
         'javascript:document.title="owned"',

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { startApiUnderTest, type ApiUnderTest, type Faults } from '#test/support/api.ts';
 import { recordingDirs } from '#test/support/fixtures.ts';
+import { countOf } from '#test/support/volume.ts';
 
 /** Every way in which a lite server fails, with the status that callers see while no good one is left. */
 const faults: readonly { readonly name: string; readonly fault: Faults; readonly alone: readonly number[] }[] = [
@@ -33,7 +34,10 @@ const accounts = Object.values(
   JSON.parse(readFileSync(join(recordingDir, 'accounts.json'), 'utf8')) as Record<string, RecordedAccount>,
 );
 
-describe.each(faults)('while a lite server $name', ({ fault, alone }) => {
+/** A quick run has each fourth fault: silence, an error, a lie, a broken connection. */
+const EVERY = countOf({ quick: 4, full: 1 });
+
+describe.each(faults.filter((_, index) => index % EVERY === 0))('while a lite server $name', ({ fault, alone }) => {
   let service: ApiUnderTest;
 
   beforeAll(async () => {

@@ -8,9 +8,10 @@ import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 
 import type { Devchain } from '#service/devchain/devchain.ts';
-import { createDevchain, loadChain } from '#service/devchain/devchain.ts';
+import { createDevchain } from '#service/devchain/devchain.ts';
 import { startService, type ServiceProcess } from '#test/support/service-process.ts';
 import { testWalletAt } from '#test/support/wallet.ts';
+import { recordedChain } from '#test/support/recorded-chain.ts';
 
 /** The project's own recording: its contracts are known by name. */
 const recordingDir = join(import.meta.dirname, '../vectors/realnet');
@@ -58,7 +59,7 @@ describe('contracts of which a fork has only a hash for code', () => {
 
   beforeAll(async () => {
     const dependencies = {
-      chain: await loadChain(recordingDir),
+      chain: await recordedChain(recordingDir),
       logger: pino({ level: 'silent' }),
       register: new Registry(),
     };

@@ -4,15 +4,13 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { runToEnd, startService, type ServiceProcess } from '#test/support/service-process.ts';
+import { freePorts, runToEnd, startService, type ServiceProcess } from '#test/support/service-process.ts';
 import { createDatabase } from '#test/support/stores.ts';
 
 type Transaction = { readonly hash: string; readonly account: string; readonly mc_block_seqno: number };
 type Ends = { readonly first: { readonly seqno: number }; readonly last: { readonly seqno: number } };
 
 const receiver = `0:${'5A'.repeat(32)}`;
-const ports = ['--port', '0', '--internal-port', '0'];
-
 /** A block with a transfer is indexed within a second or two of a busy machine. */
 const soon = { timeout: 30_000, interval: 100 } as const;
 
@@ -173,7 +171,7 @@ describe('a stored network', () => {
 
   it('refuses the index of another network, in a sentence', { timeout: 120_000 }, async () => {
     rmSync(join(folder, 'network'), { recursive: true });
-    const { code, stderr } = await runToEnd(['--no-demo', '--data', folder, ...ports]);
+    const { code, stderr } = await runToEnd(['--no-demo', '--data', folder, ...freePorts]);
     expect(stderr).toMatch(/the index holds the network \S+, not \S+: expected an index of this network/);
     expect(stderr).not.toContain('    at ');
     expect(code).toBe(1);
@@ -201,7 +199,7 @@ describe('the index of npm start', () => {
     ).json()) as { result: { last: { seqno: number } } };
     expect(last.seqno).toBe(v2.result.last.seqno);
     await service.stop();
-    const other = await runToEnd(['--no-demo', '--postgres-url', database.url, ...ports]);
+    const other = await runToEnd(['--no-demo', '--postgres-url', database.url, ...freePorts]);
     expect(other.stderr).toContain('expected an index of this network');
     expect(other.stderr).not.toContain(database.url);
     await database.close();

@@ -8,11 +8,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { Chain } from '#service/devchain/chain/chain.ts';
 import type { Devchain } from '#service/devchain/devchain.ts';
-import { createDevchain, loadChain } from '#service/devchain/devchain.ts';
+import { createDevchain } from '#service/devchain/devchain.ts';
 import { recordingDirs } from '../support/fixtures.ts';
 import { startPrivateNetwork } from '../support/private-network.ts';
-import { runToEnd, startService, type ServiceProcess } from '../support/service-process.ts';
+import { freePorts, runToEnd, startService, type ServiceProcess } from '../support/service-process.ts';
 import { knownAccounts } from '../support/v2-scenes.ts';
+import { recordedChain } from '#test/support/recorded-chain.ts';
 
 type Account = { readonly balance: string; readonly code: string; readonly state: string };
 
@@ -21,6 +22,13 @@ const accounts = knownAccounts().map(({ address }) => address);
 const wallet = knownAccounts().find(({ what }) => what.startsWith('wallet'))!.address;
 const absent = `0:${'7e'.repeat(32)}`;
 const unread = `0:${'7f'.repeat(32)}`;
+
+/** Standard error of a process that does not start. */
+async function refused(args: readonly string[]): Promise<string> {
+  const { code, stderr } = await runToEnd([...args, ...freePorts, '--no-index']);
+  expect(code).toBe(1);
+  return stderr;
+}
 
 describe('a fork that is stored in a folder', () => {
   let chain: Chain;
@@ -76,7 +84,7 @@ describe('a fork that is stored in a folder', () => {
   }
 
   beforeAll(async () => {
-    chain = await loadChain(recordingDirs()[0]!);
+    chain = await recordedChain(recordingDirs()[0]!);
     await startOrigin();
     folder = mkdtempSync(join(tmpdir(), 'tonplane-kept-fork-'));
     [file, data] = [join(folder, 'global.config.json'), join(folder, 'data')];
@@ -141,12 +149,6 @@ describe('a fork that is stored in a folder', () => {
     const otherFile = join(folder, 'other.json');
     writeFileSync(otherFile, JSON.stringify(other.globalConfig()));
     const { host, port, publicKey } = other.liteServers[0]!;
-    const ports = ['--port', '0', '--internal-port', '0', '--no-index'];
-    const refused = async (args: readonly string[]): Promise<string> => {
-      const { code, stderr } = await runToEnd([...args, ...ports]);
-      expect(code).toBe(1);
-      return stderr;
-    };
     const another = '--fork: the network in --data does not fit:';
     expect(await refused(command(otherFile))).toContain(`${another} it is a copy of the network with zerostate`);
     expect(await refused(command(`${host}:${port}:${publicKey.toString('base64')}`))).toContain(another);
@@ -163,7 +165,7 @@ describe('a fork that is stored in a folder', () => {
     const own = join(folder, 'own');
     const network = await startService(['--block-time', 'on-demand', '--no-demo', '--data', own]);
     await network.stop();
-    const { code, stderr } = await runToEnd(['--fork', file, '--data', own, '--port', '0', '--internal-port', '0']);
+    const { code, stderr } = await runToEnd(['--fork', file, '--data', own, ...freePorts]);
     expect(code).toBe(1);
     expect(stderr).toContain('it is no copy of a network; expected no --fork, or another --data');
   }, 60_000);

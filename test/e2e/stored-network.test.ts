@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { runToEnd, startService, type ServiceProcess } from '../support/service-process.ts';
+import { freePorts, runToEnd, startService, type ServiceProcess } from '../support/service-process.ts';
 
 type Block = { readonly seqno: number; readonly root_hash: string; readonly file_hash: string };
 
@@ -69,13 +69,13 @@ describe('a network stored with --data', () => {
 
   it('refuses a second process, and other validators than it was made with', async () => {
     const service = await start();
-    const second = await runToEnd(['--data', folder, '--port', '0', '--internal-port', '0']);
+    const second = await runToEnd(['--data', folder, ...freePorts]);
     expect(second).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('another process runs the network in') as string,
     });
     expect((await service.stop()).code).toBe(0);
-    const other = await runToEnd(['--data', folder, '--validators', '3', '--port', '0', '--internal-port', '0']);
+    const other = await runToEnd(['--data', folder, '--validators', '3', ...freePorts]);
     expect(other.stderr).toContain(
       '--validators: expected 2 or no option, because the network in --data has 2 validators, got 3',
     );

@@ -36,7 +36,6 @@ const bounded: Readonly<Record<string, string>> = {
   'service/live/configuration/live-configuration.ts': 'writes one proved parameter',
   'service/live/configuration/public-libraries.ts': 'writes one proved library',
   'service/emulate/views/contract-cells.ts': 'writes code and data of accounts, with the budget of the answer',
-  'service/simulation/account-state.ts': 'opens an account that the VM wrote',
   'service/simulation/simulate-message.ts': 'writes messages of a transaction that the VM wrote',
   'service/v2/legacy.ts': 'writes one cell of a caller, as large as its parameter',
   'service/v2/message-data.ts': 'reads texts of 16 cells, and writes each body once',

@@ -2,7 +2,7 @@ import { matchesGlob } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 
-import { apart, onControlPlane, onStores } from '#test/support/file-groups.ts';
+import { apart, onControlPlane, timed } from '#test/support/file-groups.ts';
 
 import { readSources } from './sources.ts';
 
@@ -16,13 +16,13 @@ const tests = readSources('test/service', 'test/operator', 'test/crds', 'test/ch
 const isIn = (path: string, globs: readonly string[]): boolean => globs.some((glob) => matchesGlob(path, glob));
 
 describe('Isolation of tests', () => {
-  it('A unit test that patches what its thread shares has a thread of its own', () => {
-    const isolated = [...apart, ...onStores, ...onControlPlane, 'test/e2e/**'];
+  it('A test that patches what its thread shares has a thread of its own', () => {
+    const isolated = [...apart, ...onControlPlane];
     const patching = tests.filter(({ path, text }) => patch.test(text) && !isIn(path, isolated));
     expect(patching.map(({ path }) => path)).toEqual([]);
   });
 
-  it('Each entry of the list of tests apart is the path of a test', () => {
-    expect(apart.filter((glob) => !tests.some(({ path }) => matchesGlob(path, glob)))).toEqual([]);
+  it('Each entry of the lists of tests apart and of timed tests is the path of a test', () => {
+    expect([...apart, ...timed].filter((glob) => !tests.some(({ path }) => matchesGlob(path, glob)))).toEqual([]);
   });
 });

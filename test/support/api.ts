@@ -11,6 +11,7 @@ import { startApi, type Api } from '#service/main/roles/api.ts';
 import { createLogger } from '#service/telemetry/logger.ts';
 import { createRegister } from '#service/telemetry/register.ts';
 import { recordingDirs } from './fixtures.ts';
+import { recordedChain } from '#test/support/recorded-chain.ts';
 
 /** What a lite server of the recorded network may be told to do wrong. */
 export type Faults = Parameters<Devchain['liteServers'][number]['setFaults']>[0];
@@ -75,7 +76,7 @@ export async function startApiUnderTest(options: ApiUnderTestOptions = {}): Prom
       startBehindBlocks: options.behindBlocks ?? 300,
       servers: Array.from({ length: options.servers ?? 1 }, () => ({})),
     },
-    { logger: silent, register: networkRegister },
+    { logger: silent, register: networkRegister, chain: await recordedChain(recordingDir) },
   );
   return { ...(await startApiOver(network, options, networkRegister)), network };
 }

@@ -31,7 +31,7 @@ export type Page = {
 
 /** A request of the page that a test answers itself. */
 export type Route = {
-  request(): { url(): string; method(): string };
+  request(): { url(): string; method(): string; headers(): Readonly<Record<string, string>> };
   fetch(): Promise<{ status(): number; text(): Promise<string> }>;
   fulfill(answer: {
     status: number;

@@ -23,7 +23,7 @@ export type RuleGroup = { readonly name: string; readonly rules: readonly Rule[]
 /** Base of the pages that the rules of tests link to. */
 export const runbookUrl = 'https://runbooks.example.com/ton';
 
-/** Facts of a TonApi with an index, and with the objectives that a manifest without any has. */
+/** Facts of a TonApi with an index and streams, and with the objectives that a manifest without any has. */
 export const facts = {
   namespace: 'ton',
   name: 'mainnet',
@@ -32,6 +32,7 @@ export const facts = {
   latency: '1s',
   liteServers: 4,
   indexed: true,
+  streamed: true,
   runbookUrl,
   scraped: true,
   service: 'mainnet-api',

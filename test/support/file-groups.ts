@@ -17,15 +17,16 @@ export const onStores = [
 export const onControlPlane = ['test/**/*.cluster.test.ts'];
 
 /** Unit tests that patch timers, modules or the environment. Each file has its own thread, because a patch changes all modules of a thread. */
-const patching = [
+export const apart = [
   'test/service/**/heartbeat.test.ts',
   'test/service/**/legacy-send.test.ts',
   'test/service/**/refusal-throttle.test.ts',
   'test/service/**/status-line.test.ts',
+  'test/service/pool/{admission-queue,flapping}.test.ts',
 ];
 
-/** Tests whose checks depend on real time: deadlines, hedges, failovers. They run last, because a busy machine delays them past these. */
-const timed = [
+/** Tests whose checks depend on real time: deadlines, hedges, failovers. They run last, one at a time, because a busy machine delays them past these. */
+export const timed = [
   'test/e2e/v2-fuzz.test.ts',
   'test/service/http/{early-refusal,lifecycle}.test.ts',
   'test/service/limits/redis/faults.test.ts',
@@ -34,8 +35,7 @@ const timed = [
   'test/service/live/accounts/live-accounts.test.ts',
   'test/service/live/contracts/get-methods.test.ts',
   'test/service/tvm/tvm.test.ts',
-  'test/service/{liteserver,pool}/*.test.ts',
+  'test/service/liteserver/{lite-engine,liteserver,observability}.test.ts',
+  'test/service/pool/{attempts,broadcast,depth,depth-choice,faults,forgeries,head-follower,laboratory}.test.ts',
+  'test/service/pool/{pool,recovery,roster,saturation,use}.test.ts',
 ];
-
-/** Tests that run after all others, one at a time, each in its own thread. */
-export const apart = [...patching, ...timed];

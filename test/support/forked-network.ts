@@ -13,7 +13,6 @@ import type { Chain } from '#service/devchain/chain/chain.ts';
 import type { AccountEdit } from '#service/devchain/collator/state-edits.ts';
 import { openMasterchainState } from '#service/devchain/collator/masterchain-state.ts';
 import type { AccountPlace } from '#service/devchain/collator/missing-account.ts';
-import { loadChain } from '#service/devchain/devchain.ts';
 import type { ForkSource } from '#service/devchain/fork/fork.ts';
 import type { PrivateNetwork } from '#service/devchain/private-network.ts';
 import { accountAt } from '#service/devchain/chain/snapshots.ts';
@@ -21,6 +20,7 @@ import { NO_TRANSACTION, writeShardAccount } from '#service/tvm/shard-account.ts
 import { startPrivateNetwork } from './private-network.ts';
 import { putAccount } from './put-account.ts';
 import { testWalletAt, type TestWallet } from './wallet.ts';
+import { recordedChain } from '#test/support/recorded-chain.ts';
 
 /** The project's own recording: its accounts have names. */
 const recordingDir = join(import.meta.dirname, '../vectors/realnet');
@@ -43,11 +43,9 @@ export type ForkedNetwork = {
 /** The network has its own. */
 const ownSpecials: ReadonlySet<string> = new Set(['config', 'elector', 'main']);
 
-let chains: Promise<Chain> | undefined;
-
 /** Starts one, in whose newest block the recorded accounts are. Its caller closes the network. */
 export async function startForkedNetwork(): Promise<ForkedNetwork> {
-  const chain = await (chains ??= loadChain(recordingDir));
+  const chain = await recordedChain(recordingDir);
   const network = await startPrivateNetwork(
     { genesisUtime: chain.masterchain(chain.lastSeqno)!.header.utime },
     forkOf(chain),

@@ -25,6 +25,9 @@ export type ServiceProcess = {
 /** Started from the sources unless a test says otherwise. */
 const sourceEntry = join(projectRoot, 'service/main.ts');
 
+/** Options of a private or recorded network that takes free ports: others on the machine may use the default ones. */
+export const freePorts = ['--port', '0', '--internal-port', '0', '--lite-server-port', '0'] as const;
+
 /** Runs `node service/main.ts` with these arguments to its end. */
 export async function runToEnd(
   args: readonly string[],
@@ -51,7 +54,7 @@ export async function startService(
   const isDev = !args.some((arg) => ['--manifest', '--network'].includes(arg));
   const index = isDev && !args.includes('--index') ? ['--no-index'] : [];
   const hasLitePort = !isDev || args.includes('--lite-server-port');
-  const ports = ['--port', '0', '--internal-port', '0', ...(hasLitePort ? [] : ['--lite-server-port', '0'])];
+  const ports = hasLitePort ? freePorts.slice(0, 4) : freePorts;
   const { child, output } = launch(entry, [...args, ...ports, ...data, ...index], environment);
   child.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const deadline = Date.now() + startTimeoutMs;

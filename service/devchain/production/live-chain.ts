@@ -34,9 +34,9 @@ export type LiveChain = {
    */
   sign(request: StepRequest): Promise<readonly SignedShardBlock[]>;
   /** Shard blocks that no masterchain block has yet. */
-  signed(): readonly SignedShardBlock[];
+  readonly signed: () => readonly SignedShardBlock[];
   /** Lets others take the place of signed shard blocks. */
-  dropSigned(): void;
+  readonly dropSigned: () => void;
   /** Returns the contracts' view of the blocks up to the newest (`BlockWorld.previousBlocks`). */
   previousBlocks(): string;
   /** Resolves when no step is under way. */

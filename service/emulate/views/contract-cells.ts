@@ -3,7 +3,6 @@ import type { ReadBudget } from '#service/decode/read-budget.ts';
 import { readAccount } from '#service/decode/tlb/account.ts';
 import { hashInSlices } from '#service/live/accounts/paced-cells.ts';
 import type { SimulatedAccounts } from '#service/live/contracts/chain-snapshot.ts';
-import { openShardAccount } from '#service/simulation/account-state.ts';
 import { viewBytes } from '#service/v3/request/scalars.ts';
 import type { TimeSlice } from '#service/runtime/time-slice.ts';
 
@@ -21,9 +20,8 @@ export async function viewContractCells(
   timeSlice: TimeSlice,
 ): Promise<ContractCells> {
   const found = { code: new Map<string, string>(), data: new Map<string, string>() };
-  for (const boc of accounts.values()) {
+  for (const { table, account } of accounts.values()) {
     await timeSlice.pause();
-    const { table, account } = openShardAccount(boc);
     await hashInSlices(table, timeSlice);
     const state = readAccount(table, account)?.state;
     if (state?.kind !== 'active') continue;

@@ -3,7 +3,7 @@ import { createCellStore } from '#service/decode/cell-store.ts';
 import type { Detected } from '#service/interfaces/detector.ts';
 import type { ChainSnapshot } from '#service/live/contracts/chain-snapshot.ts';
 import type { IncomingMessage } from '#service/live/send/external-message.ts';
-import { createTimeSlice } from '#service/runtime/time-slice.ts';
+import { createTimeSlice, restTurns } from '#service/runtime/time-slice.ts';
 import type { SimulatedDetection } from '#service/simulation/detection.ts';
 import { classifySimulated } from '#service/simulation/simulated-actions.ts';
 import type { SimulatedMessage } from '#service/simulation/simulate-message.ts';
@@ -60,8 +60,15 @@ export function createTraceView(
     const source = sourceOf(message, trace);
     try {
       const onMessage = takeMessage.bind(undefined, budget);
-      const transactions = await viewSimulated(source, { timeSlice, store: createCellStore(), onMessage });
-      const actions = values.withActions ? await classify(ran, source, context) : noActions;
+      const render = async (): Promise<readonly TransactionView[]> => {
+        // Get-methods of the accounts reach their threads first, and run beside the rendering.
+        await restTurns();
+        return viewSimulated(source, { timeSlice, store: createCellStore(), onMessage });
+      };
+      const [actions, transactions] = await Promise.all([
+        values.withActions ? classify(ran, source, context) : noActions,
+        render(),
+      ]);
       const cells = values.includeCodeData ? await viewContractCells(trace.after, budget, timeSlice) : noCells;
       const annotations = await annotate(ran, { transactions, actions }, context);
       return {

@@ -3,7 +3,12 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { useApplication } from './context.ts';
 
 /** An event of a stream (service/streaming/README.md). */
-export type StreamEvent = { readonly type?: string; readonly finality?: string; readonly [name: string]: unknown };
+export type StreamEvent = {
+  readonly type?: string;
+  readonly finality?: string;
+  readonly reason?: string;
+  readonly [name: string]: unknown;
+};
 
 export type StreamState = 'off' | 'connecting' | 'open' | 'refused';
 

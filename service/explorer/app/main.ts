@@ -17,7 +17,7 @@ import { UnknownPage } from './pages/unknown.ts';
 import { SearchForm } from './parts/search-form.ts';
 import { parseRoute, paths, type Route } from './paths.ts';
 import { apiKey, loadSettings, type Settings } from './settings.ts';
-import { words } from './words.ts';
+import { words } from './texts.ts';
 
 const pages = {
   home: HomePage,

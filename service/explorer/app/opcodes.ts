@@ -1,4 +1,4 @@
-import { words } from './words.ts';
+import { words } from './texts.ts';
 
 /** An opcode as 32 unsigned bits in hexadecimal; undefined for another text. @param text `0x…`, hexadecimal or decimal */
 export function normalOpcode(text: string): string | undefined {

@@ -2,7 +2,7 @@ import { ApiError, type Api } from './api.ts';
 import type { Block, Trace, Transaction } from './objects.ts';
 import { paths } from './paths.ts';
 import type { SearchForm } from './search.ts';
-import { words } from './words.ts';
+import { words } from './texts.ts';
 
 /** A thing that a search has found. */
 export type Found = { readonly what: string; readonly text: string; readonly href: string };
@@ -12,7 +12,7 @@ export type Place = { readonly name: string; find(signal: AbortSignal): Promise<
 
 const { places } = words.search;
 
-/** Returns the places to look in for a form. Places without an index are left out when v3 is not served. */
+/** Returns the places to look in for a form. */
 export function placesOf(api: Api, form: SearchForm): Place[] {
   switch (form.form) {
     case 'address':
@@ -23,6 +23,8 @@ export function placesOf(api: Api, form: SearchForm): Place[] {
       return [{ name: places.block, find: (signal) => block(api, form, signal) }];
     case 'domain':
       return [{ name: places.domain, find: (signal) => domain(api, form.domain, signal) }];
+    default:
+      return form satisfies never;
   }
 }
 

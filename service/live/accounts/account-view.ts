@@ -1,5 +1,4 @@
 import type { BlockId } from '#service/decode/block-id.ts';
-import { CellSlice } from '#service/decode/cell-slice.ts';
 import type { CellTable } from '#service/decode/cell-table.ts';
 import { writeBoc } from '#service/decode/boc-writer.ts';
 import { createPlainBocWriter } from '#service/decode/plain-boc.ts';
@@ -7,9 +6,10 @@ import { readAccount } from '#service/decode/tlb/account.ts';
 import type { AccountState } from '#service/decode/tlb/account.ts';
 import { listExtraCurrencies } from '#service/decode/tlb/currency-collection.ts';
 import type { TimeSlice } from '#service/runtime/time-slice.ts';
+import type { OpenedShardAccount } from '#service/tvm/shard-account.ts';
 import type { AccountId, LiveAccount } from './accounts.ts';
 import type { PinnedBlock } from '../pinned-block.ts';
-import { parseInSlices } from './paced-cells.ts';
+import { hashInSlices } from './paced-cells.ts';
 
 /** An account's cell and last transaction, and the shard block that holds it. */
 export type FoundAccount = {
@@ -28,7 +28,11 @@ export type FoundAccount = {
 };
 
 /** Live account without `suspended`, which the configuration decides. */
-export type AccountView = Omit<LiveAccount, 'suspended'>;
+export type AccountView = Omit<LiveAccount, 'suspended'> & {
+  /** Hashes of the root cells of code and data; null without them. */
+  readonly codeHash: Buffer | null;
+  readonly dataHash: Buffer | null;
+};
 
 const noTransaction = { lt: 0n, hash: Buffer.alloc(32) };
 
@@ -58,7 +62,7 @@ export function viewAccount(
   }
   return {
     ...place,
-    ...viewState(state.state, writer(entry.table)),
+    ...viewState(state.state, entry.table, writer(entry.table)),
     balance: state.balance.grams,
     extraCurrencies: listExtraCurrencies(entry.table, state.balance.extra),
     stateHash: entry.table.hash(entry.cell, 0),
@@ -68,36 +72,41 @@ export function viewAccount(
 
 /**
  * An account as a run of the TVM left it.
- * @param options.shardAccount BoC of `ShardAccount`
  * Rejects with DecodeError, and when the time slice ends.
  */
 export async function viewSimulated(
   account: AccountId,
   pinned: PinnedBlock,
-  { shardAccount, timeSlice }: { readonly shardAccount: Buffer; readonly timeSlice: TimeSlice },
+  { shardAccount, timeSlice }: { readonly shardAccount: OpenedShardAccount; readonly timeSlice: TimeSlice },
 ): Promise<AccountView> {
-  const table = await parseInSlices(shardAccount, timeSlice);
-  const slice = new CellSlice(table, table.roots[0]!);
-  const cell = slice.ref();
-  const lastTransactionHash = slice.bytes(32);
-  const lastTransactionLt = slice.uint64();
-  const entry = { table, cell, lastTransactionHash, lastTransactionLt };
+  const { table, account: cell, lastTransaction } = shardAccount;
+  await hashInSlices(table, timeSlice);
+  const entry = { table, cell, lastTransactionHash: lastTransaction.hash, lastTransactionLt: lastTransaction.lt };
   // No caller sees these bags, so the order of their cells is free.
   return viewAccount(account, pinned, { shard: undefined, entry }, createPlainBocWriter);
 }
 
-type StateView = Pick<LiveAccount, 'state' | 'code' | 'data' | 'frozenHash'>;
+type StateView = Pick<AccountView, 'state' | 'code' | 'data' | 'codeHash' | 'dataHash' | 'frozenHash'>;
 
 /** Writer of bags of cells of a table. */
 type BagWriterOf = (table: CellTable) => (root: number) => Buffer;
 
 const writerOfNode: BagWriterOf = (table) => (root) => writeBoc(table, [root], { crc32c: true });
 
-const noContract: StateView = { state: 'uninitialized', code: null, data: null, frozenHash: null };
+const noCells = { code: null, data: null, codeHash: null, dataHash: null };
 
-function viewState(state: AccountState, write: (root: number) => Buffer): StateView {
-  if (state.kind === 'frozen') return { state: 'frozen', code: null, data: null, frozenHash: state.stateHash };
+const noContract: StateView = { state: 'uninitialized', ...noCells, frozenHash: null };
+
+function viewState(state: AccountState, table: CellTable, write: (root: number) => Buffer): StateView {
+  if (state.kind === 'frozen') return { state: 'frozen', ...noCells, frozenHash: state.stateHash };
   if (state.kind !== 'active') return noContract;
-  const boc = (cell: number | undefined): Buffer | null => (cell === undefined ? null : write(cell));
-  return { state: 'active', code: boc(state.init.code), data: boc(state.init.data), frozenHash: null };
+  const { code, data } = state.init;
+  return {
+    state: 'active',
+    code: code === undefined ? null : write(code),
+    data: data === undefined ? null : write(data),
+    codeHash: code === undefined ? null : table.hash(code),
+    dataHash: data === undefined ? null : table.hash(data),
+    frozenHash: null,
+  };
 }

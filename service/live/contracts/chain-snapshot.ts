@@ -11,6 +11,7 @@ import type { FeesRequest, SourceFees } from '#service/tvm/fees.ts';
 import { estimateFees } from '#service/tvm/fees.ts';
 import type { MethodTerms } from '#service/tvm/bill.ts';
 import { TvmError } from '#service/tvm/errors.ts';
+import type { OpenedShardAccount } from '#service/tvm/shard-account.ts';
 import { encodeStack } from '#service/tvm/stack-writer.ts';
 import type {
   EmulationRequest,
@@ -96,13 +97,13 @@ export type ChainSnapshot = {
   readShardAccount(account: AccountId): Promise<Buffer>;
   /** A transaction at the time of the block. Rejects with TvmError, and as `Pool.query` does. */
   emulate(call: EmulationCall): Promise<EmulationResult>;
-  /** Returns this world with further simulated accounts, which replace those of before. @param accounts BoCs of `ShardAccount` by raw address, lower case */
+  /** Returns this world with further simulated accounts, which replace those of before. @param accounts by raw address, lower case */
   withAccounts(accounts: SimulatedAccounts): SimulatedSnapshot;
   /** A value made of what was read so far. */
   answer<T>(value: T): LiveAnswer<T>;
 };
 
-export type SimulatedAccounts = ReadonlyMap<string, Buffer>;
+export type SimulatedAccounts = ReadonlyMap<string, OpenedShardAccount>;
 
 /** Results of contracts, some of them on simulated accounts. Rejects as `ChainSnapshot` does. */
 export type SimulatedSnapshot = Pick<

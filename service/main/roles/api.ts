@@ -99,7 +99,7 @@ export async function startApi(
   const ledger: IndexService | undefined = ledgerOf(config, options, { ...dependencies, pool, live, detector, tracer });
   const { around } = options;
   const emulate = createEmulation(config, { pool, live, detector, index: ledger?.annotations, register, around });
-  const streams = startStreaming(config, { index: ledger?.streamed, shared, logger, register });
+  const streams = startStreaming(config, { index: ledger?.streamed, pool, live, detector, shared, logger, register });
   const explorers = createExplorers(config, version, () => urls, options.explorer);
   const http = createHttpServer(httpOptions(config, options), {
     v2: createV2({ release: releaseOf(version), ...config.api.v2, ...(around && { around }) }, live),

@@ -3,18 +3,31 @@ import type { Registry } from 'prom-client';
 
 import type { ServiceConfig } from '#service/config.ts';
 import { parseJson } from '#service/http/json-body.ts';
+import type { Detector } from '#service/interfaces/detector.ts';
+import { createBlockFinder } from '#service/live/blocks/block-finder.ts';
+import { createLiveBlockFiles } from '#service/live/blocks/block-files.ts';
+import { createLiveSignedBlocks } from '#service/live/blocks/signed-blocks.ts';
 import type { SharedLimits } from '#service/limits/redis/shared-limits.ts';
 import type { Pending } from '#service/pending/pending.ts';
 import { listenToClassified } from '#service/streaming/final/classified-news.ts';
+import { createRealActions } from '#service/pending/real-actions.ts';
+import type { Pool } from '#service/pool/pool.ts';
+import type { StoreReader } from '#service/store/queries/reader.ts';
 import type { Store } from '#service/store/store.ts';
 import { createConnectionLimits } from '#service/streaming/connection-limits.ts';
+import { finalities } from '#service/streaming/changes.ts';
+import { createConfirmedSnapshots } from '#service/streaming/confirmed/confirmed-snapshots.ts';
+import { createConfirmedSource, type ConfirmedSource } from '#service/streaming/confirmed/confirmed-source.ts';
+import { correctionsOf } from '#service/streaming/confirmed/corrections.ts';
 import { createFinalSource, type FinalSource } from '#service/streaming/final/final-source.ts';
 import { createHub, type WatchedHub } from '#service/streaming/hub.ts';
-import { createPendingSnapshots } from '#service/streaming/pending/pending-snapshots.ts';
+import { createPendingSnapshots, type PendingSnapshots } from '#service/streaming/pending/pending-snapshots.ts';
 import { createPendingLag, createPendingSource } from '#service/streaming/pending/pending-source.ts';
 import { createCursors } from '#service/streaming/request/cursor.ts';
 import { createStreaming, type ComponentHealth, type Streaming } from '#service/streaming/streaming.ts';
+import type { ActionNetwork } from '#service/v3/action-details/action-derived.ts';
 import type { AnswerAnnotations } from '#service/v3/annotations/answer-annotations.ts';
+import type { Live } from './live.ts';
 
 /** Parts of the index that streams read. */
 export type StreamedIndex = {
@@ -26,6 +39,9 @@ export type StreamedIndex = {
 export type StreamingParts = {
   /** Absent without v3. */
   readonly index: StreamedIndex | undefined;
+  readonly pool: Pool;
+  readonly live: Pick<Live, 'worlds'>;
+  readonly detector: Detector;
   readonly shared: SharedLimits | undefined;
   readonly logger: Logger;
   readonly register: Registry;
@@ -41,10 +57,13 @@ export type StreamingService = {
 /** Milliseconds without an answer of the index after which the source is not healthy. */
 const SILENT_MS_MAX = 15_000;
 
+/** Queries in the background have the time of a request. */
+const QUERY_MS = 3000;
+
 /** Creates streams from the index to their callers; undefined when streams are not served. */
 export function startStreaming(
   config: Pick<ServiceConfig, 'surfaces' | 'streaming' | 'network' | 'anchors'>,
-  { index, shared, logger, register }: StreamingParts,
+  { index, pool, live, detector, shared, logger, register }: StreamingParts,
 ): StreamingService | undefined {
   if (!config.surfaces.includes('stream') || index === undefined) return undefined;
   const network = { testOnly: config.network === 'testnet' };
@@ -72,6 +91,7 @@ export function startStreaming(
   );
   const lag = createPendingLag(register);
   const simulated = createPendingSource({ ...index, snapshots, hub, unixMs: Date.now, logger, lag });
+  const confirmed = startConfirmed(index.store, { pool, live, detector, snapshots, hub, network, logger });
   const streaming = createStreaming(
     { connectionsMax: config.streaming.maxConnectionsPerPod },
     {
@@ -79,7 +99,7 @@ export function startStreaming(
       cursors,
       connectionLimits: createConnectionLimits(shared?.connections),
       parseJson,
-      components: () => componentsOf(source),
+      components: () => componentsOf(source, confirmed),
       clock,
       random: Math.random,
       logger,
@@ -89,10 +109,44 @@ export function startStreaming(
   return {
     streaming,
     async close() {
-      await Promise.all([source.close(), simulated.close()]);
+      await Promise.all([source.close(), simulated.close(), confirmed.close()]);
       await hub.close();
     },
   };
+}
+
+/** Starts the source of the level `confirmed`. */
+function startConfirmed(
+  store: StreamedIndex['store'],
+  {
+    pool,
+    live,
+    detector,
+    snapshots,
+    hub,
+    network,
+    logger,
+  }: Pick<StreamingParts, 'pool' | 'live' | 'detector' | 'logger'> & {
+    readonly snapshots: Pick<PendingSnapshots, 'find'>;
+    readonly hub: WatchedHub;
+    readonly network: ActionNetwork;
+  },
+): ConfirmedSource {
+  const reader: StoreReader = { read: (sql, values) => store.read(sql, values, { timeoutMs: QUERY_MS }) };
+  const actions = createRealActions({ worlds: live.worlds, detector, now: nowMs });
+  return createConfirmedSource(
+    {},
+    {
+      files: createLiveBlockFiles({ pool, finder: createBlockFinder({ pool }) }),
+      signed: createLiveSignedBlocks({ pool }),
+      snapshots: createConfirmedSnapshots({ actions, network, logger }),
+      corrections: (accounts) => correctionsOf(accounts, reader),
+      findPending: snapshots.find,
+      hub,
+      nowMs,
+      logger,
+    },
+  );
 }
 
 const nowMs = (): number => performance.now();
@@ -100,7 +154,7 @@ const nowMs = (): number => performance.now();
 const clock = { nowMs, unixMs: Date.now };
 
 /** Health of what streams depend on. Simulated traces come from this service, so they have no part of their own. */
-function componentsOf(source: FinalSource): Readonly<Record<string, ComponentHealth>> {
+function componentsOf(source: FinalSource, confirmed: ConfirmedSource): Readonly<Record<string, ComponentHealth>> {
   const { newestSeqno, seenMs, troubles } = source.status();
   const ageMs = seenMs === null ? undefined : Date.now() - seenMs;
   const isFollowing = newestSeqno !== null && ageMs !== undefined && ageMs <= SILENT_MS_MAX;
@@ -112,7 +166,7 @@ function componentsOf(source: FinalSource): Readonly<Record<string, ComponentHea
       ...age,
       ...(!isFollowing && { error: 'no classified block was read' }),
       mc_seqno: newestSeqno,
-      levels: ['pending', 'finalized'],
+      levels: confirmed.isAvailable() === true ? finalities : finalities.filter((level) => level !== 'confirmed'),
     },
     store: { ok: trouble === undefined, ...(trouble !== undefined && { error: 'the index cannot be read' }) },
   };

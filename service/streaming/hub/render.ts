@@ -143,8 +143,8 @@ export async function namedBy(snapshot: TraceSnapshot, slice: TimeSlice): Promis
 }
 
 /** The event of a state. */
-export function renderState({ account, finality, state }: StateChange): RenderedEvent {
-  return eventOf(JSON.stringify({ type: 'account_state_change', finality, account, state }));
+export function renderState({ account, finality, state, isCorrection: correction }: StateChange): RenderedEvent {
+  return eventOf(JSON.stringify({ type: 'account_state_change', finality, account, state, correction }));
 }
 
 /** The event of a jetton wallet. */

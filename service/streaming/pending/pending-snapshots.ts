@@ -63,12 +63,14 @@ export function hashesOf({ key, messageHash, rootHash }: PendingTrace): readonly
   return [...new Set([key, messageHash, rootHash].map((hash) => hash.toString('hex')))];
 }
 
-function streamTransaction(view: TransactionView): StreamTransaction {
+/** A transaction of an event, by its view. */
+export function streamTransaction(view: TransactionView): StreamTransaction {
   const named = [...addressesOf([view])].filter((address) => address !== null);
   return { account: view.account, hash: view.hash, view, named };
 }
 
-function streamAction(shown: ShownAction, network: ActionNetwork): StreamAction {
+/** An action of an event. Its view is made when it is first read. */
+export function streamAction(shown: ShownAction, network: ActionNetwork): StreamAction {
   let view: ActionView | undefined;
   const made = (): ActionView => (view ??= viewAction(shown, network, { withAccounts: true, transactions: undefined }));
   return {
@@ -81,7 +83,8 @@ function streamAction(shown: ShownAction, network: ActionNetwork): StreamAction 
   };
 }
 
-function newestFirst(one: ShownAction, other: ShownAction): number {
+/** Order of actions in events. */
+export function newestFirst(one: ShownAction, other: ShownAction): number {
   return compare(other.endLt, one.endLt) || compare(other.startLt, one.startLt);
 }
 

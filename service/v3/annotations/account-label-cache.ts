@@ -5,6 +5,7 @@ import { hashKey } from '#service/store/hash-key.ts';
 import { CHANGES_MAX } from '#service/store/queries/account-changes.ts';
 import { readAccountNames, type AccountNameRow } from '#service/store/queries/accounts.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
+import { cacheBytesMax } from '../cache-bytes.ts';
 import { createChangeTrackedCache, type CacheView } from './change-tracked-cache.ts';
 import { viewAddressBookRow } from '../views/address-book-row.ts';
 import { createCodeInterfaces } from './code-interfaces.ts';
@@ -54,9 +55,6 @@ const ACCOUNTS_AT_ONCE = 500;
 /** Connections that look up accounts of an answer. */
 const LINES = 2;
 
-/** Some 90,000 accounts. */
-const KEPT_BYTES_MAX = 32 * 1024 * 1024;
-
 /** Bytes of an account besides its texts: an entry of a map, and an object with its strings. */
 const ENTRY_BYTES = 150;
 
@@ -77,7 +75,7 @@ export function createAccountLabelCache(
   const codes = createCodeInterfaces();
   const memory = createChangeTrackedCache<AccountLabel>(
     {
-      bytesMax: KEPT_BYTES_MAX,
+      bytesMax: cacheBytesMax.accounts,
       weigh: (raw, { row }) => raw.length + row.length + ENTRY_BYTES,
       cachedMsMax: KEPT_MS_MAX,
     },

@@ -4,6 +4,7 @@ import { readCodeMethods } from '#service/store/queries/accounts.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import { interfacesOf } from '../views/account-interfaces.ts';
 import { viewBytes } from '../request/scalars.ts';
+import { cacheBytesMax } from '../cache-bytes.ts';
 
 /** Cache of interfaces by code. Code never changes, so each code is looked up once. */
 export type CodeInterfaces = {
@@ -18,14 +19,11 @@ export type CodeNote = {
   readonly isKnown: boolean;
 };
 
-/** Some ten thousand codes: most accounts share a few hundred. */
-const KEPT_BYTES_MAX = 4 * 1024 * 1024;
-
 /** Bytes of an entry: its hash and the names, which all entries share. */
 const ENTRY_BYTES = 400;
 
 export function createCodeInterfaces(): CodeInterfaces {
-  const cache = createBoundedCache({ bytesMax: KEPT_BYTES_MAX });
+  const cache = createBoundedCache({ bytesMax: cacheBytesMax.codes });
   return {
     async of(codeHashes, store) {
       const hashes = new Map(codeHashes.map((hash) => [hashKey(hash), hash]));

@@ -5,6 +5,7 @@ import { CHANGES_MAX } from '#service/store/queries/account-changes.ts';
 import { readTokens, type TokenRow, type WalletRow } from '#service/store/queries/metadata.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import type { TokenName } from '#service/store/token-content.ts';
+import { cacheBytesMax } from '../cache-bytes.ts';
 import { createChangeTrackedCache, type CacheView } from './change-tracked-cache.ts';
 import type { CacheMetrics } from '../metrics.ts';
 import { viewAccountKey } from '../request/scalars.ts';
@@ -39,9 +40,6 @@ export type TokenInfoCacheDependencies = {
 /** Accounts per query: some milliseconds of work, with other requests in between. */
 const ACCOUNTS_AT_ONCE = 1000;
 
-/** Some 15,000 tokens with metadata of 300 letters, or 35,000 jetton wallets. */
-const KEPT_BYTES_MAX = 16 * 1024 * 1024;
-
 /** Bytes of an account besides its metadata: an entry of a map, two objects with their strings. */
 const ENTRY_BYTES = 400;
 
@@ -62,7 +60,7 @@ type TokenNote = DescribedAccount & {
 export function createTokenInfoCache({ clock, metrics, wanted }: TokenInfoCacheDependencies): TokenInfoCache {
   const memory = createChangeTrackedCache<TokenNote>(
     {
-      bytesMax: KEPT_BYTES_MAX,
+      bytesMax: cacheBytesMax.tokens,
       weigh: (raw, { infos }) => raw.length + 2 * infos.length + ENTRY_BYTES,
       cachedMsMax: KEPT_MS_MAX,
     },

@@ -1,3 +1,4 @@
+import { cacheBytesMax } from '../cache-bytes.ts';
 import { createJsonCache, type JsonCacheDependencies } from './json-cache.ts';
 import { createTraceCache } from './trace-cache.ts';
 import { createMessageRenderer, type CachedEnds, type MessageRenderer } from './message-renderer.ts';
@@ -18,22 +19,6 @@ export type Renderers = {
   readonly messages: MessageRenderer;
   readonly traces: TraceRenderer;
 };
-
-const MIB = 1024 * 1024;
-
-// Bounds of an API with many callers; `cachePart` scales all of them.
-
-/** Popular content: newest pages and the accounts of wallets and explorers. Some 25,000 transactions of mainnet. */
-const transactionBytesMax = 160 * MIB;
-
-/** Some 20,000 messages of mainnet. */
-const messageBytesMax = 48 * MIB;
-
-/** Some 450 traces of mainnet: the popular ones among the newest and the busiest accounts. */
-const traceBytesMax = 16 * MIB;
-
-/** Some 20,000 traces that are stored in Postgres, which stores traces that end while it follows the head. */
-const packedTraceBytesMax = 128 * MIB;
 
 export type RenderersDependencies = {
   readonly metrics: CacheMetrics;
@@ -56,10 +41,10 @@ export function createRenderers(
   };
   // Transactions and traces are counted elsewhere: there the stored ones are known.
   const uncounted: JsonCacheDependencies = { counted: () => {} };
-  const transactions = createJsonCache<CachedNames>(room(transactionBytesMax), uncounted);
-  const messages = createJsonCache<CachedEnds>(room(messageBytesMax), counting);
-  const traces = createJsonCache<StoredTrace>(room(traceBytesMax), uncounted);
-  const packedTraces = createJsonCache<StoredTrace>(room(packedTraceBytesMax), uncounted);
+  const transactions = createJsonCache<CachedNames>(room(cacheBytesMax.transactions), uncounted);
+  const messages = createJsonCache<CachedEnds>(room(cacheBytesMax.messages), counting);
+  const traces = createJsonCache<StoredTrace>(room(cacheBytesMax.traces), uncounted);
+  const packedTraces = createJsonCache<StoredTrace>(room(cacheBytesMax.packedTraces), uncounted);
   metrics.holds('transactions', transactions.bytes);
   metrics.holds('messages', messages.bytes);
   metrics.holds('traces', () => traces.bytes() + packedTraces.bytes());

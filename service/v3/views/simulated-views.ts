@@ -103,12 +103,14 @@ function statesByHash(states: readonly SimulatedState[]): StatesByHash {
 /** Trace of simulated actions. `end` is its last transaction. */
 export type SimulatedActionsSource = Pick<SimulatedSource, 'messageHash' | 'key'> & {
   readonly end: Pick<Transaction, 'lt' | 'utime'>;
+  /** Default `pending`. */
+  readonly finality?: 'pending' | 'confirmed';
 };
 
 /** Actions of a simulated trace that its caller sees. @param supported types that the caller knows; null: all actions */
 export function actionsOfSimulated(
   actions: readonly Action[],
-  { messageHash, key, end }: SimulatedActionsSource,
+  { messageHash, key, end, finality = 'pending' }: SimulatedActionsSource,
   supported: ReadonlySet<string> | null,
 ): readonly ShownAction[] {
   const ofTrace = {
@@ -117,8 +119,8 @@ export function actionsOfSimulated(
     traceMcSeqnoEnd: 0,
     externalHash: viewBytesOrNull(messageHash),
     externalHashNorm: viewBytesOrNull(key),
-    finality: 'pending',
-  } as const;
+    finality,
+  };
   const shown = actions.map((action) => ofAction(action, ofTrace, null));
   return supported === null ? shown : shown.filter((action) => isVisible(action, supported));
 }

@@ -98,7 +98,7 @@ type Contender = { readonly name: string; readonly service: ServiceProcess; read
 /** Nanoseconds of CPU. */
 type Spent = { readonly server: number; readonly postgres: number };
 
-/** CPU time of the service and of Postgres for a request through the listener, for 1 and 16 callers. */
+/** CPU time of the service and of Postgres for a request through the listener, for 1 and 16 callers, and memory after all. */
 export async function measureHttp(
   store: Store,
   { url, baseline, commits, wanted }: HttpBenchOptions,
@@ -128,6 +128,7 @@ export async function measureHttp(
       for (let turn = 0; turn < CHECKED; turn++) await checkEqual(contenders, path(turn));
       for (const callers of CALLERS) results.push(...(await measureKind(store, contenders, { kind, path, callers })));
     }
+    results.push(memoryAfter(contenders));
     return results;
   } finally {
     await stopCommits();
@@ -173,6 +174,22 @@ async function measureKind(
   const texts = results.map(({ value, baseline }) => `${value.toFixed(3)} (${baseline?.value.toFixed(3) ?? ''})`);
   process.stderr.write(`${kind}, ${callers}: ${texts.join(', ')}\n`);
   return results;
+}
+
+/** Memory of the services after all measured kinds; Linux only. */
+function memoryAfter(contenders: readonly Contender[]): BenchResult {
+  const of = (name: string): number | undefined => {
+    const pid = contenders.find((one) => one.name === name)?.service.pid;
+    return pid === undefined ? undefined : rssMiB(pid);
+  };
+  const [value, before] = [of('now')!, of('before')];
+  const baseline = before === undefined ? {} : { baseline: { name: 'before', value: before }, ratio: before / value };
+  return { name: 'memory after these kinds', value, unit: 'MiB', goal: '<= 450 MiB', met: value <= 450, ...baseline };
+}
+
+function rssMiB(pid: number): number {
+  const [, kib] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))!;
+  return Number(kib) / 1024;
 }
 
 /** Milliseconds for a request. */

@@ -370,7 +370,7 @@ describe('a release without a schema', () => {
   });
 
   it.each<[string, Partial<Spec>, string]>([
-    ['more to pods that serve v3', { resources: {} }, '1280Mi'],
+    ['more to pods that serve v3', { resources: {} }, '1Gi'],
     ['no more to those that do not', { resources: {}, surfaces: ['v2'] }, '256Mi'],
     ['what the manifest says', { resources: { requests: { memory: '300Mi' } } }, '300Mi'],
   ])('gives memory: %s', (_what, changes, memory) => {

@@ -7,6 +7,7 @@ import { createMethodRunner } from '#service/devchain/queries/method-runner.ts';
 import { answerQuery } from '#service/devchain/queries/queries.ts';
 import { liteServerFunctions } from '#service/liteserver/function-table.ts';
 import { chain } from './network.ts';
+import { countOf } from '#test/support/volume.ts';
 
 /** One seed, so that a failure comes again. */
 const seed = 20_261_121;
@@ -36,7 +37,9 @@ describe('hostile requests', () => {
         head.writeUInt32LE(fn.id);
         return Buffer.concat([head, bytes]);
       });
-    expect(() => fc.assert(fc.property(request, survives), { seed, numRuns: 2_000 })).not.toThrow();
+    expect(() =>
+      fc.assert(fc.property(request, survives), { seed, numRuns: countOf({ quick: 300, full: 2_000 }) }),
+    ).not.toThrow();
   });
 
   it('about real blocks with senseless arguments are answered or refused', () => {
@@ -88,7 +91,9 @@ describe('hostile requests', () => {
       mode: fc.nat({ max: 0xffff }),
     });
     const request = fc.tuple(fc.constantFrom(...liteServerFunctions), args).map(([fn, given]) => encode(fn, given));
-    expect(() => fc.assert(fc.property(request, survives), { seed, numRuns: 3_000 })).not.toThrow();
+    expect(() =>
+      fc.assert(fc.property(request, survives), { seed, numRuns: countOf({ quick: 500, full: 3_000 }) }),
+    ).not.toThrow();
   });
 });
 

@@ -8,9 +8,10 @@ import { startPrivateNetwork } from '#test/support/private-network.ts';
 import { testWallet, transfer } from '#test/support/wallet.ts';
 import { blocksOf, rewriteBlock, rewriteMessages, rewriteState } from '#test/service/decode/tlb/rewriting.ts';
 import { followMoney } from './money.ts';
+import { countOf } from '#test/support/volume.ts';
 
 const WALLETS = 500;
-const ROUNDS = 20;
+const ROUNDS = countOf({ quick: 4, full: 20 });
 const VALUE = 1_000_000_000n;
 
 /** Fewer than the messages of one round bring: blocks are full, and messages wait in the shard's own queue. */

@@ -5,16 +5,17 @@ import { onTestFinished } from 'vitest';
 
 import type { Devchain, DevchainOptions } from '#service/devchain/devchain.ts';
 import type { DevchainServerOptions } from '#service/devchain/lite-servers.ts';
-import { createDevchain, loadChain } from '#service/devchain/devchain.ts';
+import { createDevchain } from '#service/devchain/devchain.ts';
 import type { LiteServer } from '#service/liteserver/liteserver.ts';
 import { createLiteServer } from '#service/liteserver/liteserver.ts';
 import { recordingDirs } from '#test/support/fixtures.ts';
+import { recordedChain } from '#test/support/recorded-chain.ts';
 
 /** The recording that tests of behaviour play: the first one there is, else the project's own. */
 export const recordingDir = recordingDirs()[0] ?? join(import.meta.dirname, '../../vectors/realnet');
 
 /** Loaded once for all networks of a test file, before its tests and their time limits begin. */
-export const chain = await loadChain(recordingDir);
+export const chain = await recordedChain(recordingDir);
 
 export const silent = pino({ level: 'silent' });
 

@@ -5,13 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { BlockId } from '#service/decode/block-id.ts';
 import { sameBlock } from '#service/decode/block-id.ts';
 import type { Chain } from '#service/devchain/chain/chain.ts';
-import { buildChain } from '#service/devchain/chain/chain.ts';
 import { isRefusal } from '#service/devchain/chain/errors.ts';
 import { createMessageInbox } from '#service/devchain/queries/message-queries.ts';
 import { createMethodRunner } from '#service/devchain/queries/method-runner.ts';
 import { answerQuery } from '#service/devchain/queries/queries.ts';
-import { createTimeSlice } from '#service/runtime/time-slice.ts';
-import { openRecording } from '#service/devchain/chain/recording.ts';
 import { functionOf } from '#service/liteserver/function-table.ts';
 import { runSmcMethod } from '#service/liteserver/functions.ts';
 import { decodeEnvelope, encodeEnvelope, errorAnswer } from '#service/liteserver/tl/envelope.ts';
@@ -19,6 +16,7 @@ import { liteServerError } from '#service/liteserver/tl/lite-api.ts';
 import { encodeTl } from '#service/liteserver/tl/record.ts';
 import type { Agreement } from './comparison.ts';
 import { compareAnswers } from './comparison.ts';
+import { recordedChain } from '#test/support/recorded-chain.ts';
 import { recordingDirs } from '#test/support/fixtures.ts';
 
 type Exchange = { readonly name: string; readonly note: string; readonly request: Buffer; readonly answer: Buffer };
@@ -101,8 +99,7 @@ describe.each(recordingDirs())('the embedded lite server and the node that recor
   let chain: Chain;
 
   beforeAll(async () => {
-    const slices = createTimeSlice(undefined);
-    chain = await buildChain(await openRecording(folder, slices), slices);
+    chain = await recordedChain(folder);
     await methods.ready();
   }, 60_000);
 

@@ -45,8 +45,9 @@ function pendingBlocks(
 
 const shardTops = (network: PrivateNetwork): readonly BlockId[] => network.head().shards.map(({ block }) => block);
 
-function balanceOf({ chain, head }: PrivateNetwork, { workChain: workchain, hash: id }: Address): bigint | undefined {
-  const found = accountAt(chain, head(), { workchain, id });
+function balanceOf(network: PrivateNetwork, { workChain: workchain, hash: id }: Address): bigint | undefined {
+  const { chain } = network;
+  const found = accountAt(chain, network.head(), { workchain, id });
   return found && readAccount(chain.states, found.account)?.balance.grams;
 }
 

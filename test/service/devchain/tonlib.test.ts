@@ -10,6 +10,7 @@ import type { Tonlib } from './tonlib.ts';
 import { installTonlib, startTonlib } from './tonlib.ts';
 import { recordingDirs } from '#test/support/fixtures.ts';
 import { skipLoudly } from '#test/support/skips.ts';
+import { recordedChain } from '#test/support/recorded-chain.ts';
 
 type RecordedAccount = { readonly address: string; readonly balance_at_last: string };
 
@@ -27,7 +28,7 @@ describe.each(recordingDirs())('the official C++ tonlib on %s', (recordingDir) =
       if ('missing' in installed) return;
       devchain = await createDevchain(
         { recordingDir, paceSeconds: 3600, startBehindBlocks: 100 },
-        { logger: pino({ level: 'silent' }), register: new Registry() },
+        { logger: pino({ level: 'silent' }), register: new Registry(), chain: await recordedChain(recordingDir) },
       );
       tonlib = await startTonlib(installed.python, devchain.globalConfig());
     }, 60_000);

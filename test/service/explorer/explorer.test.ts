@@ -125,9 +125,9 @@ describe('a module of the explorer', () => {
 
   it('the paths of its imports are resolved from its folder', () => {
     const code =
-      "import a from '../words.ts';\nexport { b } from './b.ts';\nimport c from '/explorer/vendor/htm.mjs';\nread('from', data.has('to'));\nimport type { D } from './d.ts';\nimport {\n  e,\n  type F,\n} from './e.ts';";
+      "import a from '../texts.ts';\nexport { b } from './b.ts';\nimport c from '/explorer/vendor/htm.mjs';\nread('from', data.has('to'));\nimport type { D } from './d.ts';\nimport {\n  e,\n  type F,\n} from './e.ts';";
     expect(importedPaths('app/parts/x.ts', code)).toEqual([
-      'app/words.ts',
+      'app/texts.ts',
       'app/parts/b.ts',
       'vendor/htm.mjs',
       'app/parts/e.ts',

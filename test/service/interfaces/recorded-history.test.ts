@@ -9,7 +9,8 @@ import type { Chain } from '#service/devchain/chain/chain.ts';
 import { readChangedAccount } from '#service/interfaces/account-code.ts';
 import { createDetector, type Detected } from '#service/interfaces/detector.ts';
 import { accountKey, accountOfKey } from '#service/store/account-key.ts';
-import { rebuildChain, startTvm } from '#test/service/tvm/recorded-world.ts';
+import { recordedChain } from '#test/support/recorded-chain.ts';
+import { startTvm } from '#test/service/tvm/recorded-world.ts';
 import { chainWorld } from './chain-world.ts';
 
 // The project's own recording; its README lists its events.
@@ -21,7 +22,7 @@ const detector = createDetector({ network: 'custom' }, { register: new Registry(
 let chain: Chain;
 
 beforeAll(async () => {
-  chain = await rebuildChain(folder);
+  chain = await recordedChain(folder);
 }, 60_000);
 afterAll(() => tvm.close());
 

@@ -51,7 +51,8 @@ export function scriptedWorld(contracts: Readonly<Record<string, Contract>>, dns
     const [code, data] = [boc(contract?.code, contract), boc(contract?.data, contract)];
     const lt = BigInt(contract?.transaction ?? 1);
     const hash = Buffer.alloc(32, Number(lt));
-    return { account, code, data, stateHash: hash, lastTransaction: { lt, hash } } as AccountView;
+    const hashes = { codeHash: hashOf(code), dataHash: hashOf(data), stateHash: hash };
+    return { account, code, data, ...hashes, lastTransaction: { lt, hash } } as AccountView;
   }
 
   return {
@@ -85,6 +86,10 @@ const DEFAULT_CELL = beginCell().storeUint(0xc0de, 16).endCell();
 function boc(cell: Cell | null | undefined, contract: Contract | undefined): Buffer | null {
   if (contract === undefined || cell === null) return null;
   return (cell ?? DEFAULT_CELL).toBoc();
+}
+
+function hashOf(bag: Buffer | null): Buffer | null {
+  return bag && Cell.fromBoc(bag)[0]!.hash();
 }
 
 /** Returns an account without further properties. */

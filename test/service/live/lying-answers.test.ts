@@ -7,7 +7,6 @@ import type { BlockId } from '#service/decode/block-id.ts';
 import { FULL_SHARD, MASTERCHAIN, sameBlock } from '#service/decode/block-id.ts';
 import { readBlock } from '#service/decode/tlb/block.ts';
 import { readBlockInfo } from '#service/decode/tlb/block-info.ts';
-import { loadChain } from '#service/devchain/devchain.ts';
 import { isRefusal } from '#service/devchain/chain/errors.ts';
 import { answerQuery } from '#service/devchain/queries/queries.ts';
 import { readHistoryStep } from '#service/live/transactions/account-history.ts';
@@ -40,10 +39,11 @@ import { report, volume, volumeTimeoutMs } from '../liteserver/tl/volume.ts';
 import { summary } from '../proof/answer-kinds.ts';
 import { seeded } from '../proof/mutations.ts';
 import { recordings } from '../proof/recorded.ts';
+import { recordedChain } from '#test/support/recorded-chain.ts';
 
 /** A head with blocks beyond it, and an account with a history. */
 const BEHIND_HEAD = 10;
-const chain = await loadChain(recordingDirs()[0]!);
+const chain = await recordedChain(recordingDirs()[0]!);
 const view = { chain, tip: chain.lastSeqno, nowSeconds: 1_700_000_000 };
 const zeroState = zeroStateBlock(chain.zeroStates[0]!.id);
 const signatures = createSignatureChecker(

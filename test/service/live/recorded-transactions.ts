@@ -14,6 +14,7 @@ import type { Pool } from '#service/pool/pool.ts';
 import { createSignatureChecker } from '#service/proof/signature-checker.ts';
 import { openPool, until } from '../pool/network.ts';
 import type { PoolUnderTest } from '../pool/network.ts';
+import { recordedChain } from '#test/support/recorded-chain.ts';
 
 /** Transactions over a recorded network whose last block is the head. */
 export type TransactionsUnderTest = {
@@ -29,7 +30,7 @@ export async function startTransactions(
 ): Promise<TransactionsUnderTest> {
   const network = await createDevchain(
     { recordingDir, paceSeconds: 0, servers: Array.from({ length: options.servers ?? 2 }, () => ({})) },
-    { logger: pino({ level: 'silent' }), register: new Registry() },
+    { logger: pino({ level: 'silent' }), register: new Registry(), chain: await recordedChain(recordingDir) },
   );
   // No second query because the machine is busy: queries are counted.
   const open = openPool(network, options.quick === true ? {} : { tuning: { slowAfterMs: 5_000, overdueMs: 5_000 } });

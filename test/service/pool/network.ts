@@ -16,6 +16,7 @@ import { createProofMetrics } from '#service/proof/metrics.ts';
 import { createSignatureChecker } from '#service/proof/signature-checker.ts';
 import { createTrustChain } from '#service/proof/trust-chain.ts';
 import { recordingDirs } from '#test/support/fixtures.ts';
+import { recordedChain } from '#test/support/recorded-chain.ts';
 
 /** Faults of a lite server of the recorded network. */
 export type Faults = Parameters<Devchain['liteServers'][number]['setFaults']>[0];
@@ -34,7 +35,7 @@ export async function startNetwork(servers: number, options: { startBehindBlocks
       startBehindBlocks: options.startBehindBlocks ?? 300,
       servers: Array.from({ length: servers }, () => ({})),
     },
-    { logger: silent, register: new Registry() },
+    { logger: silent, register: new Registry(), chain: await recordedChain(recordingDir) },
   );
 }
 

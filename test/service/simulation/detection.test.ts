@@ -12,7 +12,7 @@ const [failing, sound] = ['1', '2'].map((digit) => `0:${digit.repeat(64)}`) as [
 
 /** Detection over accounts without code. The detector fails on the first account. */
 function detectionThatFails(failure: Error) {
-  const simulated = { readAccount: () => Promise.resolve({ code: null }) };
+  const simulated = { readAccount: () => Promise.resolve({ code: null, codeHash: null }) };
   const snapshot = { ...simulated, withAccounts: () => simulated } as unknown as ChainSnapshot;
   const detector: Detector = {
     async detect(_, { account }) {
@@ -34,7 +34,7 @@ describe('the kinds of accounts of a simulated trace', () => {
   );
 
   it('are found by a single examination of each account, however often and at once it is named', async () => {
-    const chain = { readAccount: () => Promise.resolve({ code: null }) };
+    const chain = { readAccount: () => Promise.resolve({ code: null, codeHash: null }) };
     const before = { ...chain, withAccounts: () => chain } as unknown as ChainSnapshot;
     const examined: string[] = [];
     const detector: Detector = {

@@ -10,6 +10,7 @@ import { sliceEntry } from '#service/tvm/stack.ts';
 import { chainOfCells, exoticCells } from '../decode/exotic-cells.ts';
 import { startTvm } from './recorded-world.ts';
 import { callOf } from './small-world.ts';
+import { countOf } from '#test/support/volume.ts';
 
 const SEED = 20261127;
 
@@ -176,7 +177,7 @@ describe('random inputs of callers', () => {
       fc.asyncProperty(codes, stacks, async (code, stack) => {
         expect(await codeOf(() => tvm.runGetMethod(callOf(code, { stack })))).toEqual(allowed);
       }),
-      { seed: SEED, numRuns: 120 },
+      { seed: SEED, numRuns: countOf({ quick: 30, full: 120 }) },
     );
     expect(await startReasons()).not.toContain('crashed');
   });
@@ -192,7 +193,7 @@ describe('random inputs of callers', () => {
           expect(await codeOf(() => estimateFees(tvm, feesOf(parts)))).toEqual(allowed);
         }
       }),
-      { seed: SEED, numRuns: 40 },
+      { seed: SEED, numRuns: countOf({ quick: 10, full: 40 }) },
     );
     expect(await startReasons()).not.toContain('crashed');
   });

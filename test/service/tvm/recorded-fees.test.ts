@@ -17,10 +17,10 @@ import {
   librariesAfter,
   previousBlocksOf,
   readRecords,
-  rebuildChain,
   startTvm,
 } from './recorded-world.ts';
 import { walletLater } from './wallet-seqno.ts';
+import { recordedChain } from '#test/support/recorded-chain.ts';
 
 // The reference client's library estimated these fees on the newest state that it knew. The recording does not name the state.
 // It must be a state of the chain at a time while it was the newest. A wallet may also be a few messages beyond the chain's end.
@@ -56,7 +56,7 @@ for (const folder of recordingDirs()) {
   );
   const none = skipLoudly(records.length === 0, { what: `fees in ${folder}`, why: 'no estimates in tonlib.jsonl' });
   describe.skipIf(none)(`the fees that the library estimated on ${folder.split('/').at(-1)}`, async () => {
-    const chain = await rebuildChain(folder);
+    const chain = await recordedChain(folder);
 
     it.each(records)(
       "the estimate equals the library's: $note, ignore_chksig $request.ignore_chksig",

@@ -10,11 +10,11 @@ import {
   librariesAfter,
   previousBlocksOf,
   readRecords,
-  rebuildChain,
   startTvm,
 } from './recorded-world.ts';
 import type { TypedEntry } from './typed-stack.ts';
 import { readTyped, writeTyped } from './typed-stack.ts';
+import { recordedChain } from '#test/support/recorded-chain.ts';
 
 // The reference client's library ran these get-methods on states that it had proved. Its gas is the oracle of this TVM's.
 
@@ -39,7 +39,7 @@ for (const folder of recordingDirs()) {
   );
   const none = skipLoudly(records.length === 0, { what: `gas of get-methods in ${folder}`, why: 'no tonlib.jsonl' });
   describe.skipIf(none)(`the get-methods that the library ran on ${folder.split('/').at(-1)}`, async () => {
-    const chain = await rebuildChain(folder);
+    const chain = await recordedChain(folder);
 
     it.each(records)("$note: gas, exit code and stack are equal to the library's", async ({ request, response }) => {
       const { seqno } = request.block;

@@ -20,10 +20,10 @@ import {
   librariesAfter,
   previousBlocksOf,
   readRecords,
-  rebuildChain,
   startTvm,
   writeCell,
 } from './recorded-world.ts';
+import { recordedChain } from '#test/support/recorded-chain.ts';
 
 // Runs every get-method that the recorded node ran, on the rebuilt state.
 
@@ -52,7 +52,7 @@ for (const folder of recordingDirs()) {
       args: runSmcMethod.decodeArgs(Buffer.from(record.request_hex, 'hex')),
       answer: runSmcMethod.decode(Buffer.from(record.response_hex, 'hex')),
     }));
-  const chain = await rebuildChain(folder);
+  const chain = await recordedChain(folder);
   const none = skipLoudly(records.length === 0, {
     what: `get-methods in ${folder}`,
     why: 'no runSmcMethod in queries.jsonl',

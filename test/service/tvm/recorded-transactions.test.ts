@@ -14,7 +14,8 @@ import type { Chain, ChainBlock } from '#service/devchain/chain/chain.ts';
 import { NO_TRANSACTION, writeShardAccount } from '#service/tvm/shard-account.ts';
 import type { EmulationRequest } from '#service/tvm/tvm.ts';
 import { recordingDirs } from '#test/support/fixtures.ts';
-import { configAfter, librariesAfter, previousBlocksOf, rebuildChain, startTvm } from './recorded-world.ts';
+import { configAfter, librariesAfter, previousBlocksOf, startTvm } from './recorded-world.ts';
+import { recordedChain } from '#test/support/recorded-chain.ts';
 
 // Executes transactions of recorded blocks again. From the state before the block they must become the same, hash by hash.
 
@@ -26,7 +27,7 @@ afterAll(() => tvm.close());
 
 for (const folder of recordingDirs()) {
   describe(`the transactions of ${folder.split('/').at(-1)}`, async () => {
-    const chain = await rebuildChain(folder);
+    const chain = await recordedChain(folder);
     const all = busyBlocks(chain);
     const step = Math.max(1, Math.floor(countOf(all) / SAMPLE));
     const sample = all.filter((_, index) => index % step === 0);

@@ -3,8 +3,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { startTvm } from './recorded-world.ts';
 import { callOf, ENDLESS } from './small-world.ts';
 
-/** Gas of 100 ms. A kernel counts a thread's time in steps of 1 to 10 ms, so a run shorter than a step may count as none. */
-const GAS = 500_000;
+/** Gas of 40 ms. A kernel counts a thread's time in steps of 1 to 10 ms. A shorter run may count as none. */
+const GAS = 200_000;
 
 const { tvm } = startTvm();
 afterAll(() => tvm.close());

@@ -11,7 +11,7 @@ import { TokenAmount, TokenName } from '../parts/token.ts';
 import { TransactionTable } from '../parts/transaction-row.ts';
 import { useLabels } from '../context.ts';
 import { useRows } from '../use-rows.ts';
-import { words } from '../words.ts';
+import { words } from '../texts.ts';
 import { Picture } from './picture.ts';
 
 /** Rows of a page. */

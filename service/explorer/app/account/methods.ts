@@ -9,7 +9,7 @@ import { Facts } from '../parts/facts.ts';
 import { Loaded } from '../parts/loaded.ts';
 import { WithBook } from '../parts/with-book.ts';
 import { useLoad } from '../use-load.ts';
-import { words } from '../words.ts';
+import { words } from '../texts.ts';
 import { getMethods } from './method-names.ts';
 import { argumentTypes, entryOf, valueOf, type Argument, type ArgumentType, type StackEntry } from './stack.ts';
 import { StackValues } from './stack-values.ts';

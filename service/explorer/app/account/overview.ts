@@ -7,7 +7,7 @@ import { Copy } from '../parts/copy.ts';
 import { Facts } from '../parts/facts.ts';
 import { Hash } from '../parts/hash.ts';
 import { paths } from '../paths.ts';
-import { words } from '../words.ts';
+import { words } from '../texts.ts';
 import { friendlyForm, rawForm } from './address-forms.ts';
 import type { Account } from './load-account.ts';
 import { QrCode } from './qr.ts';

@@ -3,7 +3,7 @@
 import qrcode from 'qrcode-generator';
 
 import { html } from '../html.ts';
-import { words } from '../words.ts';
+import { words } from '../texts.ts';
 
 /** Modules of the white border that a reader needs. */
 const BORDER = 4;

@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import { safeText } from '../format.ts';
 import { html } from '../html.ts';
 import { Address } from '../parts/address.ts';
-import { words } from '../words.ts';
+import { words } from '../texts.ts';
 import type { StackValue } from './stack.ts';
 
 /** Characters of a bag of cells that are shown. */

@@ -9,7 +9,7 @@ import { Facts, type Fact } from '../parts/facts.ts';
 import { Loaded } from '../parts/loaded.ts';
 import { TokenAmount, TokenName } from '../parts/token.ts';
 import { useLoad } from '../use-load.ts';
-import { words } from '../words.ts';
+import { words } from '../texts.ts';
 import { rawForm } from './address-forms.ts';
 import type { Account } from './load-account.ts';
 import { Picture } from './picture.ts';

@@ -9,7 +9,7 @@ import { Time } from '../parts/time.ts';
 import { TransactionTable } from '../parts/transaction-row.ts';
 import { useLoad } from '../use-load.ts';
 import { useRows } from '../use-rows.ts';
-import { words } from '../words.ts';
+import { words } from '../texts.ts';
 
 /** Rows of a page. */
 const PAGE = 50;

@@ -11,7 +11,7 @@ import { Hash } from '../parts/hash.ts';
 import { Json } from '../parts/json.ts';
 import { Loaded } from '../parts/loaded.ts';
 import { useLoad } from '../use-load.ts';
-import { words } from '../words.ts';
+import { words } from '../texts.ts';
 import { hexShard, signedShard } from './load-block.ts';
 
 /** Workchain of the masterchain. */

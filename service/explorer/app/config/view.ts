@@ -7,7 +7,7 @@ import { Ton } from '../parts/amount.ts';
 import { Facts } from '../parts/facts.ts';
 import { Hash } from '../parts/hash.ts';
 import { Time } from '../parts/time.ts';
-import { words } from '../words.ts';
+import { words } from '../texts.ts';
 import type { ConfigValue, Named } from './values.ts';
 
 /** Rows of a list before a click. */

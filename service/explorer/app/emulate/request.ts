@@ -3,15 +3,15 @@ export type EmulationCall =
   | { readonly operation: 'emulateTrace'; readonly body: Readonly<Record<string, unknown>> }
   | { readonly operation: 'emulateTonConnect'; readonly body: Readonly<Record<string, unknown>> };
 
-/** Why a text is no call. */
+/** Reason why a text is no call. */
 export type Misread = { readonly problem: 'empty' | 'json' | 'messages' | 'from' | 'form' };
 
 /** Parts of the answer that the picture needs. */
 const wanted = { with_actions: true, include_address_book: true, include_metadata: true } as const;
 
 /**
- * Reads a bag of cells (base64 or hexadecimal), or a TON Connect request as wallets get it: the transaction itself, or a JSON-RPC call
- * whose first parameter is the transaction as text.
+ * Reads a bag of cells (base64 or hexadecimal), or a TON Connect request as wallets get it. The request is the transaction itself, or a
+ * JSON-RPC call whose first parameter is the transaction as text.
  * @param from address of the wallet, for a request that names none; empty: none
  */
 export function emulationCallOf(text: string, from: string, ignoreSignatures: boolean): EmulationCall | Misread {

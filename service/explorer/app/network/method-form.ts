@@ -1,8 +1,9 @@
 import { useRef, useState } from 'preact/hooks';
 
+import { textOf } from '../form-text.ts';
 import { safeText } from '../format.ts';
 import { html } from '../html.ts';
-import { words } from '../words.ts';
+import { words } from '../texts.ts';
 import { callDev } from './dev-client.ts';
 import { parametersOf, type DevMethod, type DevParameter } from './dev-methods.ts';
 
@@ -18,7 +19,8 @@ export function MethodForm({ method, onDone }: { readonly method: DevMethod; rea
 
   const run = async (): Promise<void> => {
     if (form.current === null) return;
-    const fields = new Map([...new FormData(form.current)].map(([name, value]) => [name, String(value)]));
+    const data = new FormData(form.current);
+    const fields = new Map(method.parameters.map(({ name }) => [name, textOf(data, name)]));
     setIsRunning(true);
     try {
       const result = await callDev(method.name, parametersOf(method, fields));

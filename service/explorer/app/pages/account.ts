@@ -17,7 +17,7 @@ import { Loaded } from '../parts/loaded.ts';
 import { Tabs } from '../parts/tabs.ts';
 import { paths, type Route } from '../paths.ts';
 import { useLoad } from '../use-load.ts';
-import { words } from '../words.ts';
+import { words } from '../texts.ts';
 
 /** Events that come within this time cause one load. */
 const JOIN_MS = 300;

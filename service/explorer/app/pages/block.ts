@@ -15,7 +15,7 @@ import { Loaded } from '../parts/loaded.ts';
 import { Time } from '../parts/time.ts';
 import type { Route } from '../paths.ts';
 import { useLoad } from '../use-load.ts';
-import { words } from '../words.ts';
+import { words } from '../texts.ts';
 
 /** A block: header, transactions, shards, and what proves it. */
 export function BlockPage({ route }: { readonly route: Extract<Route, { page: 'block' }> }) {

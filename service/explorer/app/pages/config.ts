@@ -9,7 +9,7 @@ import { html } from '../html.ts';
 import { Loaded } from '../parts/loaded.ts';
 import { WithBook } from '../parts/with-book.ts';
 import { useLoad } from '../use-load.ts';
-import { words } from '../words.ts';
+import { words } from '../texts.ts';
 
 type Answer = { readonly config: { readonly bytes: string } };
 

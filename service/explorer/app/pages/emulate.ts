@@ -4,13 +4,14 @@ import type { ApiError } from '../api.ts';
 import { LabelsProvider, labelsOf, useApplication } from '../context.ts';
 import { emulationCallOf, type EmulationCall, type Misread } from '../emulate/request.ts';
 import { exitCodeMeaning } from '../exit-codes.ts';
+import { textOf } from '../form-text.ts';
 import { safeText } from '../format.ts';
 import { html } from '../html.ts';
 import type { Action, Labels, Trace } from '../objects.ts';
 import { Loaded } from '../parts/loaded.ts';
 import { TraceView } from '../trace/trace-view.ts';
 import { useLoad } from '../use-load.ts';
-import { words } from '../words.ts';
+import { words } from '../texts.ts';
 
 /** Answer of the emulation (service/emulate/README.md). */
 type Emulated = Pick<Trace, 'trace' | 'transactions'> &
@@ -28,8 +29,7 @@ export function EmulatePage() {
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
     const data = new FormData(event.currentTarget as HTMLFormElement);
-    const text = (name: string): string => String(data.get(name) ?? '');
-    const read = emulationCallOf(text('message'), text('from'), data.has('ignore'));
+    const read = emulationCallOf(textOf(data, 'message'), textOf(data, 'from'), data.has('ignore'));
     setProblem('problem' in read ? read.problem : undefined);
     setCall('problem' in read ? undefined : read);
     setRuns((count) => count + 1);

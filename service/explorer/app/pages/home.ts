@@ -13,7 +13,7 @@ import { Time } from '../parts/time.ts';
 import { TransactionTable } from '../parts/transaction-row.ts';
 import { paths } from '../paths.ts';
 import { useLoad } from '../use-load.ts';
-import { words } from '../words.ts';
+import { words } from '../texts.ts';
 
 /** Rows of each list. */
 const ROWS = 12;

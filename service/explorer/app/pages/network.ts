@@ -12,7 +12,7 @@ import { Facts } from '../parts/facts.ts';
 import { Loaded } from '../parts/loaded.ts';
 import { Time } from '../parts/time.ts';
 import { useLoad } from '../use-load.ts';
-import { words } from '../words.ts';
+import { words } from '../texts.ts';
 
 /** The state of the network changes with each block. */
 const POLL_MS = 2000;

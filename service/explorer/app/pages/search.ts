@@ -8,7 +8,7 @@ import type { Route } from '../paths.ts';
 import { formsOf } from '../search.ts';
 import { placesOf, type Found } from '../search-places.ts';
 import { useLoad } from '../use-load.ts';
-import { words } from '../words.ts';
+import { words } from '../texts.ts';
 
 type Outcome = { readonly found: readonly Found[]; readonly looked: readonly string[] };
 

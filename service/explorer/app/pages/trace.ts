@@ -14,14 +14,14 @@ import { Time } from '../parts/time.ts';
 import { paths, type Route } from '../paths.ts';
 import { TraceView } from '../trace/trace-view.ts';
 import { useLoad } from '../use-load.ts';
-import { words } from '../words.ts';
+import { words } from '../texts.ts';
 
 type Answer = { readonly traces: readonly Trace[] } & Labels;
 
 /** A found trace. `isPending`: no block has it yet. */
 type Found = { readonly trace: Trace; readonly isPending: boolean; readonly labels: Labels };
 
-/** A trace by its id, by the hash of one of its messages or transactions, or by the external message that is still on its way. */
+/** A trace by its id, or by the hash of a message or a transaction in it. The external message may be on its way still. */
 export function TracePage({ route }: { readonly route: Extract<Route, { page: 'trace' }> }) {
   const { api } = useApplication();
   const hash = hashToHex(route.hash);
@@ -31,14 +31,14 @@ export function TracePage({ route }: { readonly route: Extract<Route, { page: 't
     return (await indexed(api, hash, signal)) ?? (await pending(api, hash, signal));
   });
   const found = load.value;
-  const isFinal = found?.isPending === false && found.trace.is_incomplete === false;
+  const isFinal = found !== undefined && !found.isPending && !found.trace.is_incomplete;
   const followed = found?.trace.external_hash ?? hash;
   const wish =
     isFinal || followed === undefined
       ? undefined
       : { types: ['trace'], trace_external_hash_norms: [followed], min_finality: 'pending' };
   const stream = useStream(wish, (event: StreamEvent) => {
-    setInvalidated(event.type === 'trace_invalidated' ? safeText(String(event['reason'] ?? ''), 200) : undefined);
+    setInvalidated(event.type === 'trace_invalidated' ? safeText(event.reason ?? '', 200) : undefined);
     load.reload();
   });
 

@@ -18,7 +18,7 @@ import { MessageView } from '../transaction/message.ts';
 import { Phases } from '../transaction/phases.ts';
 import { States } from '../transaction/states.ts';
 import { useLoad } from '../use-load.ts';
-import { words } from '../words.ts';
+import { words } from '../texts.ts';
 
 type Answer = { readonly transactions: readonly Transaction[] } & Labels;
 

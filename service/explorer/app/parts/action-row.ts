@@ -3,7 +3,7 @@ import type { Action } from '../objects.ts';
 import { wordsOfAction } from '../action-words.ts';
 import { html } from '../html.ts';
 import { paths } from '../paths.ts';
-import { words } from '../words.ts';
+import { words } from '../texts.ts';
 import { Sentence } from './sentence.ts';
 import { Time } from './time.ts';
 

@@ -2,7 +2,7 @@ import { useLabels } from '../context.ts';
 import { safeText, shorten } from '../format.ts';
 import { html } from '../html.ts';
 import { paths } from '../paths.ts';
-import { words } from '../words.ts';
+import { words } from '../texts.ts';
 import { Copy } from './copy.ts';
 
 /** Domains longer than this are cut. */

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 
 import { html } from '../html.ts';
-import { words } from '../words.ts';
+import { words } from '../texts.ts';
 
 /** Milliseconds that the sign of success stays. */
 const SHOWN_MS = 1500;

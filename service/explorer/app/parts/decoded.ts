@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 
 import { safeText } from '../format.ts';
 import { html } from '../html.ts';
-import { words } from '../words.ts';
+import { words } from '../texts.ts';
 import { Address } from './address.ts';
 
 /** Levels and entries of one body that are shown: a body's author chooses both. */

@@ -1,5 +1,5 @@
 import { html } from '../html.ts';
-import { words } from '../words.ts';
+import { words } from '../texts.ts';
 
 /** Characters of JSON that a page shows: a trace of thousands of transactions has megabytes. */
 const TEXT_MAX = 2_000_000;

@@ -1,13 +1,14 @@
+import { textOf } from '../form-text.ts';
 import { html } from '../html.ts';
 import { apiKey } from '../settings.ts';
-import { words } from '../words.ts';
+import { words } from '../texts.ts';
 
 /** Asks for the API key of this tab. @param onChange is called after the key has changed */
 export function KeyForm({ onChange }: { readonly onChange: () => void }) {
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
     const data = new FormData(event.currentTarget as HTMLFormElement);
-    apiKey.write(String(data.get('key') ?? '').trim());
+    apiKey.write(textOf(data, 'key').trim());
     onChange();
   };
   return html`<form class="key" onSubmit=${submit}>

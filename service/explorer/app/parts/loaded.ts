@@ -5,7 +5,7 @@ import type { ApiError } from '../api.ts';
 import { safeText } from '../format.ts';
 import { html } from '../html.ts';
 import type { Load } from '../use-load.ts';
-import { words } from '../words.ts';
+import { words } from '../texts.ts';
 import { KeyForm } from './key-form.ts';
 
 /** Draws the value of a load; before it a sign of loading, and beside it a failure with what the reader can do. */

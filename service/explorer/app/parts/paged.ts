@@ -4,7 +4,7 @@ import { LabelsProvider } from '../context.ts';
 import { html } from '../html.ts';
 import { ROWS_MAX } from '../rows.ts';
 import type { PagedRows } from '../use-rows.ts';
-import { words } from '../words.ts';
+import { words } from '../texts.ts';
 import { Loaded } from './loaded.ts';
 
 /** The rows of a list with a button for older rows. @param draw draws all rows that are loaded */

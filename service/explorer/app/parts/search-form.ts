@@ -1,7 +1,8 @@
 import { useApplication } from '../context.ts';
+import { textOf } from '../form-text.ts';
 import { html } from '../html.ts';
 import { paths } from '../paths.ts';
-import { words } from '../words.ts';
+import { words } from '../texts.ts';
 
 /** The field of the head of every page. */
 export function SearchForm({ text = '' }: { readonly text?: string }) {
@@ -9,7 +10,7 @@ export function SearchForm({ text = '' }: { readonly text?: string }) {
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
     const data = new FormData(event.currentTarget as HTMLFormElement);
-    const wanted = String(data.get('q') ?? '').trim();
+    const wanted = textOf(data, 'q').trim();
     if (wanted !== '') open(paths.search(wanted));
   };
   return html`<form class="search" role="search" onSubmit=${submit}>

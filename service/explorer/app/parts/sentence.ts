@@ -1,7 +1,7 @@
 import type { Piece } from '../action-words.ts';
 import { safeText } from '../format.ts';
 import { html } from '../html.ts';
-import { words } from '../words.ts';
+import { words } from '../texts.ts';
 import { Address } from './address.ts';
 import { Ton } from './amount.ts';
 import { TokenAmount, TokenName } from './token.ts';

@@ -1,6 +1,6 @@
 import { formatAge, formatTime } from '../format.ts';
 import { html } from '../html.ts';
-import { words } from '../words.ts';
+import { words } from '../texts.ts';
 
 /** A moment: local time with UTC in its title, and its age when wanted. @param at seconds since 1970 */
 export function Time({ at, withAge = false }: { readonly at: number; readonly withAge?: boolean }) {

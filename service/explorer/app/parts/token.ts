@@ -3,7 +3,7 @@ import { formatCount, formatUnits, safeText, shorten } from '../format.ts';
 import { html } from '../html.ts';
 import { paths } from '../paths.ts';
 import { itemName, jettonLabel } from '../token-labels.ts';
-import { words } from '../words.ts';
+import { words } from '../texts.ts';
 
 /** Characters of a token's symbol and of an item's name in a line. */
 const SYMBOL_MAX = 24;

@@ -4,7 +4,7 @@ import { html } from '../html.ts';
 import type { Message, Transaction } from '../objects.ts';
 import { opcodeText } from '../opcodes.ts';
 import { paths } from '../paths.ts';
-import { words } from '../words.ts';
+import { words } from '../texts.ts';
 import { Address } from './address.ts';
 import { Ton } from './amount.ts';
 import { Hash } from './hash.ts';

@@ -10,7 +10,7 @@ import { Hash } from '../parts/hash.ts';
 import { Json } from '../parts/json.ts';
 import { Time } from '../parts/time.ts';
 import { paths } from '../paths.ts';
-import { words } from '../words.ts';
+import { words } from '../texts.ts';
 import type { TraceTree } from './tree.ts';
 
 /** The selected transaction of a trace with its message. */
@@ -32,7 +32,7 @@ export function NodeDetails({ node }: { readonly node: TraceTree }) {
           text.transaction,
           transaction &&
             (transaction.emulated === true
-              ? html`<${Hash} hash=${transaction.hash} /> <span class="warn">${text.foreseen}</span>`
+              ? html`<${Hash} hash=${transaction.hash} /> <span class="warn">${text.simulated}</span>`
               : html`<${Hash} hash=${transaction.hash} href=${paths.transaction(transaction.hash)} />`),
         ],
         [text.time, transaction && html`<${Time} at=${transaction.now} />`],

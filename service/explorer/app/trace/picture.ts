@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 
 import { useLabels } from '../context.ts';
 import { outcomeOfTransaction } from '../exit-codes.ts';
@@ -6,18 +6,15 @@ import { formatTon, safeText, shorten } from '../format.ts';
 import { html } from '../html.ts';
 import type { AddressBook } from '../objects.ts';
 import { opcodeText } from '../opcodes.ts';
-import { words } from '../words.ts';
+import { words } from '../texts.ts';
 import { box, layoutOf, partsWithin, type PlacedNode } from './layout.ts';
 import type { TraceTree } from './tree.ts';
-import { fitted, frameOf, moved, showing, zoomed, type Size, type View } from './view.ts';
+import { useView } from './use-view.ts';
+import { frameOf, moved, showing, zoomed } from './view.ts';
 
 /** Factor of one step of zoom, and pixels of one step of the keyboard. */
 const ZOOM_STEP = 1.25;
 const PAN_STEP = 60;
-
-/** Part of the window's height that a picture takes at most, and pixels around a small picture. */
-const HEIGHT_PART = 0.6;
-const HEIGHT_SPACE = 60;
 
 /** Characters of a line in a box. */
 const LINE_MAX = 25;
@@ -37,26 +34,8 @@ export function TracePicture({
 }) {
   const layout = useMemo(() => layoutOf(tree), [tree]);
   const place = useRef<HTMLDivElement>(null);
-  const [size, setSize] = useState<Size>({ width: 800, height: 400 });
-  const [view, setView] = useState<View>(() => fitted(layout, size));
-  const drag = useRef<{ x: number; y: number } | undefined>(undefined);
+  const { view, size, change, fit, pointer } = useView(layout, place);
   const wantsFocus = useRef(false);
-
-  useLayoutEffect(() => {
-    const element = place.current;
-    if (element === null) return undefined;
-    // The policy of the page allows no style in the markup: the height is set here.
-    element.style.height = `${Math.min(innerHeight * HEIGHT_PART, layout.height + HEIGHT_SPACE)}px`;
-    const measure = (): void => {
-      const now = { width: element.clientWidth, height: element.clientHeight };
-      setSize(now);
-      setView(fitted(layout, now));
-    };
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, [tree.id, layout.height]);
 
   useEffect(() => {
     if (!wantsFocus.current) return;
@@ -67,40 +46,21 @@ export function TracePicture({
   const select = (node: PlacedNode | undefined): void => {
     if (node === undefined) return;
     wantsFocus.current = true;
-    setView((last) => showing(last, size, { x: node.x, y: node.y, width: box.width, height: box.height }));
+    change((last) => showing(last, size, { x: node.x, y: node.y, width: box.width, height: box.height }));
     onSelect(node.node);
   };
   const zoom = (factor: number): void =>
-    setView((last) => zoomed(last, factor, { x: size.width / 2, y: size.height / 2 }));
+    change((last) => zoomed(last, factor, { x: size.width / 2, y: size.height / 2 }));
   const onKeyDown = (event: KeyboardEvent): void => {
     const [across = 0, down = 0] = steps[event.key] ?? [];
     if (event.key === '+' || event.key === '=') zoom(ZOOM_STEP);
     else if (event.key === '-') zoom(1 / ZOOM_STEP);
-    else if (event.key === '0') setView(fitted(layout, size));
+    else if (event.key === '0') fit();
     else if (across === 0 && down === 0) return;
-    else if (event.shiftKey) setView((last) => moved(last, across * PAN_STEP, down * PAN_STEP));
+    else if (event.shiftKey) change((last) => moved(last, across * PAN_STEP, down * PAN_STEP));
     else select(neighbour(layout.nodes, selected, across, down));
     event.preventDefault();
   };
-  const onWheel = (event: WheelEvent): void => {
-    // A wheel without a key scrolls the page. A pinch on a touchpad comes with the key.
-    if (!event.ctrlKey && !event.metaKey) return;
-    event.preventDefault();
-    const { left, top } = (event.currentTarget as Element).getBoundingClientRect();
-    const factor = Math.exp(-event.deltaY / 300);
-    const point = { x: event.clientX - left, y: event.clientY - top };
-    setView((last) => zoomed(last, factor, point));
-  };
-  const onPointerDown = (event: PointerEvent): void => {
-    if (event.button === 0) drag.current = { x: event.clientX, y: event.clientY };
-  };
-  const onPointerMove = (event: PointerEvent): void => {
-    const from = drag.current;
-    if (from === undefined || event.buttons === 0) return;
-    drag.current = { x: event.clientX, y: event.clientY };
-    setView((last) => moved(last, from.x - event.clientX, from.y - event.clientY));
-  };
-
   const frame = frameOf(view, size);
   const { boxes, lines } = partsWithin(layout, frame);
   return html`<div class="picture">
@@ -112,10 +72,10 @@ export function TracePicture({
         width=${size.width}
         height=${size.height}
         onKeyDown=${onKeyDown}
-        onWheel=${onWheel}
-        onPointerDown=${onPointerDown}
-        onPointerMove=${onPointerMove}
-        onPointerUp=${() => (drag.current = undefined)}
+        onWheel=${pointer.onWheel}
+        onPointerDown=${pointer.onPointerDown}
+        onPointerMove=${pointer.onPointerMove}
+        onPointerUp=${pointer.onPointerUp}
       >
         <g aria-hidden="true">
           <g class="line"><path d=${lines.map(curveTo).join(' ')} /></g>
@@ -133,12 +93,16 @@ export function TracePicture({
         )}
       </svg>
     </div>
-    <div class="tools">
-      <button type="button" aria-label=${words.trace.larger} onClick=${() => zoom(ZOOM_STEP)}>+</button>
-      <button type="button" aria-label=${words.trace.smaller} onClick=${() => zoom(1 / ZOOM_STEP)}>−</button>
-      <button type="button" onClick=${() => setView(fitted(layout, size))}>${words.trace.fit}</button>
-      <span class="faint">${words.trace.keys}</span>
-    </div>
+    <${Tools} zoom=${zoom} fit=${fit} />
+  </div>`;
+}
+
+function Tools({ zoom, fit }: { readonly zoom: (factor: number) => void; readonly fit: () => void }) {
+  return html`<div class="tools">
+    <button type="button" aria-label=${words.trace.larger} onClick=${() => zoom(ZOOM_STEP)}>+</button>
+    <button type="button" aria-label=${words.trace.smaller} onClick=${() => zoom(1 / ZOOM_STEP)}>−</button>
+    <button type="button" onClick=${fit}>${words.trace.fit}</button>
+    <span class="faint">${words.trace.keys}</span>
   </div>`;
 }
 

@@ -4,14 +4,14 @@ import { html } from '../html.ts';
 import type { Action, Trace } from '../objects.ts';
 import { ActionTable } from '../parts/action-row.ts';
 import { Json } from '../parts/json.ts';
-import { words } from '../words.ts';
+import { words } from '../texts.ts';
 import { NodeDetails } from './details.ts';
 import { TracePicture } from './picture.ts';
 import { nodesOf, treeOf } from './tree.ts';
 import { valueFlowOf } from './value-flow.ts';
 import { ValueTable } from './value-table.ts';
 
-/** A trace, real or foreseen: its picture, its actions in words, who gained and lost what, and the selected transaction. */
+/** A trace, real or simulated, as a picture. Beside it: actions in words, the flow of value, and the selected transaction. */
 export function TraceView({
   trace,
   actions,

@@ -69,7 +69,7 @@ function stateOf(transaction: Transaction | undefined): NodeState {
   return transaction.in_msg?.bounced === true ? 'bounced' : 'done';
 }
 
-/** A transaction that no block has: foreseen by a run of the contract. */
+/** A transaction that no block has: a run of the contract simulated it. */
 function isPending(transaction: Transaction | undefined): boolean {
   return transaction === undefined || transaction.emulated === true;
 }

@@ -2,13 +2,13 @@ import { formatTon } from '../format.ts';
 import { html } from '../html.ts';
 import { Address } from '../parts/address.ts';
 import { TokenAmount, TokenName } from '../parts/token.ts';
-import { words } from '../words.ts';
+import { words } from '../texts.ts';
 import type { AccountFlow } from './value-flow.ts';
 
 /** Rows of the table: a trace of thousands of accounts has the largest changes at both ends. */
 const ROWS_MAX = 200;
 
-/** Who gained and who lost what. */
+/** Table of gains and losses of each account. */
 export function ValueTable({ flows }: { readonly flows: readonly AccountFlow[] }) {
   const text = words.trace;
   const shown = flows.length > ROWS_MAX ? [...flows.slice(0, ROWS_MAX / 2), ...flows.slice(-ROWS_MAX / 2)] : flows;

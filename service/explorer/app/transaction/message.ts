@@ -8,7 +8,7 @@ import { Decoded } from '../parts/decoded.ts';
 import { Facts } from '../parts/facts.ts';
 import { Hash } from '../parts/hash.ts';
 import { Time } from '../parts/time.ts';
-import { words } from '../words.ts';
+import { words } from '../texts.ts';
 
 /** Characters of a bag of cells that a page shows. */
 const BODY_MAX = 100_000;

@@ -6,7 +6,7 @@ import { html } from '../html.ts';
 import type { TransactionDescription } from '../objects.ts';
 import { Ton } from '../parts/amount.ts';
 import { Facts, type Fact } from '../parts/facts.ts';
-import { words } from '../words.ts';
+import { words } from '../texts.ts';
 
 type Phase = Readonly<Record<string, unknown>>;
 

@@ -2,7 +2,7 @@ import { html } from '../html.ts';
 import type { AccountStateBrief, Transaction } from '../objects.ts';
 import { Ton } from '../parts/amount.ts';
 import { Hash } from '../parts/hash.ts';
-import { words } from '../words.ts';
+import { words } from '../texts.ts';
 
 /** The account before and after a transaction. */
 export function States({ transaction }: { readonly transaction: Transaction }) {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { MASTERCHAIN } from '#service/decode/block-id.ts';
-import { loadChain } from '#service/devchain/devchain.ts';
 import { recordingDirs } from '#test/support/fixtures.ts';
 import {
   blocksOf,
@@ -11,6 +10,7 @@ import {
   rewriteMessages,
   rewriteState,
 } from './rewriting.ts';
+import { recordedChain } from '#test/support/recorded-chain.ts';
 
 // Reads and writes every structure of every recorded block and state again: it must become the same cell.
 
@@ -20,7 +20,7 @@ const UPDATE_STEP = 7;
 
 for (const folder of recordingDirs()) {
   describe(`what ${folder.split('/').at(-1)} consists of, read and written again,`, async () => {
-    const chain = await loadChain(folder);
+    const chain = await recordedChain(folder);
     const blocks = blocksOf(chain);
 
     it('headers, value flows, extras and blocks are the same', () => {

@@ -92,6 +92,8 @@ describe('view of an account', () => {
       lastTransaction: { lt: 0n, hash: Buffer.alloc(32) },
       code: null,
       data: null,
+      codeHash: null,
+      dataHash: null,
       frozenHash: null,
       stateHash: null,
     });

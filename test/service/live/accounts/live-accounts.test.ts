@@ -15,6 +15,7 @@ import { recordingDirs } from '#test/support/fixtures.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 import { metric, openPool, until, within } from '#test/service/pool/network.ts';
 import type { PoolUnderTest } from '#test/service/pool/network.ts';
+import { recordedChain } from '#test/support/recorded-chain.ts';
 
 type KnownAccount = { address: string; state_at_last: string; balance_at_last?: string; code_hash?: string };
 type TonlibBlock = { workchain: number; shard: string; seqno: number; root_hash: string; file_hash: string };
@@ -93,7 +94,7 @@ describe.each(recordings)('accounts of the recorded network $name', ({ dir }) =>
   beforeAll(async () => {
     network = await createDevchain(
       { recordingDir: dir, paceSeconds: 0, servers: [{}, {}] },
-      { logger: pino({ level: 'silent' }), register: new Registry() },
+      { logger: pino({ level: 'silent' }), register: new Registry(), chain: await recordedChain(dir) },
     );
     // No second query because the machine is busy: queries are counted.
     open = openPool(network, { tuning: { slowAfterMs: 5_000, overdueMs: 5_000 } });

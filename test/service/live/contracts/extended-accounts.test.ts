@@ -19,6 +19,7 @@ import { recordingDirs } from '#test/support/fixtures.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 import { openPool, until, within } from '#test/service/pool/network.ts';
 import type { PoolUnderTest } from '#test/service/pool/network.ts';
+import { recordedChain } from '#test/support/recorded-chain.ts';
 
 type Exchange = {
   readonly note: string;
@@ -49,7 +50,7 @@ describe.each(recordings)('accounts of the recorded network $name, as tonlib see
   beforeAll(async () => {
     network = await createDevchain(
       { recordingDir: dir, paceSeconds: 0, servers: [{}, {}] },
-      { logger: pino({ level: 'silent' }), register: new Registry() },
+      { logger: pino({ level: 'silent' }), register: new Registry(), chain: await recordedChain(dir) },
     );
     open = openPool(network, { tuning: { slowAfterMs: 5_000, overdueMs: 5_000 } });
     const { pool } = open;

@@ -1,0 +1,220 @@
+import type { Logger } from 'pino';
+
+import type { ReadContext } from '#service/contract/answer.ts';
+import type { BlockId } from '#service/decode/block-id.ts';
+import { pause } from '#service/runtime/retry.ts';
+import type { BlockFile, LiveBlockFiles } from '#service/live/blocks/block-files.ts';
+import type { LiveSignedBlocks } from '#service/live/blocks/signed-blocks.ts';
+import type { AccountKey, Change, StateChange, TraceSnapshot } from '../changes.ts';
+import type { WatchedHub } from '../hub.ts';
+import { statesOfBlock, type ConfirmedSnapshots } from './confirmed-snapshots.ts';
+import { createOpenTraces } from './open-traces.ts';
+import { blockName, openSeenBlock, type SeenBlock } from './seen-block.ts';
+
+/** Gives the hub what signed shard blocks say, before a masterchain block lists them (service/streaming/README.md#finality). */
+export type ConfirmedSource = {
+  /** True while a lite server answers non-final queries; null before the first answer. */
+  readonly isAvailable: () => boolean | null;
+  /** Reads what is new. It also runs in intervals. Never rejects. */
+  readonly look: () => Promise<void>;
+  readonly close: () => Promise<void>;
+};
+
+export type ConfirmedSourceOptions = {
+  /** Milliseconds between two looks; default 250. 0: only when `look` is called. */
+  readonly everyMs?: number;
+};
+
+export type ConfirmedSourceDependencies = {
+  readonly files: Pick<LiveBlockFiles, 'head' | 'masterchainBlock' | 'readFile' | 'readGlobalVersion'>;
+  readonly signed: LiveSignedBlocks;
+  readonly snapshots: ConfirmedSnapshots;
+  /** Last final states of accounts (`correctionsOf`). */
+  readonly corrections: (accounts: readonly AccountKey[]) => Promise<readonly StateChange[]>;
+  /** Pending snapshot of a trace by its key. It is shown again when the confirmed one is void. */
+  readonly findPending: (key: string, signal: AbortSignal) => Promise<TraceSnapshot | undefined>;
+  readonly hub: Pick<WatchedHub, 'publish' | 'watchesConfirmed' | 'wantsConfirmed'>;
+  /** Milliseconds of `performance.now()`. */
+  readonly nowMs: () => number;
+  readonly logger: Logger;
+};
+
+const EVERY_MS = 250;
+
+/** Interval of asking lite servers that did not answer, or when no connection wants the level. */
+const PROBE_MS = 10_000;
+
+/** A look that takes longer is given up. */
+const LOOK_MS = 5_000;
+
+/** Masterchain blocks of one look. Traces of a longer gap are forgotten. */
+const BLOCKS_MAX = 16;
+
+/** Blocks of one shard between two masterchain blocks. */
+const SHARD_BLOCKS_MAX = 16;
+
+/** Newest masterchain block that the traces have. */
+type Followed = {
+  readonly seqno: number;
+  /** Newest blocks of its shards. */
+  readonly tops: readonly BlockId[];
+  readonly keyBlockSeqno: number;
+  /** Version of the rules in force. */
+  readonly version: number;
+};
+
+export function createConfirmedSource(
+  { everyMs = EVERY_MS }: ConfirmedSourceOptions,
+  dependencies: ConfirmedSourceDependencies,
+): ConfirmedSource {
+  const { files, signed, snapshots, corrections, findPending, hub, nowMs, logger } = dependencies;
+  const ending = new AbortController();
+  const { signal } = ending;
+  const traces = createOpenTraces<SeenBlock>();
+  let isAvailable: boolean | null = null;
+  let probedMs = -Infinity;
+  /** Masterchain block whose shards are known as final; undefined when nothing is known. */
+  let at: Followed | undefined;
+  let looking: Promise<void> | undefined;
+  const isWatched = (account: AccountKey): boolean => hub.watchesConfirmed({ accounts: [account], traces: [] });
+
+  /** Blocks that a masterchain block makes final, the oldest of a shard first. */
+  async function finalBlocks(tops: readonly BlockId[], before: ReadonlySet<string>, context: ReadContext) {
+    const blocks = new Map<string, SeenBlock>();
+    for (const top of tops) {
+      const line: SeenBlock[] = [];
+      const next = [top];
+      for (const id of next) {
+        const name = blockName(id);
+        if (before.has(name) || blocks.has(name) || id.seqno === 0 || line.length >= SHARD_BLOCKS_MAX) continue;
+        const block = traces.signed(name) ?? openSeenBlock(await files.readFile(id, context));
+        line.unshift(block);
+        next.push(...block.previous);
+      }
+      for (const block of line) blocks.set(block.name, block);
+    }
+    return [...blocks.values()];
+  }
+
+  async function followed({ id, shards, keyBlockSeqno }: BlockFile, context: ReadContext): Promise<Followed> {
+    const isSameRules = at?.keyBlockSeqno === keyBlockSeqno;
+    const version = isSameRules ? at!.version : await files.readGlobalVersion(keyBlockSeqno, context);
+    return { seqno: id.seqno, tops: shards, keyBlockSeqno, version };
+  }
+
+  async function followHead(context: ReadContext): Promise<void> {
+    const head = files.head();
+    if (head === undefined) return;
+    if (at === undefined || head.seqno - at.seqno > BLOCKS_MAX) {
+      traces.clear();
+      at = await followed(await files.readFile(await files.masterchainBlock(head.seqno, context), context), context);
+    }
+    while (at.seqno < head.seqno) {
+      const seqno: number = at.seqno + 1;
+      const file = await files.readFile(await files.masterchainBlock(seqno, context), context);
+      const blocks = await finalBlocks(file.shards, new Set(at.tops.map(blockName)), context);
+      const { replaced, dropped } = traces.finish([...blocks, openSeenBlock(file)], seqno);
+      at = await followed(file, context);
+      await correct(dropped);
+      await withdraw(replaced);
+    }
+  }
+
+  /** Shows the last final states of accounts whose confirmed states are void. */
+  async function correct(dropped: readonly SeenBlock[]): Promise<void> {
+    const accounts = new Set(dropped.flatMap(({ transactions }) => transactions.map(({ account }) => account)));
+    const watched = [...accounts].filter(isWatched);
+    if (watched.length > 0) await hub.publish(await corrections(watched));
+  }
+
+  async function withdraw(keys: readonly string[]): Promise<void> {
+    for (const key of keys) {
+      await hub.publish([{ kind: 'invalidation', key, reason: 'replaced' }]);
+      const again = await findPending(key, signal);
+      if (again !== undefined) await hub.publish([again]);
+    }
+  }
+
+  async function take(id: BlockId, context: ReadContext): Promise<void> {
+    const name = blockName(id);
+    if (traces.signed(name) !== undefined || at?.tops.some((top) => blockName(top) === name) === true) return;
+    const block = openSeenBlock(await signed.readFile(id, context));
+    await correct(traces.drop(block));
+    await hub.publish([
+      ...(await snapshotsOf(traces.sign(block))),
+      ...statesOfBlock(block).filter(({ account }) => isWatched(account)),
+    ]);
+  }
+
+  async function snapshotsOf(keys: readonly string[]): Promise<readonly Change[]> {
+    const found: Change[] = [];
+    for (const key of keys) {
+      const trace = traces.trace(key);
+      const accounts = trace?.parts.map(({ transaction }) => transaction.account) ?? [];
+      const hashes = [key, ...(trace?.parts.slice(0, 1).map(({ transaction }) => transaction.hash) ?? [])];
+      if (trace === undefined || !hub.watchesConfirmed({ accounts, traces: hashes })) continue;
+      const { finalSeqno } = traces;
+      const place = { newest: at?.seqno ?? 0, version: at?.version ?? null, finalSeqno };
+      const snapshot = await snapshots.of(trace, place, signal);
+      if (snapshot !== undefined) found.push(snapshot);
+    }
+    return found;
+  }
+
+  async function lookOnce(): Promise<void> {
+    const isWanted = hub.wantsConfirmed();
+    if (!isWanted) {
+      at = undefined;
+      traces.clear();
+    }
+    if ((!isWanted || isAvailable !== true) && nowMs() - probedMs < PROBE_MS) return;
+    probedMs = nowMs();
+    const context: ReadContext = {
+      deadlineMs: nowMs() + LOOK_MS,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(LOOK_MS)]),
+      caller: 'signed blocks',
+    };
+    const listed = await signed.list(context);
+    isAvailable = listed !== undefined;
+    if (listed === undefined || !isWanted) return;
+    await followHead(context);
+    for (const id of aheadOf(at?.tops ?? [], listed)) await take(id, context);
+  }
+
+  async function look(): Promise<void> {
+    looking ??= lookOnce()
+      .catch((error: unknown) => {
+        if (signal.aborted) return;
+        isAvailable = false;
+        at = undefined;
+        logger.debug({ err: error }, 'signed shard blocks were not read');
+      })
+      .finally(() => (looking = undefined));
+    await looking;
+  }
+
+  async function run(): Promise<void> {
+    for (;;) {
+      await pause(everyMs, signal);
+      await look();
+    }
+  }
+
+  const done = everyMs === 0 ? Promise.resolve() : run().catch(() => undefined);
+
+  return {
+    isAvailable: () => isAvailable,
+    look,
+    async close() {
+      ending.abort(new Error('the confirmed source is closed'));
+      await Promise.all([done, looking]);
+    },
+  };
+}
+
+/** Blocks that are not final yet, the oldest first. @param tops newest final blocks of the shards */
+function aheadOf(tops: readonly BlockId[], listed: readonly BlockId[]): readonly BlockId[] {
+  const isPassed = ({ workchain, shard, seqno }: BlockId): boolean =>
+    tops.some((top) => top.workchain === workchain && top.shard === shard && top.seqno >= seqno);
+  return listed.filter((id) => !isPassed(id)).toSorted((one, other) => one.seqno - other.seqno);
+}

@@ -1,0 +1,24 @@
+const MIB = 1024 * 1024;
+
+/**
+ * Bytes of each cache of v3 in a pod: 160 MiB together. Popular content fits: newest pages, and accounts of wallets and explorers. The
+ * numbers of entries are those of mainnet.
+ */
+export const cacheBytesMax = {
+  /** Rendered transactions, some 11,000. */
+  transactions: 72 * MIB,
+  /** Rendered messages, some 6,500. */
+  messages: 16 * MIB,
+  /** Rendered traces, some 110: the popular ones among the newest and the busiest accounts. */
+  traces: 4 * MIB,
+  /** Some 3,700 traces as Postgres stores them, which stores traces that end while it follows the head. */
+  packedTraces: 24 * MIB,
+  /** Names and interfaces of some 56,000 accounts. */
+  accounts: 20 * MIB,
+  /** Interfaces of some 10,000 codes: most accounts share a few hundred. */
+  codes: 4 * MIB,
+  /** Some 11,000 tokens with metadata of 300 letters, or 26,000 jetton wallets. */
+  tokens: 12 * MIB,
+  /** Some ten pages of 100 transactions, 600 KB each. A larger answer than an eighth is not cached. */
+  answers: 8 * MIB,
+} as const;
