@@ -179,29 +179,28 @@ function Box({
   const result = resultOf(node);
   const after = afterOf(node, start);
   const value = node.message?.value ?? null;
-  const label = [
-    name,
-    opcode,
-    words.trace.states[node.state],
-    result,
-    after,
-    value === null ? '' : words.trace.ton(formatTon(value)),
-  ];
+  const small = [after, result].filter((part) => part !== '').join(' · ');
+  const spoken =
+    value === null
+      ? words.trace.states[node.state]
+      : `${words.trace.states[node.state]}, ${words.trace.ton(formatTon(value))}`;
+  // The label begins with the visible text, so that a person can say what is seen.
+  const lines = [`${marks[node.state]}${name}`, opcode, small].map(lineOf);
+  const label = `${lines.join(' ')}, ${spoken}`;
   return html`<g
     class="node ${node.state} ${node.isPending ? 'pending' : ''}"
     role="treeitem"
     aria-selected=${isSelected ? 'true' : 'false'}
     aria-level=${levelOf(placed)}
-    aria-label=${label.filter((part) => part !== '').join(', ')}
-    tabindex=${isSelected || (parent === undefined && !isSelected) ? 0 : -1}
+    aria-label=${label}
+    tabindex=${isSelected || parent === undefined ? 0 : -1}
     transform="translate(${x} ${y})"
     onClick=${onSelect}
   >
-    <title>${label.filter((part) => part !== '').join('\n')}</title>
     <rect width=${box.width} height=${box.height} rx="5" />
-    <text x="10" y="19" class="name">${lineOf(`${marks[node.state]}${name}`)}</text>
-    <text x="10" y="36">${lineOf(opcode)}</text>
-    <text x="10" y="52" class="small">${lineOf([after, result].filter((part) => part !== '').join(' · '))}</text>
+    <text x="10" y="19" class="name">${lines[0]}${' '}</text>
+    <text x="10" y="36">${lines[1]}${' '}</text>
+    <text x="10" y="52" class="small">${lines[2]}</text>
   </g>`;
 }
 
