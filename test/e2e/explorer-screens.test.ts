@@ -5,7 +5,7 @@ import pixelmatch from 'pixelmatch';
 import { PNG } from 'pngjs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
-import type { Block, Trace } from '#service/explorer/app/objects.ts';
+import type { Action, Block, Trace } from '#service/explorer/app/objects.ts';
 import { paths } from '#service/explorer/app/paths.ts';
 import { findBrowser, type Browser, type Page } from '#test/support/browser.ts';
 import { startService, type ServiceProcess } from '#test/support/service-process.ts';
@@ -38,7 +38,8 @@ describe.skipIf(skipLoudly('missing' in found, { what: 'pictures of the explorer
       browser = await ('launch' in found ? found.launch() : Promise.reject(new Error(why)));
       const context = await browser.newContext({ timezoneId: 'UTC', locale: 'en' });
       page = await context.newPage();
-      const trace = await largestTrace();
+      await wholeRecording();
+      const trace = await deployment();
       const [hash = ''] = trace.transactions_order ?? [];
       const { account } = trace.transactions![hash]!;
       const { blocks } = await v3<{ blocks: Block[] }>('blocks?workchain=-1&limit=1&sort=desc');
@@ -66,20 +67,28 @@ describe.skipIf(skipLoudly('missing' in found, { what: 'pictures of the explorer
       return (await response.json()) as T;
     }
 
-    /** The trace with the most transactions, when the whole recording is interpreted. */
-    async function largestTrace(): Promise<Trace> {
+    /** Waits until the index has interpreted the whole recording. */
+    async function wholeRecording(): Promise<void> {
       let known = '';
-      return await vi.waitFor(
+      await vi.waitFor(
         async () => {
-          const { traces } = await v3<{ traces: Trace[] }>('traces?limit=100&sort=desc&include_actions=true');
-          const now = JSON.stringify(traces.map(({ actions = [] }) => actions.length));
-          const isSettled = now === known && traces.length > 0;
+          const { actions } = await v3<{ actions: Action[] }>('actions?limit=20&sort=desc');
+          const { last } = await v3<{ last: Block }>('masterchainInfo');
+          const now = JSON.stringify([last.seqno, actions.map(({ action_id }) => action_id)]);
+          const isSettled = now === known && actions.length > 0;
           known = now;
           if (!isSettled) throw new Error('the recording is not interpreted yet');
-          return traces.reduce((most, one) => (sizeOf(one) > sizeOf(most) ? one : most));
         },
-        { timeout: 120_000, interval: 3000 },
+        { timeout: 120_000, interval: 5000 },
       );
+    }
+
+    /** The newest trace that deploys a contract. */
+    async function deployment(): Promise<Trace> {
+      const { actions } = await v3<{ actions: Action[] }>('actions?action_type=contract_deploy&limit=1&sort=desc');
+      const named = encodeURIComponent(actions[0]?.trace_id ?? '');
+      const { traces } = await v3<{ traces: Trace[] }>(`traces?include_actions=true&trace_id=${named}`);
+      return traces[0]!;
     }
 
     it.each(themes.flatMap((theme) => widths.map((width) => [theme, width] as const)))(
@@ -102,10 +111,6 @@ describe.skipIf(skipLoudly('missing' in found, { what: 'pictures of the explorer
     );
   },
 );
-
-function sizeOf({ transactions_order: order = [] }: Trace): number {
-  return order.length;
-}
 
 /** Part of the pixels that differ from the stored picture; 1 for another size. Writes the picture when asked to draw. */
 function compare(file: string, shot: Buffer): number {

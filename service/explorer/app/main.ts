@@ -113,6 +113,8 @@ const place = document.getElementById('app');
 if (place !== null) {
   try {
     const settings = await loadSettings();
+    // The shell says that the page loads. The first drawing takes its place.
+    place.replaceChildren();
     render(html`<${Explorer} settings=${settings} />`, place);
   } catch (error) {
     place.textContent = `${words.load.away} ${String(error)}`;

@@ -35,8 +35,12 @@ export function TraceView({
     <div class="columns">
       <div>
         <h2>${words.trace.actions}</h2>
-        <div class="scroll"><${ActionTable} actions=${actions} caption=${words.trace.actions} /></div>
-        <${ValueTable} flows=${flows} />
+        ${
+          actions.length === 0
+            ? html`<p class="faint">${words.parts.none}</p>`
+            : html`<div class="scroll"><${ActionTable} actions=${actions} caption=${words.trace.actions} /></div>`
+        }
+        ${flows.length === 0 ? null : html`<${ValueTable} flows=${flows} />`}
       </div>
       <${NodeDetails} node=${selected} />
     </div>
