@@ -69,7 +69,7 @@ describe.skipIf(missing)('the charts, installed by Helm,', () => {
       spec: {
         ...given,
         observability,
-        surfaces: ['v2', 'v3'],
+        surfaces: ['v2', 'v3', 'stream'],
         postgres: { secretRef: { name: 'postgres' } },
         indexer: {},
         plans: [
