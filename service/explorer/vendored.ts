@@ -4,8 +4,8 @@ export type VendoredFile = {
   readonly name: string;
   /** Package whose entry point is beside the file. */
   readonly beside: string;
-  /** Name in an import; absent for a style sheet. */
-  readonly specifier?: string;
+  /** Name in an import. */
+  readonly specifier: string;
 };
 
 export const vendoredFiles: readonly VendoredFile[] = [
@@ -13,13 +13,11 @@ export const vendoredFiles: readonly VendoredFile[] = [
   { name: 'hooks.mjs', beside: 'preact/hooks', specifier: 'preact/hooks' },
   { name: 'htm.mjs', beside: 'htm', specifier: 'htm' },
   { name: 'd3-hierarchy.min.mjs', beside: 'd3-hierarchy', specifier: 'd3-hierarchy' },
-  { name: 'uPlot.esm.js', beside: 'uplot', specifier: 'uplot' },
-  { name: 'uPlot.min.css', beside: 'uplot' },
   { name: 'qrcode.mjs', beside: 'qrcode-generator', specifier: 'qrcode-generator' },
 ];
 
 const pathBySpecifier: ReadonlyMap<string, string> = new Map(
-  vendoredFiles.flatMap(({ name, specifier }) => (specifier === undefined ? [] : [[specifier, `vendor/${name}`]])),
+  vendoredFiles.map(({ name, specifier }) => [specifier, `vendor/${name}`]),
 );
 
 /** Names that a module of the explorer may import from packages. */

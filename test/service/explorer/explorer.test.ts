@@ -116,7 +116,7 @@ describe('a module of the explorer', () => {
   it.each([
     ["import { h } from 'preact';", "import { h } from '/explorer/vendor/preact.mjs';"],
     ['import{a as b}from"preact/hooks";', 'import{a as b}from"/explorer/vendor/hooks.mjs";'],
-    ["const plot = await import('uplot');", "const plot = await import('/explorer/vendor/uPlot.esm.js');"],
+    ["const qr = await import('qrcode-generator');", "const qr = await import('/explorer/vendor/qrcode.mjs');"],
     ["import { x } from './preact.ts';", "import { x } from './preact.ts';"],
     ["import x from 'unknown';", "import x from 'unknown';"],
   ])('%j is served as %j', (source, served) => {
