@@ -8,6 +8,7 @@ import type { Action, Block, Trace, Transaction } from '#service/explorer/app/ob
 import { paths } from '#service/explorer/app/paths.ts';
 import { findBrowser, type Browser, type Page, type Route } from '#test/support/browser.ts';
 import { startService, type ServiceProcess } from '#test/support/service-process.ts';
+import { chainOf, fanOf } from '#test/service/explorer/app/traces.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 import { someOf } from '#test/support/volume.ts';
 
@@ -269,6 +270,51 @@ describe.skipIf(skipLoudly('missing' in found, { what: 'explorer in a browser', 
       });
     });
 
+    it('when the API is slow a page says that it loads, and shows the rest when it comes', async () => {
+      const { promise: later, resolve: release } = Promise.withResolvers<void>();
+      await page.route('**/api/v3/**', async (route) => {
+        await later;
+        await route.continue();
+      });
+      await open(paths.trace(trace.trace_id));
+      await expect.poll(text, patient).toContain('Loading');
+      release();
+      await expect.poll(text, patient).toContain('Jetton transfer');
+      await page.unroute('**/api/v3/**');
+      expect(await text()).not.toContain('Loading');
+    });
+
+    it.each([
+      ['in a row', inRow(4000)],
+      ['beside each other', besideEachOther(3999)],
+    ])(
+      'a trace of 4,000 transactions %s is drawn by its part in view, and is walked by the keyboard',
+      async (_how, made) => {
+        await page.route('**/api/v3/traces**', async (route) => {
+          const { transactions } = made;
+          const large = {
+            ...trace,
+            trace: 0,
+            transactions,
+            transactions_order: Object.keys(transactions),
+            actions: [],
+          };
+          const answer = JSON.stringify({ traces: [large], address_book: {}, metadata: {} });
+          const body = answer.replace('"trace":0', `"trace":${made.json}`);
+          await route.fulfill({ status: 200, contentType: 'application/json', body });
+        });
+        await open(paths.trace(trace.trace_id));
+        await page.waitForSelector('[role=treeitem]');
+        const boxes = await page.evaluate<number>("document.querySelectorAll('[role=treeitem]').length");
+        expect(boxes).toBeGreaterThan(1);
+        expect(boxes).toBeLessThan(100);
+        await page.evaluate('document.querySelector(\'[role=treeitem][tabindex="0"]\').focus()');
+        await page.keyboard.press('ArrowRight');
+        await expect.poll(() => page.evaluate<string>("document.activeElement.getAttribute('aria-level')")).toBe('2');
+        await page.unroute('**/api/v3/traces**');
+      },
+    );
+
     describe('with hostile data', () => {
       const hostile = [
         '<img src=x onerror="document.title=`owned`">',
@@ -362,4 +408,18 @@ async function devStatus(service: ServiceProcess): Promise<{ seqno: number; ahea
   const headers = { 'content-type': 'application/json' };
   const response = await fetch(`${service.internalUrl}/dev`, { method: 'POST', headers, body });
   return ((await response.json()) as { result: { seqno: number; aheadSeconds: number } }).result;
+}
+
+/** A trace for an answer. `json` is the text of its tree: a serialiser cannot write thousands of levels. */
+type MadeTrace = { readonly json: string; readonly transactions: Readonly<Record<string, Transaction>> };
+
+function inRow(length: number): MadeTrace {
+  const { transactions } = chainOf(length);
+  const opening = Object.keys(transactions).map((hash) => `{"tx_hash":"${hash}","children":[`);
+  return { json: `${opening.join('')}${']}'.repeat(length)}`, transactions };
+}
+
+function besideEachOther(children: number): MadeTrace {
+  const { trace, transactions } = fanOf(children);
+  return { json: JSON.stringify(trace), transactions };
 }

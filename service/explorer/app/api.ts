@@ -104,11 +104,17 @@ function queryText(query: Query): string {
 
 /** Integers beyond 2^53 stay exact: the parser returns their digits as text. */
 function parseJson(text: string): unknown {
-  return JSON.parse(text, (_name, value: unknown, context?: { source?: string }) =>
-    typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(context?.source ?? '')
-      ? context?.source
-      : value,
-  );
+  try {
+    return JSON.parse(text, (_name, value: unknown, context?: { source?: string }) =>
+      typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(context?.source ?? '')
+        ? context?.source
+        : value,
+    );
+  } catch (error) {
+    // The function above needs the stack for each level, and a trace may have thousands. Traces have large integers as text.
+    if (error instanceof RangeError) return JSON.parse(text);
+    throw error;
+  }
 }
 
 /** Reads the error's JSON, or the beginning of whatever else a proxy in front answers. */

@@ -63,6 +63,7 @@ export const words = {
     new: 'new',
     noAddress: 'none',
     json: 'Raw JSON',
+    tooDeep: 'The value has too many levels for the browser. The API shows it.',
     older: 'Load older',
     enough: (count: number): string => `The list ends here: the page shows at most ${count} rows.`,
     yes: 'yes',
