@@ -1,11 +1,9 @@
 import { useApplication } from '../context.ts';
-import { formatCount } from '../format.ts';
 import { html } from '../html.ts';
 import type { Block, Labels, Transaction } from '../objects.ts';
-import { BlockLink } from '../parts/block-link.ts';
+import { BlockTable } from '../parts/block-table.ts';
 import { Loaded } from '../parts/loaded.ts';
 import { Paged } from '../parts/paged.ts';
-import { Time } from '../parts/time.ts';
 import { TransactionTable } from '../parts/transaction-row.ts';
 import { useLoad } from '../use-load.ts';
 import { useRows } from '../use-rows.ts';
@@ -52,30 +50,11 @@ export function Shards({ seqno }: { readonly seqno: number }) {
     load=${load}
     draw=${({ blocks }: BlocksAnswer) =>
       html`<div class="scroll">
-        <table class="quiet">
-          <caption>
-            ${words.block.shards}
-          </caption>
-          <thead>
-            <tr>
-              <th scope="col">${words.columns.seqno}</th>
-              <th scope="col">${words.columns.time}</th>
-              <th scope="col" class="number">${words.columns.count}</th>
-            </tr>
-          </thead>
-          <tbody>
-            ${blocks
-              .filter(({ workchain }) => workchain !== -1)
-              .map(
-                (block) =>
-                  html`<tr key="${block.workchain} ${block.shard}">
-                    <td><${BlockLink} block=${block} /></td>
-                    <td><${Time} at=${Number(block.gen_utime)} /></td>
-                    <td class="number">${block.tx_count === null ? '–' : formatCount(block.tx_count)}</td>
-                  </tr>`,
-              )}
-          </tbody>
-        </table>
+        <${BlockTable}
+          blocks=${blocks.filter(({ workchain }) => workchain !== -1)}
+          caption=${words.block.shards}
+          isQuiet
+        />
       </div>`}
   />`;
 }

@@ -1,17 +1,17 @@
 import { useEffect, useState } from 'preact/hooks';
 
 import { LabelsProvider, labelsOf, useApplication } from '../context.ts';
-import { formatCount } from '../format.ts';
 import { html } from '../html.ts';
 import { useStream } from '../live.ts';
 import type { Action, Block, Labels, Transaction } from '../objects.ts';
 import { ActionTable } from '../parts/action-row.ts';
+import { BlockLink } from '../parts/block-link.ts';
+import { BlockTable } from '../parts/block-table.ts';
 import { Facts } from '../parts/facts.ts';
 import { LiveState } from '../parts/live-state.ts';
 import { Loaded } from '../parts/loaded.ts';
 import { Time } from '../parts/time.ts';
 import { TransactionTable } from '../parts/transaction-row.ts';
-import { paths } from '../paths.ts';
 import { useLoad } from '../use-load.ts';
 import { words } from '../texts.ts';
 
@@ -84,38 +84,8 @@ function Overview({ news }: { readonly news: News }) {
     <div class="scroll">
       <${TransactionTable} transactions=${transactions.transactions} caption=${words.home.transactions} />
     </div>
-    <${Blocks} blocks=${blocks.slice(0, ROWS)} />
+    <${BlockTable} blocks=${blocks.slice(0, ROWS)} caption=${words.home.blocks} />
   <//>`;
-}
-
-function Blocks({ blocks }: { readonly blocks: readonly Block[] }) {
-  return html`<table class="rows">
-    <caption>
-      ${words.home.blocks}
-    </caption>
-    <thead>
-      <tr>
-        <th scope="col">${words.columns.seqno}</th>
-        <th scope="col">${words.columns.time}</th>
-        <th scope="col" class="number">${words.columns.count}</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${blocks.map(
-        (block) =>
-          html`<tr key=${block.seqno}>
-            <td><${BlockLink} block=${block} /></td>
-            <td><${Time} at=${Number(block.gen_utime)} /></td>
-            <td class="number">${block.tx_count === null ? '–' : formatCount(block.tx_count)}</td>
-          </tr>`,
-      )}
-    </tbody>
-  </table>`;
-}
-
-function BlockLink({ block }: { readonly block: Block }) {
-  const { workchain, shard, seqno } = block;
-  return html`<a class="mono" href=${paths.block(workchain, shard, seqno)}>${formatCount(seqno)}</a>`;
 }
 
 /** Blocks a minute from the times of the newest and the oldest of them; undefined when they have the same second. */
