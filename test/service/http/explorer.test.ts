@@ -79,21 +79,21 @@ describe.each([
 
   it.each(['br', 'gzip', 'identity'])('answers 304 to a browser that has the file, for %s', async (encoding) => {
     const headers = { 'accept-encoding': encoding };
-    const first = await request(`${base()}/explorer/app/words.ts`, { headers });
+    const first = await request(`${base()}/explorer/app/texts.ts`, { headers });
     const etag = first.headers.get('etag') ?? '';
     expect(first.text.length).toBeGreaterThan(1000);
-    const second = await request(`${base()}/explorer/app/words.ts`, {
+    const second = await request(`${base()}/explorer/app/texts.ts`, {
       headers: { ...headers, 'if-none-match': `"other", W/${etag}` },
     });
     expect([second.status, second.text, second.headers.get('etag')]).toEqual([304, '', etag]);
-    const third = await request(`${base()}/explorer/app/words.ts`, {
+    const third = await request(`${base()}/explorer/app/texts.ts`, {
       headers: { ...headers, 'if-none-match': '"other"' },
     });
     expect(third.status).toBe(200);
   });
 
   it('sends bytes that decode to the file', async () => {
-    const url = `${base()}/explorer/app/words.ts`;
+    const url = `${base()}/explorer/app/texts.ts`;
     const plain = await request(url, { headers: { 'accept-encoding': 'identity' } });
     expect(plain.headers.get('content-encoding')).toBeNull();
     for (const encoding of ['br', 'gzip']) {
