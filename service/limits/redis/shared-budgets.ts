@@ -48,8 +48,8 @@ type SharedState = {
   demand: number;
   /** Time until which the day is used up. */
   dayOverUs: number;
-  /** Copy of the hash in Redis from the last answer. The copy counts if Redis loses the hash. */
-  memory: { readonly made: number; readonly day: number };
+  /** Copy of the hash in Redis from the last answer: when it was made, its day, the day's tokens. The copy counts if Redis loses the hash. */
+  memory: { readonly made: number; readonly day: number; readonly usedToday: number };
   /** Tokens admitted while the budget is counted here, until they are reported to Redis. The pods' deficits add up to the total deficit. */
   away: { usedToday: number; readonly pods: number } | undefined;
   /** True when the day's use under the earlier scope was read, or does not count. */
@@ -104,7 +104,7 @@ export function createSharedBudgets(
     });
     const [granted = 0, reason = 0, waitUs = 0, deficit = 0, usedToday = 0, made = 0, day = 0, wrong = 0] = answer;
     if (wrong === 1) metrics.malformed('budget');
-    state.memory = { made, day };
+    state.memory = { made, day, usedToday };
     state.away = undefined;
     budget.bucket = { deficit, updatedUs: sentUs };
     budget.usedToday = usedToday;
@@ -124,12 +124,11 @@ export function createSharedBudgets(
   };
 
   /** Reads today's use under the earlier scope. The use counts like a hash that Redis has lost. */
-  const readEarlier = async (subject: string, budget: Budget, state: SharedState, plan: LimitPlan): Promise<void> => {
+  const readEarlier = async (subject: string, state: SharedState, plan: LimitPlan): Promise<void> => {
     if (earlier !== undefined && plan.requestsPerDay !== null) {
       const { day, n: used } = await store.fields(`limits:${earlier}:{${subject}}`);
       if (isCount(day) && isCount(used)) {
-        state.memory = { made: 0, day: Number(day) };
-        budget.usedToday = Math.max(budget.usedToday, Number(used));
+        state.memory = { made: 0, day: Number(day), usedToday: Number(used) };
       }
     }
     state.isEarlierRead = true;
@@ -138,7 +137,7 @@ export function createSharedBudgets(
   const ask = async (subject: string, budget: Budget, state: SharedState, plan: LimitPlan): Promise<void> => {
     state.asking = true;
     try {
-      if (!state.isEarlierRead) await readEarlier(subject, budget, state, plan);
+      if (!state.isEarlierRead) await readEarlier(subject, state, plan);
       while (state.waiters.length > 0) await askOnce(subject, budget, state, plan);
     } catch {
       // The store has logged why it is unavailable. The waiting requests follow the rule for that case.
@@ -216,7 +215,7 @@ function newState(): SharedState {
     usedInWindow: 0,
     demand: 0,
     dayOverUs: 0,
-    memory: { made: 0, day: 0 },
+    memory: { made: 0, day: 0, usedToday: 0 },
     away: undefined,
     isEarlierRead: false,
   };
@@ -262,16 +261,20 @@ function takeArgument(
   const owed = away === undefined ? 0 : Math.ceil(refill(budget.bucket, shareOf(plan, away.pods), nowUs).deficit);
   const { requestsPerSecond, burst, requestsPerDay } = plan;
   const counted = `${owed},${away?.usedToday ?? 0},${owed * (away?.pods ?? 0)}`;
-  const remembered = away === undefined ? rememberedOf(budget, state, plan, nowUs) : '0,0,0,0';
+  const remembered = rememberedOf(budget, state, plan, nowUs);
   const rule = `${requestsPerSecond},${burst},${requestsPerDay ?? -1},${least},${want},${stock}`;
   // The tenth number is the time for simulated clocks.
   return `${rule},${counted},0,${remembered}`;
 }
 
-/** Returns the pod's copy of the hash: when it was made, its deficit by now, its day, the day's tokens. A deficit refilled by now counts as none. */
-function rememberedOf(budget: Budget, { memory }: SharedState, plan: LimitPlan, nowUs: number): string {
-  const deficit = plan.requestsPerSecond === 0 ? 0 : Math.floor(refill(budget.bucket, plan, nowUs).deficit);
-  return `${memory.made},${memory.made === 0 ? 0 : deficit},${memory.day},${budget.usedToday}`;
+/**
+ * Returns the pod's copy of the hash: when it was made, its deficit by now, its day, the day's tokens. A deficit refilled by now counts as none, and a
+ * deficit of the time without Redis is owed apart.
+ */
+function rememberedOf(budget: Budget, { away, memory }: SharedState, plan: LimitPlan, nowUs: number): string {
+  const isWithout = memory.made === 0 || plan.requestsPerSecond === 0 || away !== undefined;
+  const deficit = isWithout ? 0 : Math.floor(refill(budget.bucket, plan, nowUs).deficit);
+  return `${memory.made},${deficit},${memory.day},${memory.usedToday}`;
 }
 
 /** Counts demand: the use within the last whole lease time. */

@@ -129,4 +129,42 @@ describe.skipIf(missing)('limits whose Redis fails', () => {
     expect(admitted).toBe(20);
     await close();
   });
+
+  it('a Redis restarted empty gives no fresh day after requests that it did not see', async () => {
+    const plan = planOf({ requestsPerSecond: 0, requestsPerDay: 20 });
+    const { pods, keys, close } = await startPods(1, { url: redis.url, plan });
+    const [pod] = pods as [SharedPod];
+    const admitted = async (asked: number): Promise<number> => {
+      let count = 0;
+      for (let at = 0; at < asked; at++) count += Number((await askWith(keys[0])(pod)).allowed);
+      return count;
+    };
+    expect(await admitted(8)).toBe(8);
+    redis.signal('SIGKILL');
+    await untilAll(pods, false);
+    expect(await admitted(4)).toBe(4);
+    await redis.start();
+    await untilAll(pods, true);
+    expect(await admitted(30)).toBe(8);
+    await close();
+  });
+
+  it('a Redis that is slow at first does not hide the day that an earlier version counted', async () => {
+    const plan = planOf({ requestsPerSecond: 0, requestsPerDay: 10 });
+    const before = await startPods(1, { url: redis.url, plan });
+    for (let asked = 0; asked < 6; asked++) await askWith(before.keys[0])(before.pods[0] as SharedPod);
+    await before.close();
+    const proxy = await startSlowProxy(redis.port);
+    const after = await startPods(1, { url: proxy.url, plan, api: `team/${before.api}`, keys: before.made });
+    const [pod] = after.pods as [SharedPod];
+    proxy.delay.ms = 200;
+    await untilAll(after.pods, false);
+    let admitted = Number((await askWith(after.keys[0])(pod)).allowed);
+    proxy.delay.ms = 0;
+    await untilAll(after.pods, true);
+    for (let asked = 0; asked < 20; asked++) admitted += Number((await askWith(after.keys[0])(pod)).allowed);
+    expect(admitted).toBe(4);
+    await after.close();
+    proxy.close();
+  });
 });
