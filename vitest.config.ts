@@ -12,10 +12,10 @@ const together = { isolate: false } as const;
 export default defineConfig({
   test: {
     // A bound on a test that hangs, wide enough for a machine that does much else: no test asserts time by it.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     // As wide: the default of a second is one that a busy machine misses.
-    expect: { poll: { timeout: 30_000 } },
+    expect: { poll: { timeout: 60_000 } },
     pool: 'threads',
     // Vitest leaves one core free. Many files wait for other processes, so two cores take two files at once.
     maxWorkers: Math.max(2, availableParallelism() - 1),

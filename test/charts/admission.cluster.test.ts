@@ -81,7 +81,7 @@ describe.skipIf(await withoutControlPlane('the sample of an admission policy'))(
       const label = { metadata: { labels: { 'tonplane.dev/author-rights': 'restricted' } } };
       await client.merge(`/api/v1/namespaces/${restricted.name}`, label);
       for (const policy of policies) await client.create(paths[policy.kind] ?? '', policy);
-    }, 200_000);
+    });
     afterAll(async () => {
       for (const { kind, metadata } of policies) await client?.delete(`${paths[kind]}/${metadata.name}`);
       await restricted?.delete();

@@ -58,7 +58,7 @@ describe.skipIf(missing)('the charts, installed by Helm,', () => {
     await network?.stop();
     await postgres?.close();
     rmSync(folder, { recursive: true, force: true });
-  }, 60_000);
+  });
 
   /** A TonApi of the recorded network as values: what a person would write. */
   function tonApiValues(): object {

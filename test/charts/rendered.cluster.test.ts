@@ -27,7 +27,7 @@ describe.skipIf(missing)('a rendered chart', () => {
     ({ client } = joined);
     helm = createHelm(joined.plane.kubeconfigPath);
     await client.create('/api/v1/namespaces', { metadata: { name: 'ton-system' } });
-  }, 200_000);
+  });
   afterAll(async () => {
     helm?.close();
     await client?.close();

@@ -14,7 +14,7 @@ import { createHelm, withoutHelm, type Helm } from '#test/support/helm.ts';
 import { withoutOptionalApis } from '#test/support/optional-api-source.ts';
 import { applyOptionalApis } from '#test/support/optional-apis.ts';
 
-const patience = { timeout: 90_000, interval: 200 } as const;
+const patience = { timeout: 120_000, interval: 200 } as const;
 const minutes = 300_000;
 const [system, own, customers] = ['ton-system', 'ton', 'customers'];
 const account = `system:serviceaccount:${system}:ton-tonplane`;
@@ -139,7 +139,7 @@ describe.skipIf(missing)('the rights that the chart gives', () => {
     helm?.close();
     await cluster?.stop();
     rmSync(folder, { recursive: true, force: true });
-  }, 60_000);
+  });
 
   const makeKey = (namespace: string, apiRef: object): Promise<ClusterObject> =>
     cluster.client.create(keyOf(namespace), {

@@ -204,7 +204,7 @@ describe.skipIf(missing)('a parent chart with both charts', () => {
     helm = createHelm(plane.kubeconfigPath);
     parent = writeParent();
     await client.create('/api/v1/namespaces', { metadata: { name: 'platform' } });
-  }, 200_000);
+  });
   afterAll(async () => {
     helm?.close();
     await client?.close();

@@ -32,7 +32,7 @@ describe.skipIf(await withoutControlPlane('the rules of the custom resources'))(
   beforeAll(async () => {
     ({ client } = await joinControlPlane());
     namespace = await createNamespace(client, 'crds');
-  }, 200_000);
+  });
   afterAll(async () => {
     await namespace?.delete();
     await client?.close();

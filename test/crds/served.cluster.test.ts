@@ -18,7 +18,7 @@ describe.skipIf(await withoutControlPlane('the custom resources'))('the custom r
   beforeAll(async () => {
     ({ client } = await joinControlPlane());
     namespace = await createNamespace(client, 'crds');
-  }, 200_000);
+  });
   afterAll(async () => {
     await namespace?.delete();
     await client?.close();

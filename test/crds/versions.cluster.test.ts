@@ -20,7 +20,7 @@ describe.skipIf(await withoutControlPlane('versions of the custom resources'))(
     beforeAll(async () => {
       ({ client } = await joinControlPlane());
       namespace = await createNamespace(client, 'versions');
-    }, 200_000);
+    });
     afterAll(async () => {
       await namespace?.delete();
       await client?.close();

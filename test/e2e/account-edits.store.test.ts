@@ -108,7 +108,7 @@ describe('changes of accounts that no transaction explains', () => {
       message(minter.address, mintBody(minter.address, owner.address, 1000n)),
       message(collection.address, nftMintBody(0, owner.address)),
     );
-  }, 120_000);
+  });
   afterAll(async () => {
     await api.close();
     await index.close();
@@ -188,5 +188,5 @@ describe('changes of accounts that no transaction explains', () => {
     expect(await ask(`jetton/wallets?address=${raw(friendJettons)}`)).toMatchObject({
       jetton_wallets: [{ balance: '30' }],
     });
-  }, 120_000);
+  });
 });

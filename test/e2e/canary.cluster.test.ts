@@ -20,7 +20,7 @@ describe.skipIf(await withoutControlPlane('canaries with real pods', 'ours', 'co
   afterAll(async () => {
     await operator?.close();
     await cluster?.stop();
-  }, 60_000);
+  });
 
   const reason = async (type: string): Promise<string | undefined> => (await cluster.condition('main', type))?.reason;
   const release = (tag: string) => cluster.change('main', { image: { tag } });

@@ -8,7 +8,7 @@ const names = ['upstreams', 'attempts', 'cache', 'head'] as const;
 let api: ApiUnderTest;
 beforeAll(async () => {
   api = await startApiUnderTest({ servers: 2 });
-}, 60_000);
+});
 afterAll(() => api.close());
 
 type Debug = Record<(typeof names)[number], string | null> & { status: number; body: unknown };

@@ -23,7 +23,7 @@ let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'tonplane-dev-'));
   service = await startService(['--no-demo', '--block-time', 'manual', '--dump', join(folder, 'end.boc')]);
-}, 60_000);
+});
 afterAll(() => rmSync(folder, { recursive: true }));
 
 async function dev(...args: string[]): Promise<Record<string, unknown>> {
@@ -111,7 +111,7 @@ describe('npm start -- dev', () => {
     }
     writeFileSync(file, 'no dump');
     await expect(startService(['--load', file])).rejects.toThrow('dump: expected a dump of dev_dump');
-  }, 90_000);
+  });
 
   it('ends with a warning and writes the dump while messages do not stop', async () => {
     const file = join(folder, 'busy.boc');

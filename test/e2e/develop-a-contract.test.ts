@@ -25,7 +25,7 @@ beforeAll(async () => {
   symlinkSync(join(projectRoot, 'node_modules'), join(folder, 'node_modules'));
   const names = ['counter.mjs', 'deploy.mjs', 'counter.test.mjs'];
   blocksOf('js').forEach((text, index) => writeFileSync(join(folder, names[index]!), here(text)));
-}, 90_000);
+});
 afterAll(async () => {
   await service.stop('SIGKILL');
   rmSync(folder, { recursive: true });
@@ -60,10 +60,10 @@ describe('the page Develop a contract', () => {
     expect(curls).toContain(`account=${address}`);
     const [traces, actions, transactions] = here(curls).trim().split('\n');
     // The index is a moment behind the head.
-    await expect.poll(() => typesOf(actions!), { timeout: 20_000 }).toContain('call_contract');
+    await expect.poll(() => typesOf(actions!)).toContain('call_contract');
     expect(await typesOf(actions!)).toContain('contract_deploy');
     expect((await curl(traces!))['traces']).toHaveLength(1);
     expect((await curl(transactions!))['transactions']).toHaveLength(2);
     expect(await node('--test', 'counter.test.mjs')).toContain('pass 1');
-  }, 60_000);
+  });
 });

@@ -37,7 +37,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'tonplane-clients-'));
   service = await startService(['--block-time', 'on-demand', '--index', '--json']);
   welcome = JSON.parse(service.stdout()) as typeof welcome;
-}, 120_000);
+});
 afterAll(async () => {
   await service.stop('SIGKILL');
   rmSync(folder, { recursive: true });
@@ -58,7 +58,7 @@ describe.skipIf(skips('Blueprint', blueprint))('Blueprint', () => {
       const { stdout } = await run('sh', ['-c', command], { cwd: folder, env: environment });
       expect(stdout).toContain('the counter is at 5');
     }
-  }, 300_000);
+  });
 });
 
 describe.skipIf(skips('assets-sdk', assets))('assets-sdk', () => {
@@ -71,7 +71,7 @@ describe.skipIf(skips('assets-sdk', assets))('assets-sdk', () => {
       STARTUP_KEYS[2]!.mnemonic,
     ]);
     expect(JSON.parse(stdout)).toMatchObject({ name: 'Assets', balance: '100000000000' });
-  }, 120_000);
+  });
 });
 
 describe.skipIf(skips('tonutils and toncenter of PyPI', python))('tonutils and toncenter of PyPI', () => {
@@ -90,7 +90,7 @@ describe.skipIf(skips('tonutils and toncenter of PyPI', python))('tonutils and t
       tonutils: { balance: nearlyTwo },
       toncenter: { balance: nearlyTwo, jettons: [expect.anything()], actions: ['ton_transfer', 'ton_transfer'] },
     });
-  }, 120_000);
+  });
 
   it('deploy a stablecoin, which dev mintJetton mints by its own form', async () => {
     const interpreter = 'python' in python ? python.python : '';
@@ -107,5 +107,5 @@ describe.skipIf(skips('tonutils and toncenter of PyPI', python))('tonutils and t
     };
     const jetton = master.toUpperCase();
     await expect.poll(walletsOf).toMatchObject([{ balance: '1400', jetton }]);
-  }, 120_000);
+  });
 });

@@ -38,7 +38,7 @@ beforeAll(async () => {
   service = await startApiOver(forked.network);
   client = await openEmulateClient(service);
   bodies = goodBodies();
-}, 60_000);
+});
 afterAll(() => service.close());
 
 const base64 = (cell: Cell): string => cell.toBoc().toString('base64');

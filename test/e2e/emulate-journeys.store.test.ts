@@ -41,7 +41,7 @@ beforeAll(async () => {
   service = await startApiOver(over, { postgresUrl: index.url, writesIndex: true });
   client = await openEmulateClient(service);
   scene = { ...forked, ...wallets, ownerOf, nextOrder };
-}, 120_000);
+});
 afterAll(async () => {
   await service.close();
   await index.close();
@@ -106,7 +106,7 @@ function refusalDifferences(emulated: Answer, sent: Answer): readonly string[] {
 }
 
 describe('a message that is emulated and then sent', () => {
-  it.each(kinds)('happens as the emulation showed: %s', { timeout: 120_000 }, async (kind) => {
+  it.each(kinds)('happens as the emulation showed: %s', async (kind) => {
     const draw = createDraw(SEED + kinds.indexOf(kind));
     expect(await travel(await journeys[kind]!(draw, scene))).toEqual([]);
   });

@@ -48,7 +48,7 @@ beforeAll(async () => {
   api = await startApiOver(over, { postgresUrl: index.url, writesIndex: true });
   client = await openEmulateClient(api);
   await untilIndexed(index.store, network.head().id.seqno);
-}, 240_000);
+});
 afterAll(async () => {
   await api.close();
   await index.close();
@@ -191,15 +191,11 @@ describe('an emulated request of TON Connect', () => {
     ],
   ];
 
-  test.each(cases)(
-    '%s has the outcome that the chain shows afterwards',
-    async (_what, version, wishes, type) => {
-      const emulated = await emulate(version, wishes());
-      const real = await send(version, wishes());
-      expect(differencesOf(emulated, real, { isSigned: false })).toEqual([]);
-      expect(emulated.actions.map((action) => action['type'])).toContain(type);
-      expect(emulated.is_incomplete).toBe(false);
-    },
-    120_000,
-  );
+  test.each(cases)('%s has the outcome that the chain shows afterwards', async (_what, version, wishes, type) => {
+    const emulated = await emulate(version, wishes());
+    const real = await send(version, wishes());
+    expect(differencesOf(emulated, real, { isSigned: false })).toEqual([]);
+    expect(emulated.actions.map((action) => action['type'])).toContain(type);
+    expect(emulated.is_incomplete).toBe(false);
+  });
 });

@@ -223,7 +223,7 @@ describe('an emulation for WalletKit', () => {
     api = await startApiOver(forked.network, { postgresUrl: index.url, writesIndex: true });
     client = await openEmulateClient(api);
     await untilIndexed(index.store, forked.network.head().id.seqno);
-  }, 120_000);
+  });
   afterAll(async () => {
     await api.close();
     await index.close();

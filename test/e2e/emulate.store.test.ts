@@ -28,7 +28,7 @@ describe('an emulation with an index', () => {
     api = await startApiOver(forked.network, options);
     client = await openEmulateClient(api);
     await untilIndexed(index.store, forked.network.head().id.seqno);
-  }, 120_000);
+  });
   afterAll(async () => {
     await api.close();
     await index.close();

@@ -24,7 +24,7 @@ describe('a fork of another network', () => {
     const file = join(folder, 'global.config.json');
     writeFileSync(file, JSON.stringify(origin.network.globalConfig()));
     fork = await startService(['--fork', `${file}@${seqno}`, '--block-time', 'on-demand']);
-  }, 120_000);
+  });
   afterAll(async () => {
     await fork.stop('SIGKILL');
     await origin.close();
@@ -109,5 +109,5 @@ describe('a fork of another network', () => {
     const { balance, data } = (await origin.get(`${path}&seqno=${seqno}`)).body['result'] as Account;
     const answer = await fetch(`${other.url}/api/v2/${path}`, { headers: { 'x-api-key': other.key } });
     expect(await answer.json()).toMatchObject({ result: { balance, data } });
-  }, 60_000);
+  });
 });

@@ -187,7 +187,7 @@ describe.skipIf(skipLoudly(bin === '', missing))('an API whose Postgres goes awa
       expect(await outcome()).toEqual({ ...good, v3: 503 });
       // On the port that the API knows.
       const second = await startEmbeddedPostgres({ bin, folder, settings: [`port=${new URL(url).port}`] });
-      await expect.poll(outcome, { timeout: 20_000 }).toEqual(good);
+      await expect.poll(outcome).toEqual(good);
       await second.close();
     } finally {
       await open.close();

@@ -33,7 +33,7 @@ describe.skipIf(await withoutControlPlane('the index with real pods', 'ours', 'c
       await operator?.close();
       await cluster?.stop();
       await postgres?.close();
-    }, 60_000);
+    });
 
     const reason = async (type: string, name = 'main'): Promise<string | undefined> =>
       (await cluster.conditions(name))[type]?.reason;

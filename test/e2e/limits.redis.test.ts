@@ -25,9 +25,6 @@ const rate = 25;
 const claimMs = 60_000;
 const missMax = 0.01;
 
-/** How long a file or Redis may take to be followed. */
-const inForceMs = 2000;
-
 /** When each process is asked next, in milliseconds from the start, at twice the plan's rate altogether: more would starve whoever asks. */
 type Arrival = (pod: number, asked: number) => number;
 
@@ -67,7 +64,7 @@ describe.skipIf(missing)('processes that share one Redis', () => {
     keyring = mountFolder({ 'keyring.json': JSON.stringify({ keys: Object.values(keys).map(({ row }) => row) }) });
     const args = ['--manifest', manifest.file('tonapi.yaml'), '--keyring', keyring.path, '--redis', redisUrl];
     pods = await Promise.all(Array.from({ length: podCount }, () => startService(args)));
-  }, 120_000);
+  });
   afterAll(async () => {
     await Promise.all(pods.map((pod) => pod.stop()));
     await network.stop();
@@ -102,7 +99,7 @@ describe.skipIf(missing)('processes that share one Redis', () => {
   };
 
   it('admit a plan together to 1 % of what it says, however requests arrive', async () => {
-    await expect.poll(() => Promise.all(pods.map(isAway)), { timeout: 10_000 }).toEqual(pods.map(() => '0'));
+    await expect.poll(() => Promise.all(pods.map(isAway))).toEqual(pods.map(() => '0'));
     const results = await Promise.all([
       load(uniform, () => keys.uniform.key),
       load(bursty, () => keys.bursty.key),
@@ -114,15 +111,15 @@ describe.skipIf(missing)('processes that share one Redis', () => {
       expect(admitted).toBeGreaterThan(least * (1 - missMax));
       expect(admitted).toBeLessThan(most * (1 + missMax));
     }
-  }, 150_000);
+  });
 
-  it('refuse a key on each within 2 s of its revocation, before its row is gone', async () => {
+  it('refuse a key on each after its revocation, before its row is gone', async () => {
     const folder = mountFolder({ 'keyring.json': JSON.stringify({ keys: [keys.revoked.row] }) });
     expect(await Promise.all(pods.map((pod) => ask(pod, keys.revoked.key)))).toEqual(pods.map(() => 200));
     const args = ['revoke', '--id', keys.revoked.row.id, '--keyring', folder.file('keyring.json')];
     await runKeys([...args, '--redis', redisUrl, '--api', api], Date.now(), {});
     const answers = () => Promise.all(pods.map((pod) => ask(pod, keys.revoked.key)));
-    await expect.poll(answers, { timeout: inForceMs }).toEqual(pods.map(() => 401));
+    await expect.poll(answers).toEqual(pods.map(() => 401));
     expect(await metric(pods[0] as ServiceProcess, 'ton_limits_revocations_total')).toBe('1');
     folder.remove();
   });
@@ -132,7 +129,7 @@ describe.skipIf(missing)('processes that share one Redis', () => {
     const folder = mountFolder({ 'keyring.json': JSON.stringify({ keys: [counted.row] }) });
     const args = ['--manifest', manifest.file('tonapi.yaml'), '--keyring', folder.path, '--redis', redisUrl];
     const service = await startService(args);
-    await expect.poll(() => isAway(service), { timeout: inForceMs }).toBe('0');
+    await expect.poll(() => isAway(service)).toBe('0');
     expect(await ask(service, counted.key)).toBe(200);
     await service.stop('SIGTERM');
     const client = new Redis(redisUrl);
@@ -160,14 +157,14 @@ describe.skipIf(missing)('processes that share one Redis', () => {
     for (const { url, nodes } of [{ url: redis.url, nodes: [redis] }, cluster, { url: redis.url, nodes: [redis] }]) {
       for (const node of nodes) await node.command('FLUSHALL');
       secret.put({ url });
-      await expect.poll(() => keptAfterRead(nodes), { timeout: 4 * inForceMs }).toBeGreaterThan(0);
-      await expect.poll(away, { timeout: inForceMs }).toEqual(['0', '0']);
+      await expect.poll(() => keptAfterRead(nodes)).toBeGreaterThan(0);
+      await expect.poll(away).toEqual(['0', '0']);
     }
     await service.stop('SIGTERM');
     await Promise.all([redis.close(), cluster.close()]);
     secret.remove();
     config.remove();
-  }, 60_000);
+  });
 
   it('goes on with a rotated password of its Redis, without a restart', async () => {
     const redis = await startRedisProcess('--requirepass', 'rosebud');
@@ -175,15 +172,15 @@ describe.skipIf(missing)('processes that share one Redis', () => {
     const secret = mountFolder({ url: `redis://:rosebud@${at}` });
     const config = mountFolder({ 'tonapi.yaml': network.manifest() });
     const service = await startService(['--manifest', config.file('tonapi.yaml'), '--redis-file', secret.file('url')]);
-    await expect.poll(() => isAway(service), { timeout: inForceMs }).toBe('0');
+    await expect.poll(() => isAway(service)).toBe('0');
     await redis.command('CONFIG', 'SET', 'requirepass', 'xanadu');
     await redis.command('CLIENT', 'KILL', 'TYPE', 'NORMAL');
-    await expect.poll(() => isAway(service), { timeout: inForceMs }).toBe('1');
+    await expect.poll(() => isAway(service)).toBe('1');
     expect(await ask(service)).toBe(200);
     await sleep(300);
     expect(await isAway(service)).toBe('1');
     secret.put({ url: `redis://:xanadu@${at}\n` });
-    await expect.poll(() => isAway(service), { timeout: 2 * inForceMs }).toBe('0');
+    await expect.poll(() => isAway(service)).toBe('0');
     expect(service.stdout()).not.toMatch(/rosebud|xanadu/);
     await service.stop('SIGTERM');
     await redis.close();

@@ -11,7 +11,7 @@ import { key, manifestOf } from '#test/service/config/manifest-builder.ts';
 import { statusOf } from '#test/support/api-processes.ts';
 import { runToEnd, startService, type ServiceProcess } from '#test/support/service-process.ts';
 
-const soon = { timeout: 30_000, interval: 100 } as const;
+const soon = { timeout: 120_000, interval: 100 } as const;
 
 /** A manifest with a database and these fields. */
 function manifestWith(fields: object): string {
@@ -38,7 +38,7 @@ describe('tonplane metadata', () => {
     writeFileSync(silent, manifestWith({}));
     writeFileSync(uri, queue.url);
     service = await startService(['metadata', '--manifest', manifest, '--postgres-file', uri]);
-  }, 60_000);
+  });
   afterAll(async () => {
     await service?.stop();
     await inside?.close();

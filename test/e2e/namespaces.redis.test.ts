@@ -15,7 +15,7 @@ describe.skipIf(missing)('processes of two TonApis with one name in two namespac
   let network: NetworkProcess;
   beforeAll(async () => {
     network = await startNetwork();
-  }, 120_000);
+  });
   afterAll(() => network?.stop());
 
   it('share no key of limits and of floors in one Redis', async () => {

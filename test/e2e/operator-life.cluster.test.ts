@@ -21,7 +21,7 @@ describe.skipIf(await withoutControlPlane('the life of a TonApi with real pods',
     afterAll(async () => {
       await operator?.close();
       await cluster?.stop();
-    }, 60_000);
+    });
 
     const reason = async (type: string): Promise<string | undefined> =>
       (await cluster.conditions('main'))[type]?.reason;

@@ -15,7 +15,7 @@ import { startTcpRelay, type TcpRelay } from '#test/support/tcp-relay.ts';
 import { paths, startTonCluster, type TonCluster } from '#test/support/ton-cluster.ts';
 import { countOf } from '#test/support/volume.ts';
 
-const patience = { timeout: 90_000, interval: 200 } as const;
+const patience = { timeout: 120_000, interval: 200 } as const;
 
 /** A test of this suite waits for pods that start on a busy machine. */
 const minutes = 300_000;
@@ -66,7 +66,7 @@ describe.skipIf(missing)('the story of an API', () => {
     await cluster?.stop();
     await second?.close();
     rmSync(folder, { recursive: true, force: true });
-  }, 60_000);
+  });
 
   const main = `${paths.tonApis}/main`;
   const change = (spec: object): Promise<ClusterObject> => cluster.client.merge(main, { spec });

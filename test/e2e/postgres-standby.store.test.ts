@@ -20,7 +20,7 @@ const [primaryFolder, standbyFolder] = [join(folder, 'primary'), join(folder, 's
 /** Queries on the standby give way to the primary at once. */
 const settings = ['wal_level=replica', 'max_wal_senders=4', 'hot_standby=on', 'max_standby_streaming_delay=0'];
 const start = (of: string): Promise<EmbeddedPostgres> => startEmbeddedPostgres({ bin, folder: of, settings });
-const patience = { timeout: 60_000 };
+const patience = { timeout: 120_000 };
 
 /** The server may end first. */
 function clientOf(server: EmbeddedPostgres): Client {
@@ -59,7 +59,7 @@ describe.skipIf(
     makeStandby(primary);
     standby = await start(standbyFolder);
     open = await startApiUnderTest({ postgresUrl: standby.url });
-  }, 120_000);
+  });
   afterAll(async () => {
     await open?.close();
     await standby?.close();

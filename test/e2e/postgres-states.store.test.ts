@@ -155,7 +155,7 @@ describe.skipIf(skipLoudly(bin === '', { what: 'states of Postgres', why: 'embed
       const store = openStore({ url: postgres.url });
       await migrate(store);
       await store.close();
-    }, 60_000);
+    });
     afterAll(async () => {
       await postgres?.close();
       if (isMounted) execFileSync('umount', ['--lazy', folder]);
@@ -184,15 +184,15 @@ describe.skipIf(skipLoudly(bin === '', { what: 'states of Postgres', why: 'embed
         try {
           expect(await outcomeOf(open)).toEqual({ ...good, v3: atStart });
           await endAll();
-          await expect.poll(() => outcomeOf(open), { timeout: 20_000 }).toEqual(good);
+          await expect.poll(() => outcomeOf(open)).toEqual(good);
           await expect.poll(() => looks.fits()).toBe(true);
           const failed = looks.failures();
           ends.push(await state());
-          await expect.poll(() => outcomeOf(open), { timeout: 20_000 }).toEqual({ ...good, v3: later });
+          await expect.poll(() => outcomeOf(open)).toEqual({ ...good, v3: later });
           await expect.poll(() => looks.failures()).toBeGreaterThanOrEqual(looksFail ? failed + 1 : failed);
           expect([looks.reason(), looks.fits()]).toEqual([undefined, true]);
           await endAll();
-          await expect.poll(() => outcomeOf(open), { timeout: 20_000 }).toEqual(good);
+          await expect.poll(() => outcomeOf(open)).toEqual(good);
         } finally {
           looks.close();
           await store.close();
@@ -217,7 +217,7 @@ describe.skipIf(skipLoudly(bin === '', { what: 'states of Postgres', why: 'embed
           const { v2, ready } = await outcomeOf(open);
           expect({ v2, ready }).toEqual({ v2: 200, ready: 200 });
           await end();
-          await expect.poll(() => outcomeOf(open), { timeout: 20_000 }).toEqual(good);
+          await expect.poll(() => outcomeOf(open)).toEqual(good);
           await write();
         } finally {
           await store.close();

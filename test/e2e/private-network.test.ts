@@ -17,7 +17,7 @@ let accounts = 0;
 
 beforeAll(async () => {
   service = await startService(['--no-demo', '--block-time', 'on-demand', '--validators', '4', '--host', '0.0.0.0']);
-}, 60_000);
+});
 afterAll(() => service.stop('SIGKILL'));
 
 /** An address that nobody used yet. */

@@ -94,7 +94,7 @@ describe('jettons that the next contract refuses', () => {
       message(minter.address, mintBody(minter.address, friend.address, 1n)),
       message(collection.address, nftMintBody(0, owner.address)),
     );
-  }, 120_000);
+  });
   afterAll(async () => {
     await api.close();
     await index.close();

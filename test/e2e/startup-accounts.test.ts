@@ -31,7 +31,7 @@ beforeAll(async () => {
   service = await startService(['--no-demo', '--block-time', 'on-demand', '--json', '--accounts', file]);
   welcome = JSON.parse(service.stdout()) as Welcome;
   client = new TonClient({ endpoint: `${service.url}/api/v2/jsonRPC` });
-}, 60_000);
+});
 afterAll(async () => {
   await service.stop('SIGKILL');
   rmSync(folder, { recursive: true });
@@ -74,7 +74,7 @@ describe('a private network on loopback', () => {
         ]);
       }
     }
-  }, 60_000);
+  });
 
   it('spends from a startup wallet of either version', async () => {
     const { mnemonic } = welcome.accounts[3]!;
@@ -84,7 +84,7 @@ describe('a private network on loopback', () => {
       const messages = [internal({ to: receiver, value: '1', bounce: false })];
       const transfer = { seqno: await wallet.getSeqno(), secretKey, messages, sendMode: 3 };
       await (wallet.sendTransfer as (given: typeof transfer) => Promise<void>)(transfer);
-      await expect.poll(() => wallet.getSeqno(), { timeout: 10_000 }).toBe(transfer.seqno + 1);
+      await expect.poll(() => wallet.getSeqno()).toBe(transfer.seqno + 1);
     }
     await expect.poll(async () => (await client.getBalance(receiver)) - before).toBeGreaterThan(toNano('2.99'));
   });
@@ -105,7 +105,7 @@ describe('the lite server of npm start', () => {
     const { liteServer } = JSON.parse(second.stdout()) as Welcome;
     await second.stop();
     expect(liteServer).toEqual({ host: '127.0.0.1', port, publicKey: welcome.liteServer.publicKey });
-  }, 60_000);
+  });
 });
 
 describe('a listener that other machines reach', () => {
@@ -117,7 +117,7 @@ describe('a listener that other machines reach', () => {
     }
     await open.stop();
     expect(statuses).toContain(429);
-  }, 60_000);
+  });
 });
 
 describe('npm start', () => {

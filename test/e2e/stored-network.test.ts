@@ -29,7 +29,7 @@ describe('a network stored with --data', () => {
   const start = (...more: string[]): Promise<ServiceProcess> =>
     startService(['--no-demo', '--data', folder, '--block-time', '0.4', ...more]);
 
-  it('has every block and transfer that was ever shown after kill -9 at any moment', { timeout: 120_000 }, async () => {
+  it('has every block and transfer that was ever shown after kill -9 at any moment', async () => {
     let [funded, seen] = [0, [] as Block[]];
     // Milliseconds of work before the kill: some in the middle of a block, some of a write.
     for (const workMs of [900, 1370, 650, 1111]) {

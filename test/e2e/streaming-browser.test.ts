@@ -35,7 +35,7 @@ describe.skipIf(skipLoudly(!hasChromium, { what: 'streams in a browser', why }))
     const { chromium } = createRequire(join(folder, 'package.json'))('playwright-core') as Playwright;
     browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
     context = await browser.newContext();
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await service?.stop('SIGKILL');
@@ -79,7 +79,6 @@ describe.skipIf(skipLoudly(!hasChromium, { what: 'streams in a browser', why }))
       await fund(address);
       await expect.poll(hashesOf(page)).toHaveLength(1);
     },
-    120_000,
   );
 
   it('resumes by itself when the network was away, without loss or repetition', async () => {
@@ -92,8 +91,8 @@ describe.skipIf(skipLoudly(!hasChromium, { what: 'streams in a browser', why }))
     await fund(address);
     await context.setOffline(false);
     await fund(address);
-    await expect.poll(hashesOf(page), { timeout: 60_000 }).toHaveLength(4);
+    await expect.poll(hashesOf(page)).toHaveLength(4);
     const hashes = await hashesOf(page)();
     expect(new Set(hashes).size).toBe(4);
-  }, 180_000);
+  });
 });

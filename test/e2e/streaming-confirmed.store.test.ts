@@ -34,7 +34,7 @@ beforeAll(async () => {
   await settle();
   while (JSON.stringify((await source())['levels']) !== JSON.stringify(LEVELS)) await sleep(50);
   while ((await source())['mc_seqno'] !== network.head().id.seqno) await sleep(50);
-}, 240_000);
+});
 afterEach(async () => {
   for (const reader of readers) reader.close();
   await Promise.all(readers.splice(0).map(({ ended }) => ended));
@@ -126,7 +126,7 @@ describe('a stream at the level pending', () => {
     expect(finalState['state']).toEqual(state['state']);
     expect(levelsOf(reader, 'transactions')).toEqual(LEVELS);
     expect(levelsOf(reader, 'account_state_change')).toEqual(['confirmed', 'finalized']);
-  }, 120_000);
+  });
 });
 
 describe('a stream at the level confirmed', () => {
@@ -143,7 +143,7 @@ describe('a stream at the level confirmed', () => {
     await settle();
     await reader.until(has('transactions', 'finalized'));
     expect(levelsOf(reader, 'transactions')).toEqual(['confirmed', 'finalized']);
-  }, 120_000);
+  });
 
   it('withdraws a trace and corrects its states when another block takes the place of the signed one', async () => {
     const account = wallet.address;
@@ -166,7 +166,7 @@ describe('a stream at the level confirmed', () => {
     await settle();
     const final = await reader.until(has('transactions', 'finalized'));
     expect(final['trace_external_hash_norm']).toBe(signed['trace_external_hash_norm']);
-  }, 120_000);
+  });
 
   it('keeps a trace that the block in place of the signed one has too', async () => {
     const account = receiver(0x44);
@@ -179,5 +179,5 @@ describe('a stream at the level confirmed', () => {
     await settle();
     await reader.until(has('transactions', 'finalized'));
     expect(reader.events().filter(has('trace_invalidated'))).toEqual([]);
-  }, 120_000);
+  });
 });

@@ -36,7 +36,7 @@ beforeAll(async () => {
   await untilIndexed(index.store, network.head().id.seqno);
   // Streams begin behind the blocks of the demonstration once these are classified.
   while ((await streamedSeqno()) !== network.head().id.seqno) await sleep(50);
-}, 240_000);
+});
 afterEach(async () => {
   for (const reader of readers) reader.close();
   await Promise.all(readers.splice(0).map(({ ended }) => ended));
@@ -175,7 +175,7 @@ describe('an SSE stream of a jetton transfer', () => {
     expect(jetton['jetton']).toMatchObject({ owner, jetton: rawOf(minter) });
     expect(jetton['address_book']).toHaveProperty([owner]);
     expect(jetton['metadata']).toBeDefined();
-  }, 120_000);
+  });
 
   it('of a hash alone has the whole trace, and the trace that is already known at once', async () => {
     const account = receiver(0x52);
@@ -191,7 +191,7 @@ describe('an SSE stream of a jetton transfer', () => {
     expect(Object.keys(trace['transactions'] as object).toSorted()).toEqual(
       Object.keys(indexed.transactions).toSorted(),
     );
-  }, 120_000);
+  });
 });
 
 describe('a WebSocket', () => {
@@ -220,7 +220,7 @@ describe('a WebSocket', () => {
     ]);
     await settle();
     expect(reader.events().filter(isFinal('transactions'))).toHaveLength(1);
-  }, 120_000);
+  });
 
   it('withdraws a simulated trace when no block has it in the time until which it is valid', async () => {
     const account = receiver(0x59);
@@ -241,7 +241,7 @@ describe('a WebSocket', () => {
       reason: 'expired',
     });
     expect(reader.events().map((frame) => frame['type'])).toEqual(['transactions', 'trace_invalidated']);
-  }, 120_000);
+  });
 
   it('that replaces its subscription gets nothing of the former one', async () => {
     const [before, after] = [receiver(0x54), receiver(0x55)];
@@ -257,38 +257,34 @@ describe('a WebSocket', () => {
     expect(reader.events().flatMap((frame) => transactionsOf(frame).map(({ account }) => account))).toEqual([
       rawOf(after),
     ]);
-  }, 120_000);
+  });
 });
 
 describe('a cursor', () => {
-  it.each(['sse', 'ws'])(
-    'over %s brings what came while the reader was away, once and in order',
-    async (transport) => {
-      const account = receiver(transport === 'sse' ? 0x56 : 0x57);
-      const open = transport === 'sse' ? sse : webSocket;
-      const wish = { addresses: [rawOf(account)], types: ['transactions'] };
-      const whole = await sse(wish);
-      const cut = await open(wish);
-      await send([{ to: account, value: toNano('0.1') }]);
+  it.each(['sse', 'ws'])('over %s brings what came while the reader was away, once and in order', async (transport) => {
+    const account = receiver(transport === 'sse' ? 0x56 : 0x57);
+    const open = transport === 'sse' ? sse : webSocket;
+    const wish = { addresses: [rawOf(account)], types: ['transactions'] };
+    const whole = await sse(wish);
+    const cut = await open(wish);
+    await send([{ to: account, value: toNano('0.1') }]);
+    await settle();
+    await cut.until(isFinal('transactions'));
+    const cursor = cut.cursor();
+    cut.close();
+    await cut.ended;
+    for (const value of ['0.2', '0.3']) {
+      await send([{ to: account, value: toNano(value) }]);
       await settle();
-      await cut.until(isFinal('transactions'));
-      const cursor = cut.cursor();
-      cut.close();
-      await cut.ended;
-      for (const value of ['0.2', '0.3']) {
-        await send([{ to: account, value: toNano(value) }]);
-        await settle();
-      }
-      const again = await open({ ...wish, cursor });
-      expect(again.frames[0]).toMatchObject({ status: 'subscribed', resumed: 'full' });
-      await send([{ to: account, value: toNano('0.4') }]);
-      await settle();
-      await expect.poll(() => hashesOf(whole)).toHaveLength(4);
-      await expect.poll(() => hashesOf(again)).toHaveLength(3);
-      expect([...hashesOf(cut), ...hashesOf(again)]).toEqual(hashesOf(whole));
-    },
-    180_000,
-  );
+    }
+    const again = await open({ ...wish, cursor });
+    expect(again.frames[0]).toMatchObject({ status: 'subscribed', resumed: 'full' });
+    await send([{ to: account, value: toNano('0.4') }]);
+    await settle();
+    await expect.poll(() => hashesOf(whole)).toHaveLength(4);
+    await expect.poll(() => hashesOf(again)).toHaveLength(3);
+    expect([...hashesOf(cut), ...hashesOf(again)]).toEqual(hashesOf(whole));
+  });
 });
 
 describe('two pods over one index', () => {
@@ -320,7 +316,7 @@ describe('two pods over one index', () => {
     await expect.poll(() => textsOf(again)).toEqual(textsOf(here).slice(3));
     for (const reader of [there, again]) reader.close();
     await other.close();
-  }, 180_000);
+  });
 });
 
 describe('the doors of the stream', () => {

@@ -16,7 +16,7 @@ describe('the surfaces of a manifest', () => {
   beforeAll(async () => {
     [network, database] = await Promise.all([startNetwork(), createDatabase(import.meta.filename)]);
     writeFileSync(uri, database.url);
-  }, 120_000);
+  });
   afterAll(async () => {
     await network?.stop();
     await database?.close();
@@ -28,7 +28,7 @@ describe('the surfaces of a manifest', () => {
     { surfaces: ['jsonrpc'], byPath: 404, rpc: 200, v3: 404 },
     { surfaces: ['v3'], byPath: 404, rpc: 404, v3: 200 },
     { surfaces: ['v3', 'jsonrpc', 'stream'], byPath: 404, rpc: 200, v3: 200 },
-  ])('are served, and no other: $surfaces', { timeout: 120_000 }, async ({ surfaces, ...expected }) => {
+  ])('are served, and no other: $surfaces', async ({ surfaces, ...expected }) => {
     writeFileSync(manifest, network.manifest({ surfaces, postgres: { secretRef: { name: 'database' } } }));
     const named = ['--manifest', manifest, '--postgres-file', uri];
     expect((await runToEnd(['migrate', ...named])).code).toBe(0);

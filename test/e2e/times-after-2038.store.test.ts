@@ -47,7 +47,7 @@ beforeAll(async () => {
   await methods.dev_advance({ seconds: tenYears });
   await fund();
   await untilIndexed(index.store, network.head().id.seqno);
-}, 120_000);
+});
 afterAll(async () => {
   await api.close();
   await index.close();

@@ -45,5 +45,5 @@ describe.skipIf(
       owners: [demo['wallet v5r1'], receiver],
       records: [demo['wallet v4r2'], 'b0'.repeat(32)],
     });
-  }, 180_000);
+  });
 });

@@ -21,7 +21,7 @@ describe.skipIf(await withoutControlPlane('upgrades of the operator', 'ours', 'c
     afterAll(async () => {
       await operator?.close();
       await cluster?.stop();
-    }, 60_000);
+    });
 
     const upgrade = async (...args: string[]): Promise<void> => {
       await operator.close();

@@ -15,7 +15,7 @@ let scenes: readonly Params[] = [];
 beforeAll(async () => {
   api = await startApiUnderTest({ behindBlocks: 0 });
   scenes = await readScenes(api);
-}, 60_000);
+});
 afterAll(() => api.close());
 
 /** The first scene that has all these parameters. */

@@ -32,7 +32,7 @@ describe('the contract over HTTP', () => {
     judge = createAnswerJudge(reference);
     api = await startApiUnderTest({ behindBlocks: 0 });
     scenes = await readScenes(api);
-  }, 60_000);
+  });
   afterAll(() => api.close());
 
   it('is judged by one who sees a wrong type, a missing field and a wrong order', () => {

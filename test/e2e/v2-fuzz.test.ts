@@ -21,7 +21,7 @@ let scenes: Params[] = [];
 beforeAll(async () => {
   api = await startApiUnderTest({ behindBlocks: 0 });
   scenes = await readScenes(api);
-}, 60_000);
+});
 afterAll(() => api.close());
 
 type Sent = { readonly method: string; readonly path: string; readonly body?: string };

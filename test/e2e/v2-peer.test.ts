@@ -37,7 +37,7 @@ describe.skipIf(skipLoudly(missing, skip))('beside the Python server on the same
     peer = await startPythonPeer(installed.python, JSON.stringify(api.network.globalConfig()));
     scenes = await readScenes(api);
     document = (await (await fetch(`${peer.url}/openapi.json`)).json()) as PeerDocument;
-  }, 120_000);
+  });
   afterAll(async () => {
     await peer.close();
     await api.close();

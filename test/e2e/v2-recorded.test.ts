@@ -114,7 +114,7 @@ describe('over HTTP, the answers of the recorded node', () => {
   beforeAll(async () => {
     api = await startApiUnderTest({ behindBlocks: 0 });
     asked = recordedQuestions(api.network.chain.lastSeqno);
-  }, 60_000);
+  });
   afterAll(() => api.close());
 
   it.each(Object.keys(questions))('to %s are given again', async (kind) => {

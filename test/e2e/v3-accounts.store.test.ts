@@ -20,7 +20,7 @@ beforeAll(async () => {
     'SELECT account FROM latest_account_states ORDER BY account',
   );
   accounts = rows.map(({ account }) => formatRawAddress(accountOfKey(account), 'upper'));
-}, 120_000);
+});
 afterAll(() => v3.close());
 
 /** What an operation says of all accounts, asked for in parts. */
@@ -77,7 +77,7 @@ describe('accountStates', () => {
         [live['code'], live['data']].map((boc) => (boc === '' ? '' : hashOf(boc))),
       );
     }
-  }, 60_000);
+  });
 
   it('come in the order asked for, each once, unknown ones left out, filtered by code, without bags when told so', async () => {
     const [one, other] = [accounts.at(-1)!, accounts[0]!];

@@ -279,5 +279,5 @@ describe.skipIf(
         expect(views).toEqual(new Map(visible.map((id) => [id, wanted.get(id)])));
       }
     }
-  }, 120_000);
+  });
 });

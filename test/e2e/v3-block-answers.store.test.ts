@@ -14,7 +14,7 @@ let writer: Store;
 beforeAll(async () => {
   service = await startV3UnderTest(import.meta.filename);
   writer = service.index.another({ poolSize: 1 });
-}, 180_000);
+});
 afterAll(() => service.close());
 
 const commit = (sql: string, values: readonly unknown[] = []): Promise<Json[]> =>

@@ -139,7 +139,7 @@ describe('of every recorded token, what its own get-methods say at the last bloc
         accountIn(stack[2]!.value),
       ]);
     }
-  }, 60_000);
+  });
 
   it('is the owner of each NFT item', async () => {
     const { nft_items: items } = (await get('nft/items', { limit: 1000 })) as { nft_items: Json[] };
@@ -148,7 +148,7 @@ describe('of every recorded token, what its own get-methods say at the last bloc
       const stack = await stackOf(address, 'get_nft_data');
       expect([index, owner]).toEqual([BigInt(stack[1]!.value).toString(), accountIn(stack[3]!.value)]);
     }
-  }, 60_000);
+  });
 });
 
 /** The account in a slice of a stack. */

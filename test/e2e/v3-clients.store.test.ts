@@ -68,7 +68,7 @@ beforeAll(async () => {
   const [transaction] = await v3.index.store.read<{ boc: Buffer }>(stored, [Buffer.from(sent.hash, 'base64')]);
   // The first reference of the messages' cell is the inbound one.
   boc = Cell.fromBoc(transaction!.boc)[0]!.refs[0]!.refs[0]!.toBoc().toString('base64');
-}, 120_000);
+});
 afterAll(() => v3.close());
 
 const unknown = Buffer.alloc(32, 9).toString('base64');

@@ -92,7 +92,7 @@ beforeAll(async () => {
     }),
     vestingRow({ address: keyOf(40), sender: keyOf(carol), owner: keyOf(alice) }),
   ]);
-}, 120_000);
+});
 afterAll(() => v3.close());
 
 describe('dns/records', () => {

@@ -20,7 +20,7 @@ let operations: { readonly path: string; readonly parameters: readonly Parameter
 let values: Readonly<Record<string, readonly string[]>> = {};
 
 beforeAll(async () => {
-  service = await startV3UnderTest(import.meta.filename);
+  service = await startV3UnderTest(import.meta.filename, { requestTimeoutMs: 10_000 });
   const { paths } = (await (await fetch(`${service.api.api.url}/api/v3/openapi.json`)).json()) as OpenApi;
   operations = Object.entries(paths).flatMap(([path, { get }]) =>
     get === undefined
@@ -28,7 +28,7 @@ beforeAll(async () => {
       : [{ path, parameters: (get['parameters'] as Parameter[]).filter((one) => one.in === 'query') }],
   );
   values = await readValues();
-}, 120_000);
+});
 afterAll(() => service.close());
 
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');

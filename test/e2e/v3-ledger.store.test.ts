@@ -67,7 +67,7 @@ describe('the ledger over HTTP', () => {
       external: fromOutside.find(({ hash_norm: normalized }) => normalized !== undefined)!,
       block: (await blocks({ workchain: 0, limit: 1 }))[0]!,
     };
-  }, 120_000);
+  });
   afterAll(() => service.close());
 
   it('masterchainInfo has the first and the last block of the index', async () => {
@@ -311,5 +311,5 @@ describe('an index that has nothing yet', () => {
     expect(await ask('messages')).toEqual([200, { messages: [], address_book: {}, metadata: {} }]);
     await api.close();
     await empty.close();
-  }, 60_000);
+  });
 });

@@ -16,7 +16,7 @@ beforeAll(async () => {
   const sql = 'SELECT account FROM latest_account_states ORDER BY balance DESC LIMIT 60';
   const rows = await v3.index.store.read<{ account: Buffer }>(sql);
   accounts = rows.map(({ account }) => formatRawAddress(accountOfKey(account), 'upper'));
-}, 120_000);
+});
 afterAll(() => v3.close());
 
 /** What v2 says. */
@@ -283,5 +283,5 @@ describe('any body', () => {
       { seed: 5, numRuns: 300 },
     );
     expect(seen).toEqual(new Set([200, 422]));
-  }, 60_000);
+  });
 });

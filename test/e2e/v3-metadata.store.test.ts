@@ -12,7 +12,7 @@ let v3: V3UnderTest;
 beforeAll(async () => {
   scene = await startTokenScene(import.meta.filename);
   ({ v3 } = scene);
-}, 120_000);
+});
 afterAll(() => v3.close());
 
 const get: TokenScene['get'] = (operation, query, headers) => scene.get(operation, query, headers);

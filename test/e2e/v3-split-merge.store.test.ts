@@ -180,7 +180,7 @@ describe('transactions that split and merge accounts', () => {
 
   beforeAll(async () => {
     v3 = await startV3UnderTest(import.meta.filename, {}, createIndex);
-  }, 120_000);
+  });
   afterAll(() => v3.close());
 
   async function list(query: Record<string, string>): Promise<Json[]> {

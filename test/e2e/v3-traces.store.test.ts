@@ -46,7 +46,7 @@ beforeAll(async () => {
   for (let offset = 0; offset < naive.length; offset += pageLength)
     pages.push(await list({ limit: pageLength, offset, sort: 'asc' }));
   shown = pages.flat();
-}, 180_000);
+});
 afterAll(() => v3.close());
 
 describe('traces of the recorded chain', () => {

@@ -28,7 +28,7 @@ beforeAll(async () => {
   );
   methods = createDevMethods({ network, faucet: createFaucet(network.faucet, { ...network, now: Date.now }) });
   api = await startApiOver(network);
-}, 60_000);
+});
 afterAll(() => api.close());
 
 function openWallet(version: keyof typeof kinds) {

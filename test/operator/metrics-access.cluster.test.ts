@@ -50,7 +50,7 @@ describe.skipIf(await withoutControlPlane('metrics for those who may read them',
     const token = await tokenOf('operator', 'system:auth-delegator');
     const flags = ['--metrics-authorize', '--metrics-tls-dir', folder];
     operator = await startOperatorUnderTest(joined.plane, flags, 'operator-1', { token });
-  }, 200_000);
+  });
   afterAll(async () => {
     await operator?.close();
     await scrapers.close();

@@ -9,7 +9,7 @@ import { withoutControlPlane } from '#test/support/control-plane-source.ts';
 import { startOperatorUnderTest, type OperatorUnderTest } from '#test/support/operator.ts';
 import { joinControlPlane, type SharedControlPlane } from '#test/support/shared-control-plane.ts';
 
-const patience = { timeout: 60_000, interval: 200 } as const;
+const patience = { timeout: 120_000, interval: 200 } as const;
 const tenants = ['tenant-a', 'tenant-b'] as const;
 const keysOf = (namespace: string): string => `/apis/tonplane.dev/v1alpha1/namespaces/${namespace}/tonapikeys`;
 const key = (name: string, finalizers: readonly string[]) => ({
@@ -26,11 +26,11 @@ describe.skipIf(await withoutControlPlane('operators beside each other', 'ours')
   beforeAll(async () => {
     ({ plane, client } = await joinControlPlane());
     for (const name of tenants) await client.create('/api/v1/namespaces', { metadata: { name } });
-  }, 200_000);
+  });
   afterAll(async () => {
     await Promise.all(running.map((operator) => operator.close()));
     await client?.close();
-  }, 60_000);
+  });
 
   it('each lead for namespaces of their own, and one of two leads for the same namespaces', async () => {
     for (const namespace of tenants) {

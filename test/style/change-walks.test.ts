@@ -113,7 +113,7 @@ describe('The compiler names the place that a change forgets', () => {
       writeFileSync(file, replace === undefined ? by : readFileSync(file, 'utf8').replace(replace, () => by));
     }
     errors = compilerErrors(copy);
-  }, 60_000);
+  });
 
   afterAll(() => rmSync(copy, { recursive: true, force: true }));
 

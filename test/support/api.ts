@@ -140,7 +140,7 @@ export async function startApiOver(
 }
 
 async function untilReady({ api }: Pick<ApiUnderTest, 'api'>): Promise<void> {
-  for (const deadline = Date.now() + 20_000; Date.now() < deadline;) {
+  for (const deadline = Date.now() + 120_000; Date.now() < deadline;) {
     if ((await fetch(`${api.internalUrl}/readyz`)).ok) return;
     await new Promise((done) => setTimeout(done, 20));
   }

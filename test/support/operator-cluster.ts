@@ -69,7 +69,7 @@ export function tonApi(name: string, spec: Readonly<Record<string, unknown>> = {
 /** Writes stand still for so long before things count as settled. */
 const quietMs = 1500;
 
-const settleTimeoutMs = 60_000;
+const settleTimeoutMs = 180_000;
 
 export async function startOperatorCluster(
   options: ControlPlaneOptions & { readonly args?: readonly string[] } = {},

@@ -83,7 +83,7 @@ describe.skipIf(await withoutControlPlane('the process kubelet', 'controllers', 
     const images = [{ image: /^example\/web:/, entrypoint: ['node', '--eval', program, '--'] }];
     cluster = await startCluster({ images, refreshMs: 100 });
     client = cluster.client;
-  }, 200_000);
+  });
   afterAll(() => cluster?.stop());
 
   const webPods = async (): Promise<readonly ClusterObject[]> =>
@@ -91,7 +91,7 @@ describe.skipIf(await withoutControlPlane('the process kubelet', 'controllers', 
   const ready = async (): Promise<ClusterObject['status']> => (await client.get(`${deployments}/web`))['status'];
   const rolledOut = async (replicas: number): Promise<void> => {
     await expect
-      .poll(ready, { timeout: 60_000, interval: 100 })
+      .poll(ready, { interval: 100 })
       .toMatchObject({ replicas, readyReplicas: replicas, updatedReplicas: replicas });
   };
 
@@ -124,7 +124,7 @@ describe.skipIf(await withoutControlPlane('the process kubelet', 'controllers', 
     await client.merge(`${inDefault}/configmaps/web`, { data: { text: 'second' } });
     await client.merge(`${inDefault}/secrets/web`, { stringData: { word: 'two' } });
     const url = await cluster.forwarder.url('default', 'web', 'http');
-    await expect.poll(async () => (await fetch(`${url}/files`)).text(), { timeout: 10_000 }).toBe('second,two');
+    await expect.poll(async () => (await fetch(`${url}/files`)).text()).toBe('second,two');
   });
 
   it('restarts a process that was killed and counts it', async () => {
@@ -152,15 +152,15 @@ describe.skipIf(await withoutControlPlane('the process kubelet', 'controllers', 
     await load.stop();
     expect(load.asked).toBeGreaterThan(200);
     expect(load.failures).toEqual([]);
-  }, 90_000);
+  });
 
   it('runs Jobs to their end, good or bad', async () => {
     const jobs = '/apis/batch/v1/namespaces/default/jobs';
     await client.create(jobs, job('good', 0));
     await client.create(jobs, job('bad', 3));
     const statusOf = async (name: string) => (await client.get(`${jobs}/${name}`))['status'];
-    await expect.poll(() => statusOf('good'), { timeout: 30_000 }).toMatchObject({ succeeded: 1 });
-    await expect.poll(() => statusOf('bad'), { timeout: 30_000 }).toMatchObject({ failed: 1 });
+    await expect.poll(() => statusOf('good')).toMatchObject({ succeeded: 1 });
+    await expect.poll(() => statusOf('bad')).toMatchObject({ failed: 1 });
   });
 
   it('says that an unknown image cannot be pulled', async () => {
@@ -169,7 +169,7 @@ describe.skipIf(await withoutControlPlane('the process kubelet', 'controllers', 
       spec: { containers: [{ name: 'unknown', image: 'example/unknown:1' }] },
     });
     await expect
-      .poll(async () => (await client.get(`${inDefault}/pods/unknown`))['status'], { timeout: 30_000 })
+      .poll(async () => (await client.get(`${inDefault}/pods/unknown`))['status'])
       .toMatchObject({ phase: 'Pending', containerStatuses: [{ state: { waiting: { reason: 'ImagePullBackOff' } } }] });
   });
 
@@ -189,13 +189,13 @@ describe.skipIf(await withoutControlPlane('the process kubelet', 'controllers', 
       spec: { restartPolicy: 'Never', containers: [{ name: 'token', image: 'any', command: ['node', '--eval', ask] }] },
     });
     await expect
-      .poll(() => cluster.nodes[0]?.logOf('default', 'token'), { timeout: 30_000 })
+      .poll(() => cluster.nodes[0]?.logOf('default', 'token'))
       .toContain('system:serviceaccount:default:default');
   });
 
   it('leaves no process behind a deleted Deployment', async () => {
     await client.delete(`${deployments}/web`);
-    await expect.poll(webPods, { timeout: 30_000 }).toEqual([]);
+    await expect.poll(webPods).toEqual([]);
     await expect.poll(() => cluster.nodes[0]?.pods().filter(({ name }) => name.startsWith('web-'))).toEqual([]);
   });
 });

@@ -14,7 +14,7 @@ import { ensureProgram } from './debian-package.ts';
 /** A running Redis for tests. */
 export type RedisServer = { readonly url: string; close(): Promise<void> };
 
-const startTimeoutMs = 10_000;
+const startTimeoutMs = 120_000;
 
 /**
  * The server at `REDIS_URL`, else a `redis-server` from PATH on a free port of loopback, without a disk; root on Debian

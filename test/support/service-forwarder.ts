@@ -18,7 +18,7 @@ export type ServiceForwarder = {
 
 type Endpoint = { readonly host: string; readonly ports: readonly { name: string; port: number }[] };
 
-const waitMs = 30_000;
+const waitMs = 120_000;
 const pollMs = 50;
 
 /**

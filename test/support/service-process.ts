@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { projectRoot, serviceFlags } from './service-flags.ts';
 
 /** The slowest start seen on a busy machine took 8 s. */
-const startTimeoutMs = 60_000;
+const startTimeoutMs = 120_000;
 
 /** The service as a user starts it: a process of its own. */
 export type ServiceProcess = {

@@ -43,7 +43,7 @@ export function openStore(
   logger: Logger = pino({ level: 'silent' }),
 ): Store {
   return createStore(
-    { schema: 'ton', poolSize: 4, statementTimeoutMs: 5000, ...options },
+    { schema: 'ton', poolSize: 4, statementTimeoutMs: 60_000, ...options },
     {
       logger,
       register: new Registry(),

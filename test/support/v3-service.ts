@@ -30,7 +30,12 @@ export async function startV3UnderTest(
   createIndex: (testFile: string) => Promise<StoreUnderTest> = createRecordedIndex,
 ): Promise<V3UnderTest> {
   const index = await createIndex(testFile);
-  const api = await startApiUnderTest({ behindBlocks: 0, postgresUrl: index.url, ...options });
+  const api = await startApiUnderTest({
+    behindBlocks: 0,
+    postgresUrl: index.url,
+    requestTimeoutMs: 120_000,
+    ...options,
+  });
   const judge = createV3Judge();
   const ask = async (
     method: 'GET' | 'POST',

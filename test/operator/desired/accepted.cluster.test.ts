@@ -54,7 +54,7 @@ describe.skipIf(missing)('the API server', () => {
   let client: ClusterClient;
   beforeAll(async () => {
     ({ client } = await joinControlPlane());
-  }, 200_000);
+  });
   afterAll(async () => {
     await client?.close();
   });

@@ -76,7 +76,7 @@ describe.skipIf(missing)('a plan', () => {
   beforeAll(async () => {
     ({ client } = await joinControlPlane());
     await client.create('/api/v1/namespaces', { metadata: { name: namespace } });
-  }, 200_000);
+  });
   afterAll(async () => {
     await client?.close();
   });

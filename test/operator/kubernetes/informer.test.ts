@@ -206,7 +206,7 @@ describe('an informer', () => {
     speed = 1000;
     api.play(list(5), watch([]), watch([event('ADDED', configMap('a', 7))]));
     start();
-    await expect.poll(() => events, { timeout: 5000 }).toEqual(['added a@7']);
+    await expect.poll(() => events).toEqual(['added a@7']);
     expect(versionsOf(watches())).toEqual(['5', '5']);
     expect(await restarts('silent')).toBe(1);
   });

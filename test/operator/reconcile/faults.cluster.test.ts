@@ -5,7 +5,7 @@ import { pathOf, startOperatorCluster, tonApiPath, type OperatorCluster } from '
 import { countOf } from '#test/support/volume.ts';
 import { startOperatorUnderTest, type OperatorUnderTest } from '#test/support/operator.ts';
 
-const patience = { timeout: 60_000, interval: 100 } as const;
+const patience = { timeout: 120_000, interval: 100 } as const;
 
 /** Kills of the API server in a row (operator/README.md#targets). */
 const kills = countOf({ quick: 3, full: 20 });
@@ -17,7 +17,7 @@ describe.skipIf(await withoutControlPlane('faults around the operator', 'ours', 
     const others: OperatorUnderTest[] = [];
     beforeAll(async () => {
       on = await startOperatorCluster({ controllers: false });
-    }, 200_000);
+    });
     afterEach(async () => {
       await Promise.all(others.splice(0).map((operator) => operator.close()));
     });
@@ -58,7 +58,7 @@ describe.skipIf(await withoutControlPlane('faults around the operator', 'ours', 
       // A write is counted when its answer is there, a moment after it can be read.
       await expect.poll(async () => (await standby.writes())['Deployment apply'], patience).toBe(1);
       expect(await on.operator.writes()).toEqual({});
-    }, 120_000);
+    });
 
     it('goes on when the API server was frozen for a while', async () => {
       await expect.poll(() => on.operator.isLeading(), patience).toBe(true);
@@ -67,7 +67,7 @@ describe.skipIf(await withoutControlPlane('faults around the operator', 'ours', 
       thaw();
       await on.apply('main', { replicas: 51 });
       await expect.poll(() => replicasOf('main'), patience).toBe(51);
-    }, 120_000);
+    });
 
     it('says why it is not ready when it may not watch', async () => {
       const account = { metadata: { name: 'nobody' } };
@@ -83,6 +83,6 @@ describe.skipIf(await withoutControlPlane('faults around the operator', 'ours', 
       await expect.poll(reasons, patience).toContain('the API server refuses a watch');
       expect(stranger.isLeading()).toBe(false);
       await on.client.delete(`${tonApiPath}/main`);
-    }, 120_000);
+    });
   },
 );

@@ -14,7 +14,7 @@ import { pathOf, startOperatorCluster, tonApiPath, type OperatorCluster } from '
 import { withoutOptionalApis } from '#test/support/optional-api-source.ts';
 import { applyOptionalApis } from '#test/support/optional-apis.ts';
 
-const patience = { timeout: 90_000, interval: 200 } as const;
+const patience = { timeout: 120_000, interval: 200 } as const;
 const podsPath = '/api/v1/namespaces/default/pods';
 const keysPath = '/apis/tonplane.dev/v1alpha1/namespaces/default/tonapikeys';
 
@@ -45,7 +45,7 @@ describe.skipIf(missing)('a TonApi that is broken', () => {
       response.end(JSON.stringify({ version: '0.1.0', configHash, liteServers: [{ phase: 'in' }] }));
     });
     await new Promise<void>((resolve) => page.listen(ports.internal, podAddress.loopback, resolve));
-  }, 300_000);
+  });
   afterAll(async () => {
     page?.close();
     await on?.stop();
@@ -95,7 +95,7 @@ describe.skipIf(missing)('a TonApi that is broken', () => {
     await expect.poll(() => on.child('Service', 'quota-api'), patience).toBeDefined();
     await expect.poll(() => conditionOf('quota', 'Stalled'), patience).toBe('none');
     await on.client.delete(`${tonApiPath}/quota`);
-  }, 300_000);
+  });
 
   it('has the words of an admission policy that denies and of a webhook that is away', async () => {
     const admission = '/apis/admissionregistration.k8s.io/v1';
@@ -142,7 +142,7 @@ describe.skipIf(missing)('a TonApi that is broken', () => {
     await on.client.delete(`${admission}/validatingadmissionpolicybindings/no`);
     await on.client.delete(`${tonApiPath}/denied`);
     await on.client.delete(`${tonApiPath}/hooked`);
-  }, 300_000);
+  });
 
   it('is refused for a quantity or a toleration that is none, and Stalled for what only the server knows', async () => {
     await expect(on.apply('wrong', { resources: { requests: { cpu: 'lots' } } })).rejects.toThrow(/requests\.cpu/);
@@ -155,7 +155,7 @@ describe.skipIf(missing)('a TonApi that is broken', () => {
     await expect.poll(() => ready('wrong'), patience).toMatch(/^False\/InvalidValue: .*operater/);
     expect(await conditionOf('wrong', 'Stalled')).toMatch(/^True\/InvalidValue/);
     await on.client.delete(`${tonApiPath}/wrong`);
-  }, 300_000);
+  });
 
   it('makes the Ingress whose certificate is not there, and keeps plans and scale when a Secret is gone', async () => {
     const exposure = { kind: 'Ingress', hosts: ['a.example.com'], tlsSecretName: 'certificate' };
@@ -173,7 +173,7 @@ describe.skipIf(missing)('a TonApi that is broken', () => {
     await expect.poll(async () => (await on.child('Deployment', 'exposed-api'))?.['spec'].replicas, patience).toBe(4);
     expect(await ready('exposed')).toMatch(/^False\/SecretNotFound: .*Secret there is not there/);
     await on.client.delete(`${tonApiPath}/exposed`);
-  }, 300_000);
+  });
 
   it('is not Ready while new pods cannot pull their image, nor when their ServiceAccount is missing', async () => {
     const spec = { rateLimits: { redis: { embedded: true } }, networkPolicy: false };
@@ -199,7 +199,7 @@ describe.skipIf(missing)('a TonApi that is broken', () => {
     await expect.poll(() => ready('bare'), patience).toMatch(/^False\/.*ReplicaFailure: .*serviceaccount "absent"/);
     await on.client.delete(`${tonApiPath}/green`);
     await on.client.delete(`${tonApiPath}/bare`);
-  }, 300_000);
+  });
 
   it.skipIf(withoutKstatus('health of a real TonApi'))(
     'is in progress for kstatus and for Argo CD, and was current',
@@ -226,7 +226,7 @@ describe.skipIf(missing)('a TonApi that is broken', () => {
       .toMatch(/^False\/PrometheusUrlMissing: .*operator\.prometheusUrl/);
     const scaledObjects = '/apis/keda.sh/v1alpha1/namespaces/default/scaledobjects';
     await expect.poll(() => on.client.list(scaledObjects).catch(() => undefined), patience).toEqual([]);
-  }, 300_000);
+  });
 
   it('names the autoscaler whose scale it undoes', async () => {
     await on.apply('fixed', { replicas: 2 });
@@ -238,7 +238,7 @@ describe.skipIf(missing)('a TonApi that is broken', () => {
         ({ labels }) => labels['manager'],
       );
     await expect.poll(managers, patience).toEqual(['kube-controller-manager']);
-  }, 300_000);
+  });
 
   it('has a key that has expired looked at a few times and no more', async () => {
     for (const name of ['ended-a', 'ended-b']) {
@@ -262,5 +262,5 @@ describe.skipIf(missing)('a TonApi that is broken', () => {
     const before = await looks();
     await new Promise((resolve) => setTimeout(resolve, 5000));
     expect((await looks()) - before).toBeLessThanOrEqual(4);
-  }, 300_000);
+  });
 });

@@ -11,7 +11,7 @@ let network: ScriptedNetwork;
 
 beforeAll(async () => {
   network = await startScriptedNetwork();
-}, 120_000);
+});
 afterAll(() => network.close());
 
 const TON = 1_000_000_000n;

@@ -66,7 +66,7 @@ describe('an internal message in the name of an account', () => {
     expect(stateOf(network, theirs)?.state.kind).toBe('active');
     expect([dataHash(network, owner), stateOf(network, owner)?.balance.grams]).toEqual(before);
     expect(followMoney(network.chain).filter(({ due, found }) => due !== found)).toEqual([]);
-  }, 30_000);
+  });
 
   it('may come from an account that is not there, and from the masterchain', async () => {
     const { network, call } = await start();
@@ -93,7 +93,7 @@ describe('dev_mintJetton', () => {
     await expect(call('dev_mintJetton', { jetton: at('52'), address: at('51'), amount: 1 })).rejects.toThrow(
       'jetton: expected a jetton minter',
     );
-  }, 30_000);
+  });
 });
 
 function parameterHash(network: PrivateNetwork, parameter: number): string | undefined {
@@ -197,7 +197,7 @@ describe('a dump', () => {
     });
     expect(BigInt(supply!)).toBeGreaterThan(toNano('1004900'));
     expect(followMoney(other.network.chain).filter(({ due, found }) => due !== found)).toEqual([]);
-  }, 60_000);
+  });
 
   it('leaves the global id of the network that loads it', async () => {
     const mainnet = await start({ globalId: -239 });

@@ -131,7 +131,7 @@ describe('the development chain', () => {
     const text = await register.getSingleMetricAsString('ton_devchain_queries_total');
     expect(text).toContain('ton_devchain_queries_total{function="getTime",outcome="answered"} 1');
     await devchain.close();
-  }, 30_000);
+  });
 
   it('refuses a folder that is no recording', async () => {
     await expect(startNetwork([{}], { recordingDir: import.meta.dirname })).rejects.toMatchObject({

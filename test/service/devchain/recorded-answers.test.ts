@@ -101,7 +101,7 @@ describe.each(recordingDirs())('the embedded lite server and the node that recor
   beforeAll(async () => {
     chain = await recordedChain(folder);
     await methods.ready();
-  }, 60_000);
+  });
 
   afterAll(() => {
     const rows = Object.entries(table).map(([name, row]) => `${name}: ${JSON.stringify(row)}\n`);

@@ -25,7 +25,7 @@ describe.skipIf(
       network = await startPrivateNetwork({ validators: 4, consensus, ...timing });
       await live(network);
       tonlib = await startTonlib(installed.python, network.globalConfig());
-    }, 60_000);
+    });
 
     afterAll(async () => {
       tonlib.close();
@@ -41,7 +41,7 @@ describe.skipIf(
         seqno: network.head().id.seqno,
         root_hash: network.head().id.rootHash.toString('base64'),
       });
-    }, 60_000);
+    });
 
     it('reads accounts of every shard and their transactions', async () => {
       for (const address of [...receivers, `-1:${'33'.repeat(32)}`]) {
@@ -52,7 +52,7 @@ describe.skipIf(
         const page = await tonlib.ask({ '@type': 'raw.getTransactions', ...account, from_transaction_id: id });
         expect((page['transactions'] as unknown[]).length).toBeGreaterThanOrEqual(8);
       }
-    }, 60_000);
+    });
 
     it('runs get-methods and reads the configuration, shards and blocks', async () => {
       const address = { account_address: `0:${network.faucet.id.toString('hex')}` };
@@ -77,6 +77,6 @@ describe.skipIf(
         after: { '@type': 'blocks.accountTransactionId', account: 'A'.repeat(43) + '=', lt: 0 },
       });
       expect((listed['transactions'] as unknown[]).length).toBeGreaterThanOrEqual(3);
-    }, 60_000);
+    });
   });
 });

@@ -31,7 +31,7 @@ describe.each(recordingDirs())('the official C++ tonlib on %s', (recordingDir) =
         { logger: pino({ level: 'silent' }), register: new Registry(), chain: await recordedChain(recordingDir) },
       );
       tonlib = await startTonlib(installed.python, devchain.globalConfig());
-    }, 60_000);
+    });
 
     afterAll(async () => {
       tonlib.close();
@@ -47,12 +47,12 @@ describe.each(recordingDirs())('the official C++ tonlib on %s', (recordingDir) =
         root_hash: id.rootHash.toString('base64'),
         file_hash: id.fileHash.toString('base64'),
       });
-    }, 60_000);
+    });
 
     it('follows the head when it moves', async () => {
       devchain.moveHead(devchain.chain.lastSeqno);
       expect(await tonlib.ask({ '@type': 'sync' })).toMatchObject({ seqno: devchain.chain.lastSeqno });
-    }, 60_000);
+    });
 
     it('reads the recorded accounts', async () => {
       const { id } = devchain.head();
@@ -61,7 +61,7 @@ describe.each(recordingDirs())('the official C++ tonlib on %s', (recordingDir) =
       for (const { address } of accounts) balances[address] = await balanceAt(tonlib, id, address);
       const recorded = accounts.map(({ address, balance_at_last: balance }) => [address, balance]);
       expect(balances).toEqual(Object.fromEntries(recorded));
-    }, 60_000);
+    });
 
     it('reads a block, its shards and its configuration', async () => {
       const id = blockJson(devchain.chain.masterchain(Math.ceil(devchain.chain.lastSeqno / 2))!.id);
@@ -70,7 +70,7 @@ describe.each(recordingDirs())('the official C++ tonlib on %s', (recordingDir) =
       expect(
         await tonlib.ask({ '@type': 'withBlock', id, function: { '@type': 'getConfigParam', mode: 0, param: 34 } }),
       ).toMatchObject({ '@type': 'configInfo' });
-    }, 60_000);
+    });
 
     it('refuses an account with a spoiled proof', async () => {
       const { id } = devchain.head();
@@ -80,7 +80,7 @@ describe.each(recordingDirs())('the official C++ tonlib on %s', (recordingDir) =
         await expect(balanceAt(tonlib, id, address)).rejects.toThrow(/VALIDATE|INVALID|proof|Merkle/i);
       }
       await devchain.liteServers[0]!.setFaults({});
-    }, 60_000);
+    });
   });
 });
 

@@ -49,7 +49,6 @@ describe.skipIf(
       expect(receivers.map((address) => answer.balances[address])).toEqual(balances);
       expect(answer.balances[nobody]).toBe('none');
     },
-    120_000,
   );
 
   it('believes a new network in which nothing has happened', async () => {
@@ -59,5 +58,5 @@ describe.skipIf(
     const question = { config: network.globalConfig(), wallet, method: 'seqno', param: 34, accounts: [nobody] };
     const answer = await askTonutils('program' in built ? built.program : '', question);
     expect(answer).toMatchObject({ seqno: network.head().id.seqno, method: '0', balances: { [nobody]: 'none' } });
-  }, 120_000);
+  });
 });

@@ -38,6 +38,9 @@ export type EmulateUnderTest = {
 
 const now = (): number => performance.now();
 
+/** Bound of a request and of a run that tests of other bounds do not meet, however busy the machine is. */
+const patientMs = 120_000;
+
 /**
  * Starts the emulation over a network; `close` also closes the network. The random seed of each request is the number of the request.
  * @param options.wallTimeMs longest run of a contract
@@ -47,7 +50,7 @@ export async function startEmulateUnderTest(
   {
     index,
     setup = {},
-    wallTimeMs = 2000,
+    wallTimeMs = patientMs,
   }: { readonly index?: EmulateIndex; readonly setup?: ListenerSetup; readonly wallTimeMs?: number } = {},
 ): Promise<EmulateUnderTest> {
   const opening = openPool({ ...network, moveHead: () => undefined }, { tuning: patientPool });
@@ -70,7 +73,11 @@ export async function startEmulateUnderTest(
     },
   );
   const emulate = createEmulate([emulateTraceOperation(answers), emulateTonConnectOperation(answers)]);
-  const listener = await startListener({ ...setup, dependencies: { emulate, ...setup.dependencies } });
+  const listener = await startListener({
+    ...setup,
+    options: { requestTimeoutMs: patientMs, ...setup.options },
+    dependencies: { emulate, ...setup.dependencies },
+  });
   const client = createEmulateClient(listener.url, JSON.parse(JSON.stringify(describeEmulate(emulate))) as OpenApi);
 
   async function served(): Promise<void> {

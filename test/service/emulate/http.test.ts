@@ -21,7 +21,7 @@ beforeAll(async () => {
   const faucet = testWallet(network.faucet.seed);
   const receiver = Address.parseRaw(`0:${'7'.repeat(64)}`);
   boc = faucet.send(0, [transfer(receiver, 5n)]).toString('base64');
-}, 60_000);
+});
 afterAll(() => setting.close());
 
 const key = { 'x-api-key': 'a-key' };

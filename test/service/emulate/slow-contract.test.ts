@@ -8,7 +8,7 @@ let setting: EmulateUnderTest;
 
 beforeAll(async () => {
   setting = await startEmulateUnderTest(await startPrivateNetwork(), { wallTimeMs: 2 });
-}, 60_000);
+});
 afterAll(() => setting.close());
 
 const bocOf = (one: Cell): string => one.toBoc().toString('base64');

@@ -24,7 +24,7 @@ let recorded: RecordedNetwork;
 
 beforeAll(async () => {
   recorded = await openRecordedNetwork(import.meta.filename);
-}, 120_000);
+});
 
 afterAll(() => recorded.close());
 
@@ -44,7 +44,7 @@ describe('an indexer that dies at any moment', () => {
     await untilIndexed(store, recorded.last);
     await last.close();
     expect(await tableHashes(store)).toEqual(await recorded.undisturbed());
-  }, 300_000);
+  });
 
   test(
     `and so do ${KILLED_PROCESSES} processes that are killed`,

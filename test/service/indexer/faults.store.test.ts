@@ -22,7 +22,7 @@ let recorded: RecordedNetwork;
 
 beforeAll(async () => {
   recorded = await openRecordedNetwork(import.meta.filename, 3);
-}, 120_000);
+});
 
 afterAll(() => recorded.close());
 
@@ -42,7 +42,7 @@ describe('an indexer', () => {
     const whole = new AbortController();
     const flapping = flap(network.liteServers, random, whole.signal);
     try {
-      await untilIndexed(store, last, 150_000);
+      await untilIndexed(store, last);
     } finally {
       whole.abort();
       await flapping;
@@ -50,7 +50,7 @@ describe('an indexer', () => {
       await open.close();
     }
     expect(await tableHashes(store)).toEqual(await recorded.undisturbed());
-  }, 240_000);
+  });
 
   test('has the same tables when Postgres crashes and restarts under it, and says so meanwhile', async () => {
     const bin = postgresBinaries();
@@ -77,7 +77,7 @@ describe('an indexer', () => {
         }
         server = await startEmbeddedPostgres({ bin, folder, settings });
       }
-      await untilIndexed(store, recorded.last, 90_000);
+      await untilIndexed(store, recorded.last);
       expect(troubles.size).toBeGreaterThan(0);
       expect(await tableHashes(store)).toEqual(await recorded.undisturbed());
     } finally {
@@ -86,7 +86,7 @@ describe('an indexer', () => {
       await server.close();
       rmSync(folder, { recursive: true, force: true });
     }
-  }, 240_000);
+  });
 });
 
 /** Lies put a lite server out for long: one of them tells all. */

@@ -50,7 +50,7 @@ const silent: Logger = pino({ level: process.env['INDEXER_LOG'] ?? 'silent' });
 const LOOK_MS = 20;
 
 /** Waits until everything up to a masterchain block is indexed; a look that fails is followed by another. */
-export async function untilIndexed(store: Store, seqno: number, timeoutMs = 60_000): Promise<void> {
+export async function untilIndexed(store: Store, seqno: number, timeoutMs = 240_000): Promise<void> {
   const endMs = performance.now() + timeoutMs;
   for (;;) {
     const found = await readProgress(store).catch(() => undefined);

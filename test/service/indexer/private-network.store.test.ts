@@ -46,7 +46,7 @@ test('a private network is followed block by block through splits, a merge and n
   closings.push(() => past.close());
   await untilIndexed(later, last);
   expect(await tableHashes(later)).toEqual(await tableHashes(following));
-}, 120_000);
+});
 
 /** `workchain:shard:seqno:roothash`. */
 type Made = string;

@@ -22,7 +22,7 @@ let recorded: RecordedNetwork;
 
 beforeAll(async () => {
   recorded = await openRecordedNetwork(import.meta.filename);
-}, 60_000);
+});
 
 afterAll(() => recorded.close());
 
@@ -32,7 +32,7 @@ describe('the recorded chain', () => {
     const hashes = await recorded.undisturbed();
     expect(hashes['transactions']).toMatch(/^6475 rows/);
     expect(hashes['blocks']).toMatch(new RegExp(`^${blocks.length} rows`));
-  }, 120_000);
+  });
 
   test('gives the same tables when the head begins late and the past follows', async () => {
     const { store } = await recorded.newStore();
@@ -45,7 +45,7 @@ describe('the recorded chain', () => {
     expect(indexer.status()).toMatchObject({ isHeadWriter: true, troubles: [] });
     await indexer.close();
     expect(await tableHashes(store)).toEqual(await recorded.undisturbed());
-  }, 120_000);
+  });
 
   test('gives the same tables when several processes write small ranges of it in odd order', async () => {
     const made = await recorded.newStore();
@@ -62,7 +62,7 @@ describe('the recorded chain', () => {
     expect(indexers.filter((indexer) => indexer.status().isHeadWriter)).toHaveLength(1);
     await Promise.all(indexers.map((indexer) => indexer.close()));
     expect(await tableHashes(store)).toEqual(await recorded.undisturbed());
-  }, 120_000);
+  });
 
   test('gives the same tables from archive packages, and from lite servers where those have a hole', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'archive-'));
@@ -92,7 +92,7 @@ describe('the recorded chain', () => {
     ];
     expect(archive).toBeGreaterThan(all / 2);
     expect(all).toBeGreaterThanOrEqual(recorded.last);
-  }, 120_000);
+  });
 
   test('has no gap, though some blocks were never queued: they are found and written', async () => {
     const { store } = await recorded.newStore();
@@ -101,11 +101,11 @@ describe('the recorded chain', () => {
       query('DELETE FROM backfill_ranges WHERE from_seqno BETWEEN 300 AND 330 OR from_seqno > 950'),
     );
     const indexer = startIndexer(store, recorded.files, { network: recorded.zero });
-    await expect.poll(() => countBlocks(store), { timeout: 60_000 }).toBe(recorded.last);
+    await expect.poll(() => countBlocks(store)).toBe(recorded.last);
     await untilIndexed(store, recorded.last);
     await indexer.close();
     expect(await tableHashes(store)).toEqual(await recorded.undisturbed());
-  }, 120_000);
+  });
 });
 
 /** Waits until an indexer says that it is live. */

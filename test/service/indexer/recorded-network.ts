@@ -35,7 +35,7 @@ export async function openRecordedNetwork(testFile: string, servers = 2): Promis
   network.moveHead(last);
   const open = openPool(network, { tuning: patientPool });
   const files = filesOver(open.pool);
-  await until(() => open.pool.head()?.block.seqno === last, 60_000);
+  await until(() => open.pool.head()?.block.seqno === last);
   const zero = network.chain.zeroStates[0]!.id;
   const stores: StoreUnderTest[] = [];
   let hashes: Promise<Record<string, string>> | undefined;

@@ -41,10 +41,10 @@ beforeAll(async () => {
   network.moveHead(last);
   open = openPool(network, { tuning: { slowAfterMs: 5_000, overdueMs: 5_000 } });
   files = filesOver(open.pool);
-  await until(() => open.pool.head()?.block.seqno === last, 10_000);
+  await until(() => open.pool.head()?.block.seqno === last);
   folder = mkdtempSync(join(tmpdir(), 'archive-'));
   writeArchive(join(folder, 'whole'), blocks);
-}, 60_000);
+});
 
 afterAll(async () => {
   await open.close();
@@ -67,7 +67,7 @@ describe('blocks of the recorded network', () => {
 
   beforeAll(async () => {
     ofLiteServers = await readAll(createLiteServerSource({ stream: 'head' }, { files }), 1, last);
-  }, 120_000);
+  });
 
   test('from lite servers are all blocks, each with the masterchain block that brings it', () => {
     const expected = Map.groupBy(blocks, ({ masterchainSeqno }) => masterchainSeqno);
@@ -145,7 +145,7 @@ describe('blocks of the recorded network', () => {
     const ofPackages = await readAll(source, 1, last);
     expect(ofPackages.map(shown)).toEqual(ofLiteServers.map(shown));
     expect(proofs).toBeLessThanOrEqual(Math.ceil(last / 100) + Math.floor(last / 100));
-  }, 60_000);
+  });
 
   test('from packages whose names tell nothing are found too', async () => {
     const apart = join(folder, 'loose');

@@ -53,9 +53,9 @@ beforeAll(async () => {
   ({ tvm } = startTvm());
   pool = openPool(network);
   worlds = createChainSnapshots({ trust: 'verified' }, { pool: pool.pool, tvm, now: () => performance.now() });
-  await until(() => pool.pool.ready(), 20_000);
+  await until(() => pool.pool.ready());
   last = (await worlds.open(undefined, within(20_000))).block.block.seqno;
-}, 60_000);
+});
 
 afterAll(async () => {
   await pool.close();
@@ -84,7 +84,7 @@ describe('the accounts of a recorded network', () => {
       const [, rows] = kinds.find(([pattern]) => pattern.test(label))!;
       expect([label, rowsOf(await detect(world, label)).toSorted()]).toEqual([label, rows.toSorted()]);
     }
-  }, 60_000);
+  });
 
   it.each([0.9, 0.6, 0.42, 0.31, 0.17, 0.05])(
     'the recorded accounts are the tokens that v2 shows at %f of the recording, or none',
@@ -100,7 +100,6 @@ describe('the accounts of a recorded network', () => {
         expect([label, tokenOf(await detect(world, label))]).toEqual([label, shown && comparable(shown)]);
       }
     },
-    120_000,
   );
 
   it('a recorded account costs one visit with its confirmation, and none if its code fits no kind', async () => {
@@ -121,7 +120,7 @@ describe('the accounts of a recorded network', () => {
     }
     const wallets = labels.filter((label) => /^(w\d+|faucet|mc|elector|config)$/.test(label));
     expect(impossible).toEqual(expect.arrayContaining(wallets));
-  }, 60_000);
+  });
 
   it('recorded wallets are confirmed from the cache while their master stays unchanged', async () => {
     const register = new Registry();
@@ -133,7 +132,7 @@ describe('the accounts of a recorded network', () => {
     }
     expect(await metric(register, 'ton_interfaces_consultations_total', { source: 'emulator' })).toBe(wallets.length);
     expect(await metric(register, 'ton_interfaces_consultations_total', { source: 'memory' })).toBe(2 * wallets.length);
-  }, 60_000);
+  });
 
   it('recorded accounts whose code is a library run only the methods it has from the second on', async () => {
     const own = createDetector({ network: 'custom' }, { register: new Registry() });
@@ -151,7 +150,7 @@ describe('the accounts of a recorded network', () => {
     }
     expect(asked[0]).toBeGreaterThan(10);
     expect(asked[1]).toBe(1);
-  }, 60_000);
+  });
 });
 
 /** Returns the part of a row that v2 shows too. */

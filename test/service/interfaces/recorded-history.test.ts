@@ -23,7 +23,7 @@ let chain: Chain;
 
 beforeAll(async () => {
   chain = await recordedChain(folder);
-}, 60_000);
+});
 afterAll(() => tvm.close());
 
 /** Detects an account after a masterchain block, with keys of accounts as their labels. */

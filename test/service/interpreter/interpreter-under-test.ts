@@ -57,7 +57,7 @@ const LOOK_MS = 20;
 export async function untilInterpreted(
   store: Store,
   version = INTERPRETATION_VERSION,
-  timeoutMs = 60_000,
+  timeoutMs = 240_000,
   leftMax = 0,
 ): Promise<void> {
   const endMs = performance.now() + timeoutMs;

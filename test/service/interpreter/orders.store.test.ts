@@ -72,7 +72,7 @@ describe('a newer version of the interpreter', () => {
     const traces = (await versions(store))[0]!.count;
     const tuning = { againMax: 40, blocksMax: 8 };
     const first = startInterpreter(store, { ...knowing(), version: newer, tuning });
-    await expect.poll(async () => (await versions(store)).length, { timeout: 60_000 }).toBe(2);
+    await expect.poll(async () => (await versions(store)).length).toBe(2);
     await first.close();
     const left = await countInterpretations(store, newer);
     expect(left.todo + left.older).toBeGreaterThan(0);

@@ -19,7 +19,7 @@ beforeEach(async () => {
     'SELECT end_utime AS utime FROM traces WHERE mc_seqno_end = 900',
   );
   sinceS = row!.utime;
-}, 120_000);
+});
 
 afterAll(() => made.close());
 
@@ -60,7 +60,7 @@ describe('complete traces', () => {
     const [older] = await made.store.read<{ count: bigint }>(`SELECT count(*) ${complete} AND end_utime < ${sinceS}`);
     expect(older!.count).toBeGreaterThan(100n);
     expect(expected.length).toBeGreaterThan(100);
-  }, 120_000);
+  });
 
   it('lie stored in the index then, nearly all of them', async () => {
     const register = await interpretAll({ storeTraces: createTraceMaterializer({ store: made.store }).store });
@@ -69,7 +69,7 @@ describe('complete traces', () => {
     expect(recent).toEqual(expect.arrayContaining([...stored]));
     expect(stored.length).toBeGreaterThan(recent.length * 0.8);
     expect(await metric(register, 'ton_interpreter_stored_traces_total')).toBe(stored.length);
-  }, 120_000);
+  });
 
   it('are classified even if they cannot be stored', async () => {
     const register = await interpretAll({ storeTraces: () => Promise.reject(new Error('no room')) });
@@ -77,5 +77,5 @@ describe('complete traces', () => {
     expect(await metric(register, 'ton_interpreter_stored_traces_total')).toBe(0);
     const [classified] = await made.store.read<{ count: bigint }>('SELECT count(*) FROM trace_classifications');
     expect(classified!.count).toBeGreaterThan(1000n);
-  }, 120_000);
+  });
 });

@@ -133,12 +133,12 @@ describe('a keyring', () => {
     expect(problemsOf(() => createKeyring({ file }))).toEqual([`key id ${made.id} is there twice`]);
   });
 
-  it('a changed file is in force within 2 s: keys come, go and change their terms', async () => {
+  it('a changed file is in force at the next look: keys come, go and change their terms', async () => {
     const [first, second] = [makeKey(randomBytes), makeKey(randomBytes)];
     const file = fileOf({ keys: [entryOf(first)] });
     const keyring = createKeyring({ file, pollMs: KEYRING_POLL_MS });
     fileOf({ keys: [entryOf(second, { plan: 'free' })] });
-    await expect.poll(() => keyring.find(second.key, noonMs)?.terms.plan, { timeout: 2000 }).toBe('free');
+    await expect.poll(() => keyring.find(second.key, noonMs)?.terms.plan).toBe('free');
     expect(keyring.find(first.key, noonMs)).toBeUndefined();
     keyring.close();
   });

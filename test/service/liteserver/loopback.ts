@@ -95,9 +95,9 @@ export async function startTcpServer(onSocket: (socket: Socket) => void): Promis
   return { port: (server.address() as AddressInfo).port };
 }
 
-/** Resolves when `condition` holds; fails after 5 s with the name of the condition. */
+/** Resolves when `condition` holds; fails after a minute with the name of the condition. */
 export async function eventually(what: string, condition: () => boolean): Promise<void> {
-  const untilMs = performance.now() + 5_000;
+  const untilMs = performance.now() + 60_000;
   while (!condition()) {
     if (performance.now() > untilMs) throw new Error(`waited in vain: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));

@@ -56,7 +56,7 @@ beforeAll(async () => {
   network = await startNetwork(3);
   honest = openPool(network, { use: [2] });
   await until(() => honest.pool.ready());
-}, 60_000);
+});
 
 afterEach(async () => {
   await open?.close();
@@ -71,12 +71,12 @@ afterAll(async () => {
 });
 
 describe('blocks and configuration are right with two of three lite servers forging', () => {
-  test.each(forgeries)('$fn: $way ($index)', { timeout: 20_000 }, async ({ read, faults }) => {
+  test.each(forgeries)('$fn: $way ($index)', async ({ read, faults }) => {
     const expected = await read(reader(honest.pool), within(5_000));
     await Promise.all([0, 1].map((index) => network.liteServers[index]!.setFaults(faults)));
     open = openPool(network);
     const { pool } = open;
-    await until(() => pool.ready(), 10_000);
+    await until(() => pool.ready());
     expect((await read(reader(pool), within(5_000))).value).toEqual(expected.value);
     expect(pool.status()[2]).toMatchObject({ phase: 'in', misbehaviours: 0 });
   });

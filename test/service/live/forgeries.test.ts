@@ -25,7 +25,7 @@ let open: PoolUnderTest | undefined;
 
 beforeAll(async () => {
   network = await startNetwork(3);
-}, 60_000);
+});
 
 afterEach(async () => {
   await open?.close();
@@ -36,14 +36,14 @@ afterEach(async () => {
 afterAll(() => network.close());
 
 describe('an account read is right with two of three lite servers forging', () => {
-  test.each(forgeries)('$name: $way', { timeout: 20_000 }, async ({ faults }) => {
+  test.each(forgeries)('$name: $way', async ({ faults }) => {
     const honest = openPool(network, { use: [2] });
     await until(() => honest.pool.ready());
     const expected = createLiveAccounts({ trust: 'verified' }, { pool: honest.pool });
     await Promise.all([0, 1].map((index) => network.liteServers[index]!.setFaults(faults)));
     open = openPool(network);
     const { pool } = open;
-    await until(() => pool.ready(), 10_000);
+    await until(() => pool.ready());
     const live = createLiveAccounts({ trust: 'verified' }, { pool });
     for (const seqno of [undefined, 3, 250]) {
       const { value } = await live.readAccount(account, seqno, within(5_000));

@@ -92,7 +92,7 @@ describe.skipIf(skipLoudly(files.length === 0, { what: 'large blocks', why: 'no 
       },
     );
 
-    test.each([257, 10_000])('%i transactions', { timeout: 30_000 }, async (count) => {
+    test.each([257, 10_000])('%i transactions', async (count) => {
       const { live } = openBlock(large);
       const { value } = await live.readBlockTransactions(large.id, { count }, within(20_000));
       const hashes = value.transactions.map(({ table, transaction }) => table.hash(transaction.cell).toString('hex'));

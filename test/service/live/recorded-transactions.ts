@@ -35,7 +35,7 @@ export async function startTransactions(
   // No second query because the machine is busy: queries are counted.
   const open = openPool(network, options.quick === true ? {} : { tuning: { slowAfterMs: 5_000, overdueMs: 5_000 } });
   const { live, close } = makeTransactions(open.pool);
-  await until(() => open.pool.head()?.block.seqno === network.chain.lastSeqno, 10_000);
+  await until(() => open.pool.head()?.block.seqno === network.chain.lastSeqno);
   return {
     network,
     open,

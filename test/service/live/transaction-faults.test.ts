@@ -32,7 +32,7 @@ let cleanups: (() => Promise<void>)[] = [];
 
 beforeAll(async () => {
   network = await startNetwork(3);
-}, 60_000);
+});
 
 afterEach(async () => {
   for (const cleanUp of cleanups.toReversed()) await cleanUp();
@@ -46,7 +46,7 @@ async function open(use?: readonly number[]) {
   const pool = openPool(network, use === undefined ? {} : { use });
   const made = makeTransactions(pool.pool);
   cleanups.push(() => pool.close(), made.close);
-  await until(() => pool.pool.ready(), 10_000);
+  await until(() => pool.pool.ready());
   return { live: made.live, pool: pool.pool };
 }
 
@@ -63,7 +63,7 @@ async function readAll(live: LiveTransactions, context: () => ReadContext): Prom
 }
 
 describe('transactions are right with two of three lite servers', () => {
-  test.each(forgeries)('forging $name: $way', { timeout: 20_000 }, async ({ faults }) => {
+  test.each(forgeries)('forging $name: $way', async ({ faults }) => {
     const honest = await open([2]);
     const expected = await readAll(honest.live, () => within(5_000));
     await Promise.all([0, 1].map((index) => network.liteServers[index]!.setFaults(faults)));
@@ -77,7 +77,7 @@ describe('transactions are right with two of three lite servers', () => {
     ['behind', { notReady: 'lagging', only: ['getTransactions', 'lookupBlockWithProof'] }],
     ['refusing', { refuse: { code: 228, text: 'ratelimit' }, only: ['getTransactions'] }],
     ['silent', { silent: true, only: ['getTransactions', 'listBlockTransactionsExt'] }],
-  ])('%s', { timeout: 20_000 }, async (_way, faults) => {
+  ])('%s', async (_way, faults) => {
     const honest = await open([2]);
     const expected = await readAll(honest.live, () => within(5_000));
     await Promise.all([0, 1].map((index) => network.liteServers[index]!.setFaults(faults)));

@@ -37,7 +37,7 @@ function worker(host: Pick<TokenHost, 'port'>, ...rest: [Parameters<typeof start
   return started;
 }
 
-const patience = { timeout: 60_000, interval: 20 };
+const patience = { timeout: 120_000, interval: 20 };
 const uriAt = ({ port }: TokenHost, path = '/', name = 'tokens'): string => `http://${name}.example:${port}${path}`;
 const idle = { port: 80 };
 

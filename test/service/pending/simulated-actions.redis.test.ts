@@ -34,7 +34,7 @@ describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'actions of pending t
       forked = await startForkedNetwork();
       setting = await startPendingNetwork(forked.network);
       pods = [setting.open(await openGoodLink(redisUrl!)), setting.open(await openGoodLink(redisUrl!))];
-    }, 60_000);
+    });
     afterAll(() => setting.close());
 
     /** A message from outside of a wallet that sends these. */

@@ -56,12 +56,12 @@ const silent: Faults = { only: ['sendMessage'], silent: true };
 beforeAll(async () => {
   network = await startNetwork(SERVERS);
   open = openPool(network);
-  await until(() => open.pool.status().every(({ phase }) => phase === 'in'), 10_000);
-}, 60_000);
+  await until(() => open.pool.status().every(({ phase }) => phase === 'in'));
+});
 
 afterEach(async () => {
   await setFaults(all, {});
-  await until(() => open.pool.status().every(({ phase }) => phase === 'in'), 10_000);
+  await until(() => open.pool.status().every(({ phase }) => phase === 'in'));
 });
 
 afterAll(async () => {
@@ -98,40 +98,28 @@ describe('a message', () => {
     ['are overloaded', overloaded],
     ['say nothing', silent],
     ['cut the connection', { transport: { halfFrame: true } }],
-  ])(
-    'a message is delivered by the only lite server that accepts it while all others %s',
-    { timeout: 20_000 },
-    async (_what, faults) => {
-      const three = openPool(network, { use: [0, 1, 2] });
-      await until(() => three.pool.status().every(({ phase }) => phase === 'in'), 10_000);
-      await setFaults([0, 1], faults);
-      await expect(three.pool.broadcast(freshMessage(), within(5_000))).resolves.toMatchObject({ known: false });
-      await three.close();
-    },
-  );
+  ])('a message is delivered by the only lite server that accepts it while all others %s', async (_what, faults) => {
+    const three = openPool(network, { use: [0, 1, 2] });
+    await until(() => three.pool.status().every(({ phase }) => phase === 'in'));
+    await setFaults([0, 1], faults);
+    await expect(three.pool.broadcast(freshMessage(), within(5_000))).resolves.toMatchObject({ known: false });
+    await three.close();
+  });
 
-  test(
-    'a message is not delivered by a lite server that answers with another status than 1',
-    { timeout: 20_000 },
-    async () => {
-      for (const status of [0, -1, 2]) {
-        const lying = openPool(network, { use: [0], wrap: (server) => withStatus(server, status) });
-        await until(() => lying.pool.ready(), 10_000);
-        await expect(lying.pool.broadcast(freshMessage(), within(3_000))).rejects.toMatchObject({ code: 'protocol' });
-        await lying.close();
-      }
-    },
-  );
+  test('a message is not delivered by a lite server that answers with another status than 1', async () => {
+    for (const status of [0, -1, 2]) {
+      const lying = openPool(network, { use: [0], wrap: (server) => withStatus(server, status) });
+      await until(() => lying.pool.ready());
+      await expect(lying.pool.broadcast(freshMessage(), within(3_000))).rejects.toMatchObject({ code: 'protocol' });
+      await lying.close();
+    }
+  });
 
-  test(
-    'a message goes to further servers when the first five fail without refusing it',
-    { timeout: 20_000 },
-    async () => {
-      await setFaults(all.slice(0, -1), overloaded);
-      const { liteServers } = await open.pool.broadcast(freshMessage(), within(5_000));
-      expect(liteServers).toContain(SERVERS - 1);
-    },
-  );
+  test('a message goes to further servers when the first five fail without refusing it', async () => {
+    await setFaults(all.slice(0, -1), overloaded);
+    const { liteServers } = await open.pool.broadcast(freshMessage(), within(5_000));
+    expect(liteServers).toContain(SERVERS - 1);
+  });
 
   test('a message that all servers reject is refused with their text, and no lite server is at fault', async () => {
     await setFaults(all, rejects);

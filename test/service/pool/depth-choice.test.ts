@@ -13,13 +13,12 @@ const SERVERS = 5;
 let network: Devchain;
 beforeAll(async () => {
   network = await startNetwork(SERVERS);
-}, 60_000);
+});
 afterAll(() => network.close());
 
 describe('reads of old blocks and states, of the masterchain and of shards', () => {
   test.each(someOf([1, 2, 3], 1))(
     'old reads go first to a lite server that has the data, at least 99 of 100, and none fails: seed %i',
-    { timeout: 240_000 },
     async (seed) => {
       const random = seededRandom(seed);
       const keeps = drawKeeps(random, network.head().id.seqno, SERVERS);

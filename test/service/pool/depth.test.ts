@@ -63,7 +63,7 @@ describe('lite servers with history of different lengths', () => {
   let network: Devchain;
   beforeAll(async () => {
     network = await startNetwork(3);
-  }, 60_000);
+  });
   afterAll(() => network.close());
 
   test('the depths of lite servers are measured, old reads go to a server with the data at the first try, and 651 never appears', async () => {
@@ -133,5 +133,5 @@ describe('lite servers with history of different lengths', () => {
     } finally {
       await open.close();
     }
-  }, 40_000);
+  });
 });

@@ -52,7 +52,7 @@ export async function runForgeries(network: Devchain): Promise<ForgeryRun[]> {
     const open = openPool(network, { use: [0] });
     const { pool } = open;
     try {
-      await until(() => pool.ready(), 10_000);
+      await until(() => pool.ready());
       await liteServer.setFaults(faults);
       const source = querySource(new URLSearchParams(query));
       return (await liveOf(pool).find(name)!.run(source, within(3_000))).value;

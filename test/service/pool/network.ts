@@ -145,7 +145,7 @@ const LOOK_MS = 5;
  * Resolves when the condition holds; rejects after `timeoutMs` in which this process could run. A pause in which the process stood still, as on a
  * busy machine, counts as at most two checks.
  */
-export async function until(condition: () => boolean, timeoutMs = 5_000): Promise<void> {
+export async function until(condition: () => boolean, timeoutMs = 60_000): Promise<void> {
   let ranMs = 0;
   let lastMs = performance.now();
   while (!condition()) {

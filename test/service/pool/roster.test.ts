@@ -11,7 +11,7 @@ let open: PoolUnderTest | undefined;
 
 beforeAll(async () => {
   network = await startNetwork(3);
-}, 60_000);
+});
 
 afterEach(async () => {
   await open?.close();

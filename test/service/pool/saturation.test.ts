@@ -26,7 +26,7 @@ let open: PoolUnderTest;
 
 beforeAll(async () => {
   network = await startNetwork(SERVERS);
-}, 60_000);
+});
 
 afterEach(() => open.close());
 

@@ -4,7 +4,7 @@ import { readHeader, readPreviousBlocks } from '#service/proof/header-proof.ts';
 import { recordings } from './recorded.ts';
 
 describe.each(recordings())('Headers of recorded blocks: $folder', (recording) => {
-  it('headers name the previous blocks, over splits and merges, and no other seqno', { timeout: 60_000 }, () => {
+  it('headers name the previous blocks, over splits and merges, and no other seqno', () => {
     const known = new Set<string>();
     const kinds = { afterSplit: 0, afterMerge: 0, plain: 0 };
     const blocks = recording.blocks();

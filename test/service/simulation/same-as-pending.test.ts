@@ -33,7 +33,7 @@ beforeAll(async () => {
       register: new Registry(),
     },
   );
-}, 60_000);
+});
 afterAll(async () => {
   await pending.close();
   await setting.close();

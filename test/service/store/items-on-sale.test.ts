@@ -13,7 +13,7 @@ let made: StoreUnderTest;
 beforeAll(async () => {
   made = await createStoreUnderTest(import.meta.filename);
   await migrate(made.store);
-}, 60_000);
+});
 afterAll(() => made.close());
 
 const change = (sql: string, values: readonly unknown[] = []): Promise<unknown> =>

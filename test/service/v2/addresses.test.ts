@@ -94,7 +94,7 @@ describe('packAddress and unpackAddress', () => {
     expect(await ask('packAddress', { address: nonBounceable })).toBe(nonBounceable);
   });
 
-  it('agree with @ton/core on any address in any spelling', { timeout: 20_000 }, async () => {
+  it('agree with @ton/core on any address in any spelling', async () => {
     const spelling = fc.record({
       workchain: fc.integer({ min: -128, max: 127 }),
       id: fc.uint8Array({ minLength: 32, maxLength: 32 }),

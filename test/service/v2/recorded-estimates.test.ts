@@ -46,7 +46,7 @@ describe.skipIf(none)('fees over HTTP', () => {
   let service: ApiUnderTest;
   beforeAll(async () => {
     service = await startApiUnderTest({ behindBlocks: 0 });
-  }, 60_000);
+  });
   afterAll(async () => {
     await tvm.close();
     await service.close();

@@ -41,7 +41,7 @@ describe.skipIf(none)('names over HTTP', () => {
   let service: ApiUnderTest;
   beforeAll(async () => {
     service = await startApiUnderTest({ behindBlocks: 0 });
-  }, 60_000);
+  });
   afterAll(() => service.close());
 
   async function resolve(way: (typeof ways)[number], params: Record<string, unknown>): Promise<Entry[]> {

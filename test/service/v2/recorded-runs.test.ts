@@ -39,7 +39,7 @@ describe.skipIf(missing)('get-methods over HTTP', async () => {
   let service: ApiUnderTest;
   beforeAll(async () => {
     service = await startApiUnderTest({ behindBlocks: 0 });
-  }, 60_000);
+  });
   afterAll(() => service.close());
 
   async function run(operation: 'runGetMethod' | 'runGetMethodStd', params: object): Promise<Run> {

@@ -81,7 +81,7 @@ describe.skipIf(none)('tokens over HTTP', () => {
   let service: ApiUnderTest;
   beforeAll(async () => {
     service = await startApiUnderTest({ behindBlocks: 0 });
-  }, 60_000);
+  });
   afterAll(() => service.close());
 
   it.each(tokens)('$note', async ({ args, expected }) => {

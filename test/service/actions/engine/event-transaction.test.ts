@@ -99,7 +99,7 @@ describe('a transaction for classification', () => {
         pairs.push({ ours: open(boc, workchain, mcSeqno), boc });
       }
     }
-  }, 60_000);
+  });
 
   it('says what another library reads of each one of the recorded chain', () => {
     const seen = new Set<string>();
@@ -117,7 +117,7 @@ describe('a transaction for classification', () => {
       for (const shown of [facts.kind, facts.endStatus, String(facts.skippedReason)]) seen.add(shown);
     }
     expect([...seen]).toEqual(expect.arrayContaining(['ord', 'tick_tock', 'active', 'uninit', 'nonexist', 'no_state']));
-  }, 120_000);
+  });
 
   it('has the same message at both of its ends', () => {
     const sent = new Map(pairs.flatMap(({ ours }) => ours.outMessages).map((message) => [message.hash, message]));

@@ -64,7 +64,7 @@ describe.skipIf(skipLoudly(tape.length === 0, { what: 'recorded tapes', why: 'no
         return compareWithCore(bytes).different.map((lt) => `${name} ${lt}`);
       });
       expect(different).toEqual([]);
-    }, 60_000);
+    });
   },
 );
 

@@ -21,7 +21,7 @@ beforeAll(async () => {
   network = await startPrivateNetwork({ genesisUtime: Math.floor(Date.now() / 1000) - 100 });
   demo = await createDemo(network);
   api = await startApiOver(network);
-}, 60_000);
+});
 afterAll(() => api.close());
 
 async function ask<T>(path: string): Promise<T> {

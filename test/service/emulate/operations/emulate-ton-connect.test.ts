@@ -55,7 +55,7 @@ beforeAll(async () => {
     putAccount(placeOf(switchedOff), { code: v5.code, data: noSignature }),
   ]);
   setting = await startEmulateUnderTest(network);
-}, 120_000);
+});
 afterAll(() => setting.close());
 
 async function emulate(request: object): Promise<{ readonly status: number; readonly body: Body }> {
@@ -82,25 +82,21 @@ describe('a request of TON Connect', () => {
     expect(body.actions).toMatchObject([{ type: 'ton_transfer', details: { comment: 'for tea', value: '1000000' } }]);
   });
 
-  test.each(wallets)(
-    'wallet $name sends as many messages as its version takes',
-    async (wallet) => {
-      const { messagesMax } = wallet;
-      const messages = Array.from({ length: messagesMax }, (_, index) => ({ ...transfer, amount: String(index + 1) }));
-      const from = addressOf(wallet).toRawString();
-      const { status, body } = await emulate({ from, messages });
-      expect({ status, error: body.error }).toEqual({ status: 200, error: undefined });
-      expect(rootOf(body).out_msgs.map(({ value }) => value)).toEqual(messages.map(({ amount }) => amount));
-      expect(Object.keys(body.transactions)).toHaveLength(messagesMax + 1);
-      expect(body.is_incomplete).toBe(false);
-      const refused = await emulate({ from, messages: [...messages, transfer] });
-      expect(refused).toMatchObject({
-        status: 422,
-        body: { ok: false, code: 422, error: `messages array cannot contain more than ${messagesMax} messages` },
-      });
-    },
-    240_000,
-  );
+  test.each(wallets)('wallet $name sends as many messages as its version takes', async (wallet) => {
+    const { messagesMax } = wallet;
+    const messages = Array.from({ length: messagesMax }, (_, index) => ({ ...transfer, amount: String(index + 1) }));
+    const from = addressOf(wallet).toRawString();
+    const { status, body } = await emulate({ from, messages });
+    expect({ status, error: body.error }).toEqual({ status: 200, error: undefined });
+    expect(rootOf(body).out_msgs.map(({ value }) => value)).toEqual(messages.map(({ amount }) => amount));
+    expect(Object.keys(body.transactions)).toHaveLength(messagesMax + 1);
+    expect(body.is_incomplete).toBe(false);
+    const refused = await emulate({ from, messages: [...messages, transfer] });
+    expect(refused).toMatchObject({
+      status: 422,
+      body: { ok: false, code: 422, error: `messages array cannot contain more than ${messagesMax} messages` },
+    });
+  });
 
   test('a message may deploy a contract', async () => {
     const init = { code: named('v3r2').code, data: named('v3r2').data };

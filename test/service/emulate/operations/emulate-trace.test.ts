@@ -15,7 +15,7 @@ let setting: EmulateUnderTest;
 beforeAll(async () => {
   forked = await startForkedNetwork();
   setting = await startEmulateUnderTest(forked.network);
-}, 60_000);
+});
 afterAll(() => setting.close());
 
 const base64 = (boc: Buffer): string => boc.toString('base64');

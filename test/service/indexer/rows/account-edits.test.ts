@@ -41,7 +41,7 @@ describe('changes of accounts without a transaction', () => {
   it('are none in a network whose validators execute every block', async () => {
     const found = (await recordedBlocks()).flatMap((blocks) => rowsOf(blocks).accountEdits);
     expect(found).toEqual([]);
-  }, 120_000);
+  });
 
   it('are found for accounts that come, change and go, also beside each other', async () => {
     const { network, setBalance } = await start();

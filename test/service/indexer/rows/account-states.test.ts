@@ -163,7 +163,7 @@ describe('states of accounts in the recorded chain', () => {
       for (const row of made.accountStates) stored.set(hex(row.hash), row);
       for (const block of [source.masterchain, ...source.shards]) compareBlock(block, made.transactions);
     }
-  }, 240_000);
+  });
 
   it('are those of the rebuilt states after every block', () => {
     const expected = ends.map(({ hash, found }) =>

@@ -66,12 +66,12 @@ describe('rows of the recorded chain', () => {
     const blocks = await recordedBlocks();
     expected = blocks.map(coreTransactions);
     rows = blocks.map(rowsOf);
-  }, 240_000);
+  });
 
   it('are the transactions and messages that @ton/core finds, and hold their cells', () => {
     expected.forEach((all, index) => expectAll(all, rows[index]!));
     expect(rows.flatMap(({ transactions }) => transactions)).toHaveLength(6475);
-  }, 240_000);
+  });
 
   it('tell by which version of the rules blocks were made, and for want of better that of the software', async () => {
     const [source] = await recordedBlocks();

@@ -88,7 +88,7 @@ describe('traces of the recorded chain', () => {
     expected = naiveTraces(
       blocks.flatMap((source) => coreTransactions(source).map((one) => ({ ...one, mcSeqno: source.mcSeqno }))),
     );
-  }, 240_000);
+  });
 
   it('are those of a plain walk with @ton/core', () => {
     const found = assembleTraces(rows);

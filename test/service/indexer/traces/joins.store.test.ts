@@ -60,4 +60,4 @@ it('three writers at once leave the same traces in Postgres whatever the batches
     }),
     { seed: 11, numRuns: 40, endOnFailure: true },
   );
-}, 240_000);
+});

@@ -49,7 +49,7 @@ export async function startRedisCluster(): Promise<RedisCluster> {
 }
 
 async function untilMet(node: RedisProcess): Promise<void> {
-  for (let tries = 0; tries < 400; tries++) {
+  for (let tries = 0; tries < 2000; tries++) {
     const told = String(await node.command('CLUSTER', 'INFO'));
     if (/cluster_state:ok[^]*cluster_known_nodes:3/.test(told)) return;
     await delay(50);

@@ -42,7 +42,7 @@ export async function startRedisProcess(...settings: string[]): Promise<RedisPro
   };
   const start = async (): Promise<void> => {
     child = spawn('redis-server', args, { stdio: 'ignore' });
-    for (let tries = 0; tries < 200 && child.exitCode === null; tries++) {
+    for (let tries = 0; tries < 3000 && child.exitCode === null; tries++) {
       const answer = await command('PING').catch(() => undefined);
       if (answer === 'PONG') return;
       await sleep(20);

@@ -86,5 +86,5 @@ describe('on a recorded network', () => {
     const asked = await createRecentBlocks({ pool }).recentAt(pool.head()!, context());
     expect(asked.cached).toBe(false);
     expect(followed.value).toEqual(asked.value);
-  }, 60_000);
+  });
 });

@@ -48,8 +48,8 @@ describe.each(recordings)('the configuration of the recorded network $name', ({ 
     );
     open = openPool(network, { tuning: { slowAfterMs: 5_000, overdueMs: 5_000 } });
     live = createLiveConfiguration({ pool: open.pool });
-    await until(() => open.pool.head()?.block.seqno === network.chain.lastSeqno, 10_000);
-  }, 60_000);
+    await until(() => open.pool.head()?.block.seqno === network.chain.lastSeqno);
+  });
 
   afterAll(async () => {
     await open.close();

@@ -23,7 +23,7 @@ const opened: PoolUnderTest[] = [];
 beforeAll(async () => {
   network = await startNetwork(3);
   ({ tvm } = startTvm());
-}, 60_000);
+});
 
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((one) => one.close()));
@@ -72,12 +72,12 @@ describe('a run is right with two of three lite servers forging', () => {
     ways.map(([way, faults]) => ({ name, way, faults: { ...faults, only: [name] } })),
   );
 
-  test.each(forgeries)('$name: $way', { timeout: 20_000 }, async ({ faults }) => {
+  test.each(forgeries)('$name: $way', async ({ faults }) => {
     const honest = open({ use: [2] });
     await until(() => honest.pool.ready());
     await Promise.all([0, 1].map((index) => network.liteServers[index]!.setFaults(faults)));
     const mixed = open();
-    await until(() => mixed.pool.ready(), 10_000);
+    await until(() => mixed.pool.ready());
     const [one, other] = [over(mixed), over(honest)];
     for (const seqno of [undefined, 250]) {
       const { value } = await one.runMethod(call, seqno, within(5_000));
@@ -115,7 +115,7 @@ test('with every lite server forging nothing is run', async () => {
   expect(await metric(register, 'ton_pool_misbehaviours_total')).toBe(3);
 });
 
-test('a missing library is one only when it is proved not to be there', { timeout: 20_000 }, async () => {
+test('a missing library is one only when it is proved not to be there', async () => {
   const under = open();
   await until(() => under.pool.ready() && under.pool.status().every(({ phase }) => phase === 'in'));
   const asking: Tvm = {

@@ -18,8 +18,8 @@ beforeAll(async () => {
   network = await startNetwork(3);
   open = openPool(network);
   live = createLiveSend({ pool: open.pool });
-  await until(() => open.pool.status().every(({ phase }) => phase === 'in'), 10_000);
-}, 60_000);
+  await until(() => open.pool.status().every(({ phase }) => phase === 'in'));
+});
 
 beforeEach(() => Promise.all(network.liteServers.map((liteServer) => liteServer.setFaults({}))));
 

@@ -89,7 +89,7 @@ describe.each(recordings)('transactions of the recorded network $name', ({ dir }
       const { source, destination, createdLt } = inMessage.info;
       return source === undefined ? [] : [{ name: { source, destination, createdLt }, sender, receiver }];
     });
-  }, 120_000);
+  });
 
   afterAll(() => world.close());
 
@@ -124,7 +124,7 @@ describe.each(recordings)('transactions of the recorded network $name', ({ dir }
     return { name: { workchain, shard, seqno }, all };
   }
 
-  test('tonlib lists the same, field by field', { timeout: 60_000 }, async () => {
+  test('tonlib lists the same, field by field', async () => {
     for (const { note, request, response } of recorded('raw.getTransactions', 'raw.getTransactionsV2')) {
       const { lt, hash } = request.from_transaction_id;
       const range = { from: { lt: BigInt(lt), hash: base64(hash) }, limit: request.count ?? 10, toLt: 0n };
@@ -165,7 +165,7 @@ describe.each(recordings)('transactions of the recorded network $name', ({ dir }
     }
   });
 
-  test('a whole history is walked, of the busiest accounts up to the limit', { timeout: 60_000 }, async () => {
+  test('a whole history is walked, of the busiest accounts up to the limit', async () => {
     const busiest = [...history].toSorted(([, a], [, b]) => b.length - a.length).slice(0, 4);
     for (const [key, all] of busiest) {
       const account = accountOf(key);
@@ -260,7 +260,7 @@ describe.each(recordings)('transactions of the recorded network $name', ({ dir }
   });
 
   describe('both ends of a message', () => {
-    test('are found for messages all along the chain', { timeout: 120_000 }, async () => {
+    test('are found for messages all along the chain', async () => {
       const step = Math.ceil(messages.length / 60);
       const sample = messages.filter((_, at) => at % step === 0);
       expect(sample.length).toBeGreaterThan(10);
@@ -278,7 +278,7 @@ describe.each(recordings)('transactions of the recorded network $name', ({ dir }
       ['between accounts that never were', (name: MessageName) => ({ ...name, source: nobody, destination: nobody })],
       ['from somebody else', (name: MessageName) => ({ ...name, source: nobody })],
       ['to somebody else', (name: MessageName) => ({ ...name, destination: nobody })],
-    ])('are not found %s', { timeout: 60_000 }, async (_what, change) => {
+    ])('are not found %s', async (_what, change) => {
       for (const { name } of [messages[0]!, messages.at(-1)!]) {
         const changed = change(name);
         const wanted = { code: 'transaction_not_found' };

@@ -78,7 +78,7 @@ describe.skipIf(skipLoudly(bin === '', missing))('the Postgres of the dev role',
     const { child, url } = await startElsewhere('undefined');
     const folder = await folderOf(url);
     child.kill('SIGKILL');
-    await expect.poll(() => existsSync(folder), { timeout: 30_000 }).toBe(false);
+    await expect.poll(() => existsSync(folder)).toBe(false);
     await expect(query(url, 'SELECT 1')).rejects.toThrow('ECONNREFUSED');
   });
 
@@ -91,7 +91,7 @@ describe.skipIf(skipLoudly(bin === '', missing))('the Postgres of the dev role',
     const [pid = ''] = readFileSync(join(folder, 'data/postmaster.pid'), 'utf8').split('\n');
     process.kill(Number(pid), 'SIGKILL');
     const answer = () => query(server.url, 'SELECT answer FROM kept').catch(() => 'away');
-    await expect.poll(answer, { timeout: 30_000 }).toEqual([{ answer: 42 }]);
+    await expect.poll(answer).toEqual([{ answer: 42 }]);
     expect(readFileSync(join(folder, 'data/postmaster.pid'), 'utf8').split('\n')[0]).not.toBe(pid);
     await server.close();
     expect(existsSync(folder)).toBe(false);

@@ -28,7 +28,7 @@ describe.skipIf(missing)('a value of another form in Redis', () => {
       },
       { logger: pino({ level: 'silent' }), headSeqno: () => 100, onMalformed: () => malformed++ },
     );
-    await vi.waitUntil(() => shared.isHere() && shared.floors.newest() === 100, { timeout: 30_000 });
+    await vi.waitUntil(() => shared.isHere() && shared.floors.newest() === 100, { timeout: 120_000 });
   });
   afterAll(() => {
     shared.close();

@@ -50,7 +50,6 @@ async function poison({ nodes }: SharedRedis, pattern: string, value: string): P
 
 describe.skipIf(missing).each(kinds)(
   'two pods of one API, each over lite servers of its own, with $kind',
-  { timeout: 60_000 },
   ({ start }) => {
     let redis: SharedRedis;
     let pods: [ApiUnderTest, ApiUnderTest];
@@ -63,7 +62,7 @@ describe.skipIf(missing).each(kinds)(
       pods = [await startApiUnderTest(options), await startApiUnderTest(options)];
       // The pods meet in Redis a moment after each has its first head.
       await delay(1_500);
-    }, 120_000);
+    });
 
     afterAll(async () => {
       await Promise.all(pods.map((pod) => pod.close()));

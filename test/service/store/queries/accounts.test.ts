@@ -24,7 +24,7 @@ beforeAll(async () => {
   states = await reader.read<LatestAccountStateRow>('SELECT * FROM latest_account_states', []);
   const rows = await reader.read<CodeRow>('SELECT * FROM codes', []);
   codes = new Map(rows.map((row) => [text(row.code_hash), row]));
-}, 120_000);
+});
 afterAll(() => index.close());
 
 describe('accounts', () => {

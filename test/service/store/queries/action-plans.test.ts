@@ -35,7 +35,7 @@ beforeAll(async () => {
     await query('ANALYZE');
   });
   planned = createPlannedReader(made);
-}, 120_000);
+});
 afterAll(() => made.close());
 
 const supported = [...supportedTypes([])];

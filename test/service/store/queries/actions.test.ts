@@ -52,7 +52,7 @@ beforeAll(async () => {
         WHERE get_byte(trace_id, 0) % 2 = 0`,
     ),
   );
-}, 120_000);
+});
 afterAll(() => index.close());
 
 const has = (list: readonly Uint8Array[], one: Uint8Array): boolean => list.some((item) => text(item) === text(one));

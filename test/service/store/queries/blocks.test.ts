@@ -25,7 +25,7 @@ beforeAll(async () => {
   reader = { read: (sql, values) => index.store.read(sql, values) };
   rows = await recordedRows();
   all = rows.flatMap(({ blocks }) => blocks);
-}, 120_000);
+});
 afterAll(() => index.close());
 
 const nameOf = ({ workchain, shard, seqno }: Pick<BlockRow, 'workchain' | 'shard' | 'seqno'>): string =>

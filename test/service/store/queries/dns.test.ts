@@ -30,7 +30,7 @@ beforeAll(async () => {
     dnsEntry({ nft_item: keyOf(10 + at), domain, nft_item_owner, wallet }),
   );
   await addRows(index.store, dnsEntries, rows);
-}, 60_000);
+});
 afterAll(() => index.close());
 
 type Page = Parameters<typeof findDnsRecords>[2];

@@ -41,7 +41,7 @@ beforeAll(async () => {
     consumers: (takers.get(keyOf(row.hash)) ?? []).map(holderOf).toSorted((a, b) => Number(a.lt - b.lt)),
     producer: producers.get(keyOf(row.hash)!),
   }));
-}, 120_000);
+});
 afterAll(() => index.close());
 
 /** Hashes of the messages that a transaction sent, as another decoder reads them. */

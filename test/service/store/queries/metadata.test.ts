@@ -11,7 +11,7 @@ let made: StoreUnderTest;
 
 beforeAll(async () => {
   made = await createTokenStore(import.meta.filename, rows);
-}, 120_000);
+});
 afterAll(() => made.close());
 
 const nameOf = (type: string, address: Uint8Array): string => `${type} ${Buffer.from(address).toString('hex')}`;

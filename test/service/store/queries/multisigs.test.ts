@@ -27,7 +27,7 @@ beforeAll(async () => {
   await migrate(index.store);
   await addRows(index.store, multisigs, wallets);
   await addRows(index.store, multisigOrders, orders);
-}, 60_000);
+});
 afterAll(() => index.close());
 
 type Filter = Parameters<typeof findMultisigs>[1];

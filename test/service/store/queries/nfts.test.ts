@@ -36,7 +36,7 @@ let reader: StoreReader;
 beforeAll(async () => {
   made = await createTokenStore(import.meta.filename, tokens);
   reader = { read: (sql, values) => made.store.read(sql, values) };
-}, 120_000);
+});
 afterAll(() => made.close());
 
 /** Rows of one list that are read page by page. */

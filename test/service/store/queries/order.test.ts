@@ -29,7 +29,7 @@ beforeAll(async () => {
     [],
   );
   busiest = rows.map(({ account }) => ({ workchain: account[0]! - 128, id: account.subarray(1) }));
-}, 120_000);
+});
 afterAll(() => index.close());
 
 type PagePart = SortedPage & { readonly after?: Position | undefined };

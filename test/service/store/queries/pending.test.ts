@@ -30,7 +30,7 @@ beforeAll(async () => {
     [row!.trace_id],
   );
   taken = { trace: row!.trace_id, message: row!.external_hash, accounts: accounts.map(({ account }) => account) };
-}, 120_000);
+});
 afterAll(() => index.close());
 
 const sentAt = (key: Buffer, sinceUtime = 0) => ({ key, sinceUtime });

@@ -35,7 +35,7 @@ beforeAll(async () => {
   const planned = createPlannedReader(index);
   reader = planned.reader;
   plansOf = (runs) => planned.plansOf(runs);
-}, 120_000);
+});
 afterAll(() => index.close());
 
 const hash = Buffer.alloc(32, 1);

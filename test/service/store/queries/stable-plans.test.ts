@@ -128,4 +128,4 @@ it('what asks by keys keeps its plan, although each call has a single one', asyn
   ];
   expect(kept.map(({ name }) => name)).toEqual(names.toSorted());
   await index.close();
-}, 120_000);
+});

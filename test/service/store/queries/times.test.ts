@@ -182,7 +182,7 @@ beforeAll(async () => {
       );
     }
   });
-}, 120_000);
+});
 afterAll(() => index.close());
 
 describe('a list by time, of a network whose clock passed 2038', () => {

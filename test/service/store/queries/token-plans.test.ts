@@ -30,7 +30,7 @@ beforeAll(async () => {
   }
   await made.store.transaction(({ query }) => query('ANALYZE'));
   planned = createPlannedReader(made);
-}, 120_000);
+});
 afterAll(() => made.close());
 
 const counts = { transactions: 80_000, accounts: 5000, wallets: 20_000, items: 20_000 };

@@ -33,7 +33,7 @@ beforeAll(async () => {
   const rows = await reader.read<TraceAccountRow>('SELECT * FROM trace_accounts', []);
   const grouped = Map.groupBy(rows, (row) => text(row.trace_id));
   accountsOf = new Map([...grouped].map(([id, some]) => [id, new Set(some.map((row) => text(row.account)))]));
-}, 120_000);
+});
 afterAll(() => index.close());
 
 function expected(filter: TraceFilter, { limit, offset, sort }: SortedPage): string[] {

@@ -26,7 +26,7 @@ beforeAll(async () => {
   const rows = await recordedRows();
   all = rows.flatMap(({ transactions }) => transactions);
   blocks = rows.flatMap((one) => one.blocks);
-}, 120_000);
+});
 afterAll(() => index.close());
 
 const keyOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');

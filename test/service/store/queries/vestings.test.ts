@@ -22,7 +22,7 @@ beforeAll(async () => {
   index = await createStoreUnderTest(import.meta.filename);
   await migrate(index.store);
   await addRows(index.store, vestingContracts, contracts);
-}, 60_000);
+});
 afterAll(() => index.close());
 
 const found = (filter: Partial<VestingFilter>, limit = 100) =>

@@ -19,7 +19,7 @@ let index: StoreUnderTest;
 beforeAll(async () => {
   index = await createStoreUnderTest(import.meta.filename);
   await migrate(index.store);
-}, 60_000);
+});
 afterAll(() => index.close());
 afterEach(() =>
   change(
@@ -239,56 +239,52 @@ function holding(): { readonly reader: StoreReader; readonly asked: Promise<void
 }
 
 describe('the cache of account labels, while transactions begin and end in any order', () => {
-  it.each([1, 2, 3])(
-    'are told as they would be read by a process that has just started (seed %i)',
-    async (seed) => {
-      const draw = createDraw(seed);
-      const clients = await Promise.all(Array.from({ length: WRITERS }, () => index.store.connect()));
-      for (const account of numbers(ACCOUNTS).slice(1)) await change(setCode, stateOf(account, 1));
-      for (const code of [1, 2, 3]) await change(setMethods, [codeOf(code), codeOf(0), []]);
-      const writers = createWriters(draw, clients);
-      const known = create();
-      const { reader, asked } = counting();
-      const drawTexts = (): string[] => Array.from({ length: 6 }, () => rawOf(draw(ACCOUNTS)));
-      const fresh = (texts: readonly string[]) => create().find(texts, index.store);
-      const held: (() => Promise<void>)[] = [];
-      const [found, expected]: [unknown[], unknown[]] = [[], []];
-      try {
-        for (let step = 0; step < 400; step++) {
-          const dice = draw(8);
-          if (dice < 4) await writers.step();
-          else if (dice < 6) {
-            const texts = drawTexts();
-            await untilOthersSettled(index.store);
-            found.push(await known.find(texts, reader));
-            expected.push(await fresh(texts));
-          } else if (dice === 6 && held.length < 4) {
-            const texts = drawTexts();
-            const call = holding();
-            const finding = known.find(texts, call.reader);
-            await call.asked;
-            const then = await fresh(texts);
-            held.push(async () => {
-              const now = await fresh(texts);
-              call.letGo();
-              // What the query says is old is read once more.
-              for (const [text, note] of await finding) {
-                found.push(note);
-                expected.push(
-                  note?.row === then.get(text)?.row && note?.isToken === then.get(text)?.isToken ? note : now.get(text),
-                );
-              }
-            });
-          } else await held.splice(draw(held.length || 1), 1)[0]?.();
-        }
-        for (const finish of held) await finish();
-      } finally {
-        await Promise.all(clients.map((client) => client.end()));
+  it.each([1, 2, 3])('are told as they would be read by a process that has just started (seed %i)', async (seed) => {
+    const draw = createDraw(seed);
+    const clients = await Promise.all(Array.from({ length: WRITERS }, () => index.store.connect()));
+    for (const account of numbers(ACCOUNTS).slice(1)) await change(setCode, stateOf(account, 1));
+    for (const code of [1, 2, 3]) await change(setMethods, [codeOf(code), codeOf(0), []]);
+    const writers = createWriters(draw, clients);
+    const known = create();
+    const { reader, asked } = counting();
+    const drawTexts = (): string[] => Array.from({ length: 6 }, () => rawOf(draw(ACCOUNTS)));
+    const fresh = (texts: readonly string[]) => create().find(texts, index.store);
+    const held: (() => Promise<void>)[] = [];
+    const [found, expected]: [unknown[], unknown[]] = [[], []];
+    try {
+      for (let step = 0; step < 400; step++) {
+        const dice = draw(8);
+        if (dice < 4) await writers.step();
+        else if (dice < 6) {
+          const texts = drawTexts();
+          await untilOthersSettled(index.store);
+          found.push(await known.find(texts, reader));
+          expected.push(await fresh(texts));
+        } else if (dice === 6 && held.length < 4) {
+          const texts = drawTexts();
+          const call = holding();
+          const finding = known.find(texts, call.reader);
+          await call.asked;
+          const then = await fresh(texts);
+          held.push(async () => {
+            const now = await fresh(texts);
+            call.letGo();
+            // What the query says is old is read once more.
+            for (const [text, note] of await finding) {
+              found.push(note);
+              expected.push(
+                note?.row === then.get(text)?.row && note?.isToken === then.get(text)?.isToken ? note : now.get(text),
+              );
+            }
+          });
+        } else await held.splice(draw(held.length || 1), 1)[0]?.();
       }
-      expect(found).toEqual(expected);
-      expect(found.length).toBeGreaterThan(200);
-      expect(asked.filter((accounts) => accounts === 0).length).toBeGreaterThan(20);
-    },
-    60_000,
-  );
+      for (const finish of held) await finish();
+    } finally {
+      await Promise.all(clients.map((client) => client.end()));
+    }
+    expect(found).toEqual(expected);
+    expect(found.length).toBeGreaterThan(200);
+    expect(asked.filter((accounts) => accounts === 0).length).toBeGreaterThan(20);
+  });
 });

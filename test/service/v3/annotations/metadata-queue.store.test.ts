@@ -11,7 +11,7 @@ let nowMs = 0;
 
 beforeAll(async () => {
   made = await createTokenStore(import.meta.filename, {});
-}, 120_000);
+});
 afterAll(() => made.close());
 
 function openQueue(store: StoreUnderTest['store'] = made.store): MetadataQueue {

@@ -31,7 +31,7 @@ let index: StoreUnderTest;
 beforeAll(async () => {
   index = await createStoreUnderTest(import.meta.filename);
   await migrate(index.store);
-}, 60_000);
+});
 afterAll(() => index.close());
 afterEach(() =>
   change(
@@ -300,7 +300,6 @@ describe('the cache of token information', () => {
       expect(found).toEqual(expected);
       expect(asked.filter(([accounts]) => accounts === 0).length).toBeGreaterThan(20);
     },
-    60_000,
   );
 });
 

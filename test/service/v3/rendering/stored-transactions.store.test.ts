@@ -26,7 +26,7 @@ beforeAll(async () => {
   const filter = { traceIds: [], txHashes: [], msgHashes: [] };
   traces = await findTraces(index.store, filter, { limit: 10_000, offset: 0, sort: 'desc', after: undefined });
   places = await findTransactions(index.store, {}, { limit: 10_000, offset: 0, sort: 'asc' });
-}, 120_000);
+});
 afterAll(() => index.close());
 beforeEach(() => change('TRUNCATE written_traces'));
 
@@ -81,30 +81,26 @@ describe('transactions of stored traces', () => {
     const cut = await answer(places, storedTransactions);
     expect(JSON.stringify(cut.answer) === JSON.stringify(made.answer)).toBe(true);
     expect(cut.read).toEqual(hashesOf(others));
-  }, 120_000);
+  });
 
   it.each([
     ['has another form', 'form = form + 1'],
     ['has too many messages for them', 'messages = 9'],
     ['is unreadable', "packed = 'x'"],
-  ])(
-    'are answered from their cells if the trace %s',
-    async (_what, set) => {
-      await storeAll();
-      await change(`UPDATE written_traces SET ${set}`);
-      const some = [...new Map(places.map((place) => [place.trace_id.toString('hex'), place])).values()].slice(0, 40);
-      const cut = await answer(some, storedTransactions);
-      expect(cut.answer).toEqual((await answer(some, undefined)).answer);
-      expect(cut.read).toEqual(hashesOf(some));
-    },
-    120_000,
-  );
+  ])('are answered from their cells if the trace %s', async (_what, set) => {
+    await storeAll();
+    await change(`UPDATE written_traces SET ${set}`);
+    const some = [...new Map(places.map((place) => [place.trace_id.toString('hex'), place])).values()].slice(0, 40);
+    const cut = await answer(some, storedTransactions);
+    expect(cut.answer).toEqual((await answer(some, undefined)).answer);
+    expect(cut.read).toEqual(hashesOf(some));
+  });
 
   it('are answered from their cells if they are few', async () => {
     await storeAll();
     const few = places.slice(0, STORED_FROM - 1);
     expect((await answer(few, storedTransactions)).read).toEqual(hashesOf(few));
-  }, 120_000);
+  });
 
   it('are cut out exactly if a comment looks like the end of a transaction or like a message', async () => {
     const { answer: made } = await answer(places.slice(-50), undefined);

@@ -27,7 +27,7 @@ beforeAll(async () => {
   index = await createRecordedIndex(import.meta.filename);
   const filter = { traceIds: [], txHashes: [], msgHashes: [] };
   rows = await findTraces(index.store, filter, { limit: 10_000, offset: 0, sort: 'desc', after: undefined });
-}, 120_000);
+});
 afterAll(() => index.close());
 beforeEach(() => change('TRUNCATE written_traces'));
 
@@ -78,7 +78,7 @@ describe('traces that are stored', () => {
     const some = rows.filter((row) => ids.some((one) => one.trace_id.equals(row.trace_id)));
     expect(some.length).toBe(50);
     expect((await answer(some)).statements).toEqual(['written_traces']);
-  }, 120_000);
+  });
 
   it('take less than twice what their transactions take as bags of cells', async () => {
     await storeAll();
@@ -87,7 +87,7 @@ describe('traces that are stored', () => {
          (SELECT sum(octet_length(boc))::float8 FROM transactions JOIN written_traces USING (trace_id)) AS bocs`,
     );
     expect(sizes!.packed).toBeLessThan(2 * sizes!.bocs);
-  }, 120_000);
+  });
 
   it('are stored again in place of the former rows', async () => {
     const some = rows.filter(isCacheable).slice(0, 20);
@@ -187,5 +187,5 @@ describe('the form of stored traces', () => {
   it('is that of the recorded chain', async () => {
     const { told: all } = await answer(rows.toSorted((one, other) => Buffer.compare(one.trace_id, other.trace_id)));
     expect(createHash('sha256').update(JSON.stringify(all.contents)).digest('hex')).toBe(digests[TRACE_FORMAT_VERSION]);
-  }, 120_000);
+  });
 });

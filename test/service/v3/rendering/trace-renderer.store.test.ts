@@ -26,7 +26,7 @@ beforeAll(async () => {
   settled = rows.filter(
     ({ state }, at) => state === 0 && Object.values((contents[at]![1] as Told).transactions ?? {}).every(knowsStates),
   );
-}, 120_000);
+});
 afterAll(() => index.close());
 
 /** Counts what is asked for; gives none of the states that it hides. */

@@ -47,7 +47,7 @@ it('counts transactions and messages of a pending trace as the index does when i
     real.map((row) => ({ nodes: row.nodes, messages: arrived(row) })),
   );
   expect(real.some((row) => arrived(row) > row.nodes)).toBe(true);
-}, 120_000);
+});
 
 it('simulated states show all their other currencies', async () => {
   const { traces, transactions } = assembleTraces(await recordedRows());

@@ -43,7 +43,7 @@ beforeAll(async () => {
     other: loadTransaction(Cell.fromBoc(transactions[at]!.boc)[0]!.beginParse()),
     workchain: transactions[at]!.workchain,
   }));
-}, 120_000);
+});
 
 /** As answers show them the first time. */
 async function shownBy(store: StoreReader, rows: readonly FoundTransaction[]): Promise<readonly TransactionView[]> {
