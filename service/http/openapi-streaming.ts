@@ -1,27 +1,10 @@
 import { referenceTo, type JsonSchema } from '../contract/shape.ts';
-import { eventTypes, finalities } from '../streaming/changes.ts';
+import { frameShapes } from '../streaming/frames.ts';
+import { messageSchemas, subscriptionFields } from '../streaming/request/messages.ts';
 import { jsonContent } from './openapi-failures.ts';
 import { basePaths, ssePath, wsPath } from './paths.ts';
 
 const text: JsonSchema = { type: 'string' };
-const flag: JsonSchema = { type: 'boolean', default: false };
-const listOf = (items: JsonSchema): JsonSchema => ({ type: 'array', items });
-
-/** Fields of a subscription (service/streaming/README.md#subscription). */
-const fields: Readonly<Record<string, JsonSchema>> = {
-  id: { ...text, maxLength: 256 },
-  types: { ...listOf({ type: 'string', enum: [...eventTypes, 'trace_invalidated'] }), minItems: 1 },
-  addresses: listOf(text),
-  trace_external_hash_norms: listOf(text),
-  min_finality: { type: 'string', enum: [...finalities], default: 'finalized' },
-  finality_scope: { type: 'string', enum: ['trace', 'transaction'], default: 'trace' },
-  include_address_book: flag,
-  include_metadata: flag,
-  action_types: { ...listOf({ ...text, maxLength: 64 }), maxItems: 256 },
-  supported_action_types: { ...listOf({ ...text, maxLength: 64 }), maxItems: 256 },
-  cursor: { ...text, maxLength: 64 },
-};
-
 const failures: readonly (readonly [status: number, description: string])[] = [
   [400, 'A field of the subscription is not valid'],
   [401, 'API key does not exist'],
@@ -46,7 +29,7 @@ export function describeStreaming(version: string): JsonSchema {
       [ssePath]: {
         get: {
           ...operation('get_sse', 'A stream for EventSource of a browser'),
-          parameters: [lastEventId, ...Object.entries(fields).map(describeQuery)],
+          parameters: [lastEventId, ...Object.entries(subscriptionFields).map(describeQuery)],
           responses: streamResponses([414]),
         },
         post: {
@@ -58,7 +41,10 @@ export function describeStreaming(version: string): JsonSchema {
       },
       [wsPath]: {
         get: {
-          ...operation('get_ws', 'Upgrade to a WebSocket. Its messages are subscribe, unsubscribe and ping'),
+          ...operation(
+            'get_ws',
+            'Upgrade to a WebSocket. Its messages are Subscribe, Unsubscribe and Ping, its frames Event, Subscribed, Unsubscribed, Pong and Refusal',
+          ),
           responses: {
             '101': { description: 'The connection is a WebSocket' },
             '426': failure('Upgrade Required'),
@@ -84,9 +70,10 @@ export function describeStreaming(version: string): JsonSchema {
         APIKeyQuery: { type: 'apiKey', in: 'query', name: 'api_key' },
       },
       schemas: {
-        Subscription: { type: 'object', required: ['types'], properties: fields },
         Error: error,
         Health: health,
+        ...messageSchemas,
+        ...Object.fromEntries(frameShapes.flatMap(({ definitions }) => [...definitions])),
       },
     },
   };
@@ -131,7 +118,13 @@ const furtherFailures: ReadonlyMap<number, string> = new Map([
 
 function streamResponses(further: readonly number[]): JsonSchema {
   const events = { 'text/event-stream': { schema: text } };
-  return { '200': { description: 'A stream that does not end', content: events }, ...failed(further) };
+  return {
+    '200': {
+      description: 'A stream that does not end. Its data are Subscribed, then Event, and Closing at the end',
+      content: events,
+    },
+    ...failed(further),
+  };
 }
 
 function failed(further: readonly number[]): Readonly<Record<string, JsonSchema>> {

@@ -41,7 +41,8 @@ pre { background: #f4f4f4; color: #111; padding: .5rem; overflow: auto; max-heig
 <body>
 <h1>TON streaming API v2</h1>
 <p>Events of accounts and traces as they happen. The objects in events are those of <a href="/api/v3">v3</a>.
-The <a href="${basePaths.streaming}/docs">document</a> has all fields of a subscription.</p>
+The <a href="${basePaths.streaming}/docs">document</a> has all fields of a subscription, and the
+<a href="${basePaths.streaming}/openapi.json">JSON schemas</a> of all messages and events.</p>
 <table>
 <tr><th>Transport</th><th>Use</th></tr>
 <tr><td><code>POST ${ssePath}</code></td><td>The body is the subscription. The answer is a stream of server-sent events.</td></tr>

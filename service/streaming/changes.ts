@@ -9,8 +9,10 @@ export const eventTypes = ['transactions', 'actions', 'trace', 'account_state_ch
 
 export type EventType = (typeof eventTypes)[number];
 
-/** Reason why a snapshot that was not final is withdrawn. */
-export type InvalidationReason = 'expired' | 'conflict' | 'replaced' | 'unmatched';
+/** Reasons why a snapshot that was not final is withdrawn. */
+export const invalidationReasons = ['expired', 'conflict', 'replaced', 'unmatched'] as const;
+
+export type InvalidationReason = (typeof invalidationReasons)[number];
 
 /** Position of a final change in the one order that all pods share. */
 export type Position = {

@@ -7,6 +7,7 @@ import { installNpmPackages } from '#test/support/npm-packages.ts';
 import { ensureProgram } from '#test/support/debian-package.ts';
 import { startService, type ServiceProcess } from '#test/support/service-process.ts';
 import { skipLoudly } from '#test/support/skips.ts';
+import { checkFrame } from '#test/support/stream-contract.ts';
 
 /** Part of playwright-core that this test uses. */
 type Page = {
@@ -21,8 +22,13 @@ const playwright = await installNpmPackages(['playwright-core@1.65.1']);
 const hasChromium = 'folder' in playwright && ensureProgram('chromium');
 const why = 'missing' in playwright ? playwright.missing : 'there is no chromium in PATH, and none can be installed';
 
-const hashesOf = (page: Page) => (): Promise<string[]> =>
-  page.evaluate<string[]>('seen.flatMap(({ transactions = [] }) => transactions.map(({ hash }) => hash))');
+type Frame = { readonly transactions?: readonly { readonly hash: string }[] };
+
+const hashesOf = (page: Page) => async (): Promise<string[]> => {
+  const frames = await page.evaluate<readonly Frame[]>('seen');
+  for (const frame of frames) checkFrame(frame);
+  return frames.flatMap(({ transactions = [] }) => transactions.map(({ hash }) => hash));
+};
 
 describe.skipIf(skipLoudly(!hasChromium, { what: 'streams in a browser', why }))('a stream in chromium', () => {
   let service: ServiceProcess;

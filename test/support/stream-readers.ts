@@ -2,10 +2,12 @@ import { once } from 'node:events';
 
 import { WebSocket } from 'ws';
 
+import { checkFrame, checkTaken, checkTakenBody } from './stream-contract.ts';
+
 /** A frame of a stream: an event, an answer, or the notice of an end. */
 export type StreamFrame = Readonly<Record<string, unknown>>;
 
-/** A stream that is read to its end in the background. */
+/** A stream that is read to its end in the background. Each frame and each taken message is checked against the contract. */
 export type StreamReader = {
   /** Frames in the order in which they came. */
   readonly frames: readonly StreamFrame[];
@@ -29,6 +31,7 @@ function collect(): Omit<StreamReader, 'send' | 'ended' | 'close'> & { push(fram
     frames,
     events: () => frames.filter((frame) => typeof frame['type'] === 'string'),
     push(frame) {
+      checkFrame(frame);
       frames.push(frame);
       for (const look of waiting) look();
     },
@@ -52,6 +55,7 @@ export async function readSse(url: string, init: RequestInit): Promise<StreamRea
   const ending = new AbortController();
   const response = await fetch(url, { ...init, signal: ending.signal });
   if (response.status !== 200 || response.body === null) throw new Error(`${response.status} ${await response.text()}`);
+  if (typeof init.body === 'string') checkTakenBody(JSON.parse(init.body));
   const collected = collect();
   const read = async (): Promise<number> => {
     let rest = '';
@@ -85,13 +89,25 @@ export async function readWebSocket(
 ): Promise<StreamReader> {
   const socket = new WebSocket(url.replace(/^http/, 'ws'), { headers });
   const collected = collect();
-  socket.on('message', (data: Buffer) => collected.push(JSON.parse(data.toString('utf8')) as StreamFrame));
+  /** Messages without an answer, which come in their order. */
+  const asked: object[] = [];
+  socket.on('message', (data: Buffer) => {
+    const frame = JSON.parse(data.toString('utf8')) as StreamFrame;
+    if (typeof frame['type'] !== 'string') {
+      const message = asked.shift();
+      if ('status' in frame) checkTaken(message);
+    }
+    collected.push(frame);
+  });
   const ended = new Promise<number>((resolve) => socket.once('close', (code) => resolve(code)));
   await once(socket, 'open');
   return {
     ...collected,
     ended,
-    send: (message) => socket.send(JSON.stringify(message)),
+    send(message) {
+      asked.push(message);
+      socket.send(JSON.stringify(message));
+    },
     close: () => socket.terminate(),
   };
 }

@@ -31,19 +31,18 @@ import {
 /** Certainty that the data stays. */
 export const finality = named('FinalityState', oneOfStrings(['pending', 'confirmed', 'finalized']));
 
-/** An account's state before or after a transaction (service/v3/README.md#account-states-of-transactions). */
-const accountState = named(
-  'AccountState',
-  object({
-    hash,
-    balance: orNull(intString),
-    extra_currencies: orNull(extraCurrencies),
-    account_status: orNull(anyText),
-    frozen_hash: orNull(hash),
-    data_hash: orNull(hash),
-    code_hash: orNull(hash),
-  }),
-);
+/** Fields of an account's state before or after a transaction (service/v3/README.md#account-states-of-transactions). */
+export const accountStateFields = {
+  hash,
+  balance: orNull(intString),
+  extra_currencies: orNull(extraCurrencies),
+  account_status: orNull(anyText),
+  frozen_hash: orNull(hash),
+  data_hash: orNull(hash),
+  code_hash: orNull(hash),
+} as const;
+
+const accountState = named('AccountState', object(accountStateFields));
 
 /** A transaction (service/v3/README.md#transactions). */
 const transactionItself = named(

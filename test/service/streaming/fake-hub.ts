@@ -20,9 +20,28 @@ export type FakeConnection = {
 export type FakeHub = Hub & {
   readonly connections: readonly FakeConnection[];
   readonly last: () => FakeConnection;
+  /** Forgets its connections. */
+  readonly forget: () => void;
   /** Runs before a subscription begins: it may reject, wait, or begin otherwise. */
   onSubscribe: (cursor: string | undefined, connection: FakeConnection) => Promise<Partial<Begun> | void> | void;
 };
+
+/** An event of the contract for transports. @param digits of its balance, for events of any size */
+export function stateEvent(digits = 1) {
+  const state = {
+    hash: 'kK7Illr6uxbrw8ubQI665xthjXh4i8gNCYQ1k8rJjaQ=',
+    balance: '1'.repeat(digits),
+    extra_currencies: {},
+    account_status: 'nonexist',
+    frozen_hash: null,
+    data_hash: null,
+    code_hash: null,
+    last_transaction_lt: '7',
+    last_transaction_hash: null,
+  };
+  const account = '0:83DFD552E63729B472FCBCC8C45EBCC6691702558B68EC7527E1BA403A0F31A8';
+  return { type: 'account_state_change', finality: 'finalized', account, state };
+}
 
 /** A hub that sends the events of a test. Subscriptions begin at once. */
 export function createFakeHub(cursors: Cursors): FakeHub {
@@ -30,6 +49,7 @@ export function createFakeHub(cursors: Cursors): FakeHub {
   const hub: FakeHub = {
     connections,
     last: () => connections.at(-1)!,
+    forget: () => void connections.splice(0),
     onSubscribe: () => undefined,
     open(sink, { keyId }) {
       const number = connections.length + 1;

@@ -1,26 +1,19 @@
 import { once } from 'node:events';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
+
+import { createDraw, oneOf, type Draw } from '#test/support/draw.ts';
+import { bodyFault, frameFault, messageFault } from '#test/support/stream-contract.ts';
+import { countOf } from '#test/support/volume.ts';
 
 import { address, hash, startStreams, type StreamListener } from './stream-listener.ts';
 
 let at: StreamListener;
 beforeAll(async () => void (at = await startStreams({ connections: 1000 })));
 afterAll(() => at.close());
-
-/** Pseudo-random numbers of a seed: a failure repeats. */
-function createDraws(seed: number) {
-  let state = seed;
-  const below = (end: number): number => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * end);
-  };
-  const of = <T>(items: readonly T[]): T => items[below(items.length)]!;
-  return { below, of };
-}
-
-type Draws = ReturnType<typeof createDraws>;
 
 const fields = [
   'operation',
@@ -64,23 +57,47 @@ const scalars: readonly unknown[] = [
   'x'.repeat(5000),
 ];
 
-function value(draws: Draws, depth: number): unknown {
-  const kind = depth > 2 ? 0 : draws.below(4);
-  if (kind === 1) return Array.from({ length: draws.below(4) }, () => value(draws, depth + 1));
-  if (kind === 2) return Object.fromEntries([[draws.of(fields), value(draws, depth + 1)]]);
-  if (kind === 3) return [draws.of([address, hash, 'trace', 'transactions', 'actions'])];
-  return draws.of(scalars);
+function value(draw: Draw, depth: number): unknown {
+  const kind = depth > 2 ? 0 : draw(4);
+  if (kind === 1) return Array.from({ length: draw(4) }, () => value(draw, depth + 1));
+  if (kind === 2) return Object.fromEntries([[oneOf(draw, fields), value(draw, depth + 1)]]);
+  if (kind === 3) return [oneOf(draw, [address, hash, 'trace', 'transactions', 'actions'])];
+  return oneOf(draw, scalars);
 }
 
+/** Messages that are taken: their fuzzed fields come on top. */
+const wholes: readonly object[] = [
+  {},
+  { operation: 'ping' },
+  { operation: 'subscribe', types: ['transactions'], addresses: [address] },
+  { operation: 'unsubscribe', addresses: [address] },
+];
+
 /** A message with some fields of the protocol and any values, at times cut or changed. */
-function message(draws: Draws): string {
+function message(draw: Draw): string {
   const source = Object.fromEntries(
-    Array.from({ length: draws.below(7) }, () => [draws.of(fields), value(draws, 0)] as const),
+    Array.from({ length: draw(7) }, () => [oneOf(draw, fields), value(draw, 0)] as const),
   );
-  const text = JSON.stringify(draws.below(10) === 0 ? value(draws, 0) : source);
-  if (draws.below(6) > 0) return text;
-  const cut = draws.below(text.length + 1);
-  return text.slice(0, cut) + draws.of(['', '}', '"', '\\u12', ',', '[', text]);
+  const text = JSON.stringify(draw(10) === 0 ? value(draw, 0) : { ...oneOf(draw, wholes), ...source });
+  if (draw(6) > 0) return text;
+  const cut = draw(text.length + 1);
+  return text.slice(0, cut) + oneOf(draw, ['', '}', '"', '\\u12', ',', '[', text]);
+}
+
+function query(draw: Draw): string {
+  const parameters = new URLSearchParams(
+    draw(2) === 0
+      ? []
+      : [
+          ['types', 'transactions'],
+          ['addresses', address],
+        ],
+  );
+  for (let count = draw(5); count > 0; count--) {
+    const given = value(draw, 1);
+    parameters.append(oneOf(draw, fields), typeof given === 'string' ? given : JSON.stringify(given));
+  }
+  return parameters.toString();
 }
 
 /** Texts of section "Errors" of the protocol. */
@@ -101,49 +118,138 @@ const texts = [
 
 const isKnown = (error: unknown): boolean => texts.some((text) => text.test(String(error)));
 
-describe('5,000 fuzzed messages', () => {
-  it('each have an answer of the protocol', async () => {
-    const draws = createDraws(43);
-    let asked = 0;
-    let answers: Record<string, unknown>[] = [];
-    while (asked < 5000) {
-      const socket = new WebSocket(`ws://127.0.0.1:${at.port}/api/streaming/v2/ws`);
-      await once(socket, 'open');
-      socket.on('message', (data: Buffer) =>
-        answers.push(JSON.parse(data.toString('utf8')) as Record<string, unknown>),
-      );
-      const sent = answers.length;
-      // Fewer than the rate of a connection takes at once, and fewer in a row than the errors that end it.
-      for (let count = 0; count < 9; count++) socket.send(message(draws));
-      asked += 9;
-      await expect.poll(() => answers.length).toBe(sent + 9);
-      socket.terminate();
-      answers = answers.filter(({ error, status }) => !(isKnown(error) || typeof status === 'string'));
+/** Text of a field of another form. */
+const formFault = /^invalid (subscription|subscribe|unsubscribe) request: /;
+
+/** Says how an answer differs from the contract; undefined for an answer of the contract. */
+function differenceOf(text: string, answer: Answer, faultOf: FaultOf | undefined): unknown {
+  const given = parsed(text);
+  const isTaken = typeof answer['status'] === 'string';
+  if (!isTaken && !isKnown(answer['error'])) return { text, answer };
+  if (faultOf === undefined) return undefined;
+  const fault = given === undefined ? 'no JSON' : faultOf(given.value);
+  if (isTaken && fault !== undefined) return { text, answer, fault };
+  const isForm = formFault.test(String(answer['error']));
+  return isForm && fault === undefined ? { text, answer, fault: 'it is of the contract' } : undefined;
+}
+
+/** Says why a value is not of a schema; undefined for a value of the schema. */
+type FaultOf = (given: unknown) => string | undefined;
+
+type Answer = Readonly<Record<string, unknown>>;
+
+function parsed(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Fewer than the rate of a connection takes at once, and fewer in a row than the errors that end it. */
+const MESSAGES_AT_ONCE = 9;
+
+async function fuzzMessages(draw: Draw, count: number): Promise<unknown[]> {
+  const differences: unknown[] = [];
+  for (let asked = 0; asked < count; asked += MESSAGES_AT_ONCE) {
+    const socket = new WebSocket(`ws://127.0.0.1:${at.port}/api/streaming/v2/ws`);
+    await once(socket, 'open');
+    const answers: Answer[] = [];
+    const all = Promise.withResolvers<void>();
+    socket.once('close', () => all.resolve());
+    socket.on('message', (data: Buffer) => {
+      if (answers.push(JSON.parse(data.toString('utf8')) as Answer) === MESSAGES_AT_ONCE) all.resolve();
+    });
+    const asking = Array.from({ length: MESSAGES_AT_ONCE }, () => message(draw));
+    for (const text of asking) socket.send(text);
+    await all.promise;
+    socket.terminate();
+    if (answers.length < asking.length) differences.push({ asking, answers });
+    for (const [index, answer] of answers.entries()) {
+      const difference = frameFault(answer) ?? differenceOf(asking[index]!, answer, messageFault);
+      if (difference !== undefined) differences.push(difference);
     }
-    expect(answers).toEqual([]);
-  });
+  }
+  return differences;
+}
+
+/** Sends requests ten at a time. Each is a stream, or a refusal of the protocol. */
+async function fuzzRequests(draw: Draw, count: number, send: (draw: Draw) => Sent): Promise<unknown[]> {
+  const differences: unknown[] = [];
+  for (let asked = 0; asked < count; asked += 10) {
+    const sent = Array.from({ length: 10 }, () => send(draw));
+    for (const { text, response, faultOf } of sent) {
+      const { status, body } = await response;
+      const answer = status === 200 ? { status: 'stream' } : ((await (await response).json()) as Answer);
+      if (status === 200) await body?.cancel();
+      const isRefusal = status === 400 && answer['ok'] === false && answer['code'] === 400;
+      const difference = status === 200 || isRefusal ? differenceOf(text, answer, faultOf) : { text, status, answer };
+      if (difference !== undefined) differences.push(difference);
+    }
+  }
+  return differences;
+}
+
+type Sent = {
+  readonly text: string;
+  readonly response: Promise<Response>;
+  /** Absent for a query, which has no schema of its own. */
+  readonly faultOf?: FaultOf;
+};
+
+function sendBody(draw: Draw): Sent {
+  const text = message(draw);
+  return { text, response: at.post(text), faultOf: bodyFault };
+}
+
+function sendQuery(draw: Draw): Sent {
+  const text = query(draw);
+  return { text, response: fetch(`${at.url}/api/streaming/v2/sse?${text}`) };
+}
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+/** Bytes that are in use once nothing is on its way. */
+async function bytesInUse(): Promise<number> {
+  await expect.poll(() => at.hub.status().connections).toBe(0);
+  expect(at.server.status().inFlight).toBe(0);
+  at.hub.forget();
+  collect();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+const messages = countOf({ quick: 1000, full: 10_000, long: 100_000 });
+
+/** Bytes that may stay for one message: compiled code, and what the collector leaves. A connection or request that stays has more. */
+const LEFT_BYTES_MAX = 2000;
+
+describe(`${messages} fuzzed messages`, () => {
+  it('each have an answer of the protocol, and those that are taken are of the schema', async () => {
+    expect(await fuzzMessages(createDraw(43), messages)).toEqual([]);
+  }, 600_000);
 });
 
-describe('5,000 fuzzed bodies', () => {
-  it('each have a stream or a refusal of the protocol', async () => {
-    const draws = createDraws(44);
-    const others: unknown[] = [];
-    for (let asked = 0; asked < 5000; asked += 10) {
-      const responses = Array.from({ length: 10 }, () => at.post(message(draws)));
-      for (const response of await Promise.all(responses)) {
-        if (response.status === 200) {
-          await response.body?.cancel();
-          continue;
-        }
-        const body = (await response.json()) as Record<string, unknown>;
-        if (response.status !== 400 || body['ok'] !== false || !isKnown(body['error'])) others.push(body);
-      }
-    }
-    expect(others).toEqual([]);
-  });
+describe(`${messages} fuzzed bodies`, () => {
+  it('each have a stream or a refusal of the protocol, and those that are taken are of the schema', async () => {
+    expect(await fuzzRequests(createDraw(44), messages, sendBody)).toEqual([]);
+  }, 600_000);
+});
 
-  it('leave no connection and no request behind', async () => {
-    await expect.poll(() => at.hub.status().connections).toBe(0);
-    expect(at.server.status().inFlight).toBe(0);
-  });
+describe(`${messages} fuzzed queries`, () => {
+  it('each have a stream or a refusal of the protocol', async () => {
+    expect(await fuzzRequests(createDraw(45), messages, sendQuery)).toEqual([]);
+  }, 600_000);
+});
+
+describe('fuzzed messages, bodies and queries', () => {
+  it('leave no connection, no request and no memory behind', async () => {
+    const before = await bytesInUse();
+    await fuzzMessages(createDraw(46), messages);
+    await fuzzRequests(createDraw(47), messages, sendBody);
+    await fuzzRequests(createDraw(48), messages, sendQuery);
+    const left = (await bytesInUse()) - before;
+    expect(left / messages).toBeLessThan(LEFT_BYTES_MAX);
+  }, 600_000);
 });

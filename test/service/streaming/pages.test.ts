@@ -18,7 +18,12 @@ describe('the page of streaming', () => {
     const { status, headers, text } = await read(path);
     expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     const references = [...text.matchAll(/(?:src|href)="([^"]*)"/g)].map((match) => match[1]!);
-    expect(references).toEqual(['/api/v3', '/api/streaming/docs', '/api/streaming/live.js']);
+    expect(references).toEqual([
+      '/api/v3',
+      '/api/streaming/docs',
+      '/api/streaming/openapi.json',
+      '/api/streaming/live.js',
+    ]);
     expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; /);
     expect(text).not.toMatch(/https?:/);
   });

@@ -6,6 +6,9 @@ import { StreamingError } from '#service/streaming/errors.ts';
 import { allowed, scriptLimits } from '#test/service/http/listener.ts';
 import { parseRaw, rawExchange } from '#test/service/http/requests.ts';
 
+import { checkSseText } from '#test/support/stream-contract.ts';
+
+import { stateEvent } from './fake-hub.ts';
 import { address, hash, startStreams, type StreamListener, type StreamSetup } from './stream-listener.ts';
 
 let at: StreamListener;
@@ -23,6 +26,7 @@ async function textUntil(response: Response, last: string): Promise<string> {
     text += chunk;
     if (text.includes(last)) break;
   }
+  checkSseText(text);
   return text;
 }
 
@@ -39,7 +43,7 @@ describe('a stream of server-sent events', () => {
       'x-api-version': expect.any(String) as string,
     });
     const connection = at.hub.last();
-    connection.emit({ type: 'transactions', finality: 'finalized' });
+    connection.emit(stateEvent());
     const cursor = (mcSeqno: number): string => at.cursors.write({ position: { mcSeqno, index: 0 }, connection: 1 });
     const [first, second] = [cursor(100), cursor(101)];
     expect(await textUntil(response, second)).toBe(
@@ -47,7 +51,7 @@ describe('a stream of server-sent events', () => {
         `retry: 2000\nevent: connected\nid: ${first}\n`,
         `data: {"id":"a","status":"subscribed","cursor":"${first}","resumed":"none"}\n\n`,
         `id: ${second}\nevent: event\n`,
-        `data: {"type":"transactions","finality":"finalized","cursor":"${second}"}\n\n`,
+        `data: ${JSON.stringify({ ...stateEvent(), cursor: second })}\n\n`,
       ].join(''),
     );
     expect(connection.keyId).toBe(allowed.streaming.owner);
@@ -57,8 +61,8 @@ describe('a stream of server-sent events', () => {
   it('has no event line in events by GET, so that EventSource shows them', async () => {
     await start();
     const response = await fetch(url(`v2/sse?${query}&min_finality=pending&include_metadata=true`));
-    at.hub.last().emit({ type: 'actions' });
-    const text = await textUntil(response, '"actions"');
+    at.hub.last().emit(stateEvent());
+    const text = await textUntil(response, 'account_state_change');
     expect(text).toContain('event: connected\n');
     expect(text).not.toContain('event: event');
     expect(at.hub.last().wish).toMatchObject({ minFinality: 'pending', includeMetadata: true });
@@ -93,9 +97,9 @@ describe('a stream of server-sent events', () => {
   it('is drained when its caller has read all', async () => {
     await start();
     const reader = await at.sse(one);
-    at.hub.last().emit({ type: 'trace', text: 'x'.repeat(1_000_000) });
+    at.hub.last().emit(stateEvent(1_000_000));
     expect(at.hub.last().sink.unsentBytes()).toBeGreaterThan(0);
-    await reader.until((frame) => frame['type'] === 'trace');
+    await reader.until((frame) => frame['type'] === 'account_state_change');
     await expect.poll(() => at.hub.last().drains).toBeGreaterThan(0);
     expect(at.hub.last().sink.unsentBytes()).toBe(0);
   });
@@ -313,7 +317,7 @@ describe('other paths of streaming', () => {
     socket.write(head + body);
     socket.pause();
     await expect.poll(() => at.hub.connections.length).toBe(1);
-    for (let count = 0; count < 20; count++) at.hub.last().emit({ type: 'trace', text: 'x'.repeat(1_000_000) });
+    for (let count = 0; count < 20; count++) at.hub.last().emit(stateEvent(1_000_000));
     at.hub.last().sink.end(1013, 'slow consumer', null);
     await expect.poll(() => at.hub.last().isClosed).toBe(true);
     socket.destroy();

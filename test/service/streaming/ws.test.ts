@@ -7,8 +7,10 @@ import { WebSocket } from 'ws';
 import { StreamingError } from '#service/streaming/errors.ts';
 import { allowed, scriptLimits } from '#test/service/http/listener.ts';
 import { parseRaw, rawExchange } from '#test/service/http/requests.ts';
+import { checkFrame } from '#test/support/stream-contract.ts';
 import type { StreamFrame, StreamReader } from '#test/support/stream-readers.ts';
 
+import { stateEvent } from './fake-hub.ts';
 import { address, hash, startStreams, type StreamListener, type StreamSetup } from './stream-listener.ts';
 
 let at: StreamListener;
@@ -26,7 +28,10 @@ async function open(): Promise<{ socket: WebSocket; texts: string[]; ended: Prom
   const socket = new WebSocket(`ws://127.0.0.1:${at.port}/api/streaming/v2/ws`);
   sockets.push(socket);
   const texts: string[] = [];
-  socket.on('message', (data: Buffer) => texts.push(data.toString('utf8')));
+  socket.on('message', (data: Buffer) => {
+    texts.push(data.toString('utf8'));
+    checkFrame(JSON.parse(texts.at(-1)!) as StreamFrame);
+  });
   const ended = new Promise<[number, string]>((resolve) =>
     socket.once('close', (code, reason) => resolve([code, reason.toString('utf8')])),
   );
@@ -64,13 +69,13 @@ describe('messages of a WebSocket', () => {
     const { socket, texts } = await open();
     socket.send(JSON.stringify({ operation: 'subscribe', id: '1', ...one }));
     await expect.poll(() => texts.length).toBe(1);
-    at.hub.last().emit({ type: 'transactions', finality: 'finalized' });
+    at.hub.last().emit(stateEvent());
     socket.send(JSON.stringify({ operation: 'ping' }));
     await expect.poll(() => texts.length).toBe(3);
     const cursor = (mcSeqno: number): string => at.cursors.write({ position: { mcSeqno, index: 0 }, connection: 1 });
     expect(texts).toEqual([
       `{"id":"1","status":"subscribed","cursor":"${cursor(100)}","resumed":"none"}`,
-      `{"type":"transactions","finality":"finalized","cursor":"${cursor(101)}"}`,
+      JSON.stringify({ ...stateEvent(), cursor: cursor(101) }),
       `{"status":"pong","cursor":"${cursor(101)}"}`,
     ]);
     expect(at.hub.last().wish).toMatchObject({ accounts: new Set([address]) });
@@ -230,7 +235,7 @@ describe('a WebSocket is closed', () => {
     await start();
     const socket = await rawSocket();
     await expect.poll(() => at.hub.connections.length).toBe(1);
-    at.hub.last().emit({ type: 'trace' });
+    at.hub.last().emit(stateEvent());
     socket.write(masked(JSON.stringify({ operation: 'subscribe', ...one })));
     await expect.poll(() => at.hub.last().wish).toBeDefined();
     at.pass(45_000);

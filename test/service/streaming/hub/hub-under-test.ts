@@ -16,6 +16,7 @@ import {
 } from '#service/streaming/changes.ts';
 import { createHub, type HubDependencies, type WatchedHub } from '#service/streaming/hub.ts';
 import { createCursors } from '#service/streaming/request/cursor.ts';
+import { checkScriptedFrame } from '#test/support/stream-contract.ts';
 
 /** An event as its caller gets it. */
 export type Received = Readonly<Record<string, unknown>> & {
@@ -130,6 +131,7 @@ function openCaller(hub: WatchedHub, keyId: string): Caller {
       unsentBytes: () => unsent,
       event(json, cursor) {
         const event = { ...(JSON.parse(json) as Received), cursor };
+        checkScriptedFrame(event);
         events.push(event);
         frames.push(event);
         if (isStalled) unsent += json.length;

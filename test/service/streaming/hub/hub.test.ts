@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Change, TraceSnapshot } from '#service/streaming/changes.ts';
+import { stateEvent } from '../fake-hub.ts';
 import {
   account,
   action,
@@ -31,6 +32,18 @@ function hashesIn(caller: Caller): string[][] {
     (Array.isArray(transactions) ? (transactions as { readonly hash: string }[]) : []).map((one) => one.hash),
   );
 }
+
+const jettonView = {
+  address: a,
+  balance: '2',
+  owner: b,
+  jetton: c,
+  last_transaction_lt: '7',
+  code_hash: null,
+  data_hash: null,
+};
+
+const bookRow = (domain: string | null): object => ({ user_friendly: null, domain, interfaces: null });
 
 const pending = (over: Partial<TraceSnapshot> = {}): TraceSnapshot => trace(key, { finality: 'pending', ...over });
 
@@ -77,19 +90,25 @@ describe('a hub', () => {
     const [first, second] = [open(), open()];
     await first.subscribe({ accounts: new Set([a]), types: new Set(['account_state_change', 'jettons_change']) });
     await second.subscribe({ accounts: new Set([b]), types: new Set(['jettons_change']) });
-    const state: Change = { kind: 'state', account: a, finality: 'finalized', position: null, state: { balance: '1' } };
+    const state: Change = {
+      kind: 'state',
+      account: a,
+      finality: 'finalized',
+      position: null,
+      state: stateEvent().state,
+    };
     const jetton: Change = {
       kind: 'jetton',
       accounts: [a, b],
       named: [a, b, c],
       finality: 'finalized',
       position: null,
-      jetton: { balance: '2' },
+      jetton: jettonView,
     };
     await block(state, jetton);
     expect(first.events).toMatchObject([
-      { type: 'account_state_change', finality: 'finalized', account: a, state: { balance: '1' } },
-      { type: 'jettons_change', finality: 'finalized', jetton: { balance: '2' } },
+      { type: 'account_state_change', finality: 'finalized', account: a, state: stateEvent().state },
+      { type: 'jettons_change', finality: 'finalized', jetton: jettonView },
     ]);
     expect(summary(second)).toEqual(['jettons_change finalized']);
   });
@@ -105,7 +124,7 @@ describe('a hub', () => {
     const published = block(final({ transactions: [transaction('t1', a)] })).then(() => order.push('published'));
     await second.subscribe({ accounts: new Set([b]) });
     order.push('subscribed');
-    book.resolve({ [a]: { domain: 'a.ton' } });
+    book.resolve({ [a]: bookRow('a.ton') });
     await published;
     expect(order).toEqual(['subscribed', 'published']);
     expect(first.events[0]).toMatchObject({ address_book: { [a]: { domain: 'a.ton' } } });
@@ -116,7 +135,7 @@ describe('a hub', () => {
     const labels = {
       addressBook: async (accounts: readonly string[]) => {
         read.push([...accounts]);
-        return Object.fromEntries(accounts.map((one) => [one, { domain: null }]));
+        return Object.fromEntries(accounts.map((one) => [one, bookRow(null)]));
       },
       metadata: async () => Promise.reject(new Error('away')),
     };
