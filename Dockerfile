@@ -16,7 +16,7 @@ ARG COMMIT=unknown
 # One heap of malloc for all threads: with one for each, what one thread frees is no use to another, and resident memory grows for hours.
 ENV NODE_ENV=production TONPLANE_COMMIT=${COMMIT} MALLOC_ARENA_MAX=1
 WORKDIR /app
-COPY --from=build /src/dist/operator.js /src/dist/sbom.cdx.json dist/
+COPY --from=build /src/dist/operator.js /src/dist/kubectl-ton.js /src/dist/sbom.cdx.json dist/
 USER 65532:65532
 EXPOSE 8080 8081
 # Small young generation: the operator makes much garbage and keeps little, and a large one would only be resident.

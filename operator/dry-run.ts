@@ -5,9 +5,9 @@ import { parseAllDocuments } from 'yaml';
 
 import { autoscalingProblem, metricsApis } from './desired/autoscaler.ts';
 import type { Change } from './diff/diff.ts';
-import { usageError } from './errors.ts';
+import { PlanError, usageError } from './errors.ts';
 import { createClient, type KubernetesClient } from './kubernetes/client.ts';
-import { systemClock } from './kubernetes/clock.ts';
+import { pause, systemClock, type Clock } from './kubernetes/clock.ts';
 import { createCredentials } from './kubernetes/credentials.ts';
 import { createDiscovery } from './kubernetes/discovery.ts';
 import { isApiError } from './kubernetes/errors.ts';
@@ -17,7 +17,7 @@ import { resourceOf } from './kubernetes/resources.ts';
 import { manager } from './desired/names.ts';
 import type { OperatorOptions } from './options.ts';
 import { createCanaryWatch } from './reconcile/canary-watch.ts';
-import { createCaches } from './reconcile/caches.ts';
+import { createCaches, type Caches } from './reconcile/caches.ts';
 import { createConsent } from './reconcile/consent.ts';
 import { decide } from './reconcile/decide.ts';
 import { observe } from './reconcile/observation.ts';
@@ -35,10 +35,15 @@ type DryRunDependencies = {
   readonly fetchPage: PodFetch;
   /** Text of the manifest that `--file` names. */
   readonly manifest: string | undefined;
+  /** Only TonApis of this namespace are planned. It is that of a manifest that names none. Undefined: all, and `default`. */
+  readonly namespace?: string | undefined;
 };
 
 /** A plan is a snapshot and ignores later events. */
 const ignore = (): void => {};
+
+/** Time between two looks whether a watch is refused. */
+const SYNC_POLL_MS = 100;
 
 /** Longest plan of all TonApis of a cluster. */
 const PLAN_TIMEOUT_MS = 600_000;
@@ -47,7 +52,10 @@ const PLAN_TIMEOUT_MS = 600_000;
  * Returns the changes for every TonApi, or for the one of the manifest, as text; writes nothing (operator/README.md#plan-mode).
  * The server checks each change as a dry run, so refusals are in the text too.
  */
-export async function dryRunAll(options: OperatorOptions, dependencies: DryRunDependencies): Promise<string> {
+export async function dryRunAll(
+  options: OperatorOptions & { readonly context?: string | undefined },
+  dependencies: DryRunDependencies,
+): Promise<string> {
   const { logger, register, version } = dependencies;
   const clock = systemClock;
   const credentials = await createCredentials(options, { now: clock.now });
@@ -102,11 +110,15 @@ export async function dryRunAll(options: OperatorOptions, dependencies: DryRunDe
   }
 
   try {
-    await caches.synced;
+    await syncedOrRefused(caches, clock, bounds.signal);
     const tonApis =
       dependencies.manifest === undefined
-        ? caches.tonApis()
-        : await Promise.all(readTonApis(dependencies.manifest).map((tonApi) => asStored(client, tonApi, bounds)));
+        ? caches.tonApis().filter(({ metadata }) => [undefined, metadata.namespace].includes(dependencies.namespace))
+        : await Promise.all(
+            readTonApis(dependencies.manifest, dependencies.namespace).map((tonApi) =>
+              asStored(client, tonApi, bounds),
+            ),
+          );
     const texts: string[] = [];
     for (const tonApi of tonApis.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))) {
       const { changes, problems } = await planOf(tonApi);
@@ -137,7 +149,20 @@ async function unservedMetrics(client: KubernetesClient, tonApi: TonApi, bounds:
 
 type Bounds = { readonly signal: AbortSignal };
 
-function readTonApis(manifest: string): TonApi[] {
+/** The server refuses a watch without its right, and the caches never have all. */
+async function syncedOrRefused(caches: Caches, clock: Clock, signal: AbortSignal): Promise<void> {
+  while (!caches.hasSynced() && !caches.forbidden()) {
+    signal.throwIfAborted();
+    await Promise.race([caches.synced, pause(clock, SYNC_POLL_MS, signal)]);
+  }
+  if (!caches.hasSynced())
+    throw new PlanError({ code: 'forbidden', message: forbiddenText, data: {}, retryable: false });
+}
+
+const forbiddenText =
+  'plan: expected the rights of the operator, to list and watch every kind of its objects; kubectl auth can-i --list shows yours';
+
+function readTonApis(manifest: string, namespace = 'default'): TonApi[] {
   const documents = [...parseAllDocuments(manifest)].map((document) => document.toJS() as TonApi | null);
   const found = documents.filter((document) => document?.kind === 'TonApi').filter((document) => document !== null);
   if (found.length === 0) throw usageError('--file: expected a document of kind TonApi');
@@ -145,7 +170,7 @@ function readTonApis(manifest: string): TonApi[] {
     ...document,
     // All versions have the same form.
     apiVersion,
-    metadata: { ...document.metadata, namespace: document.metadata.namespace ?? 'default' },
+    metadata: { ...document.metadata, namespace: document.metadata.namespace ?? namespace },
   }));
 }
 

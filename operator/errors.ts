@@ -9,3 +9,12 @@ export function usageError(message: string): OptionsError {
 
 /** Pods of the operator did not end in time. */
 export class UninstallError extends TonplaneError<'pods_remain', { readonly pods: number }> {}
+
+/** A plan needs a right that is not there. */
+export class PlanError extends TonplaneError<'forbidden', Record<string, never>> {}
+
+/** A command of `kubectl ton` cannot answer. `forbidden`: rights are missing; `ambiguous`: several operators fit. */
+export class PluginError extends TonplaneError<
+  'not_found' | 'forbidden' | 'ambiguous' | 'other_release',
+  Record<string, never>
+> {}

@@ -70,6 +70,8 @@ export type KubernetesClient = {
   delete(of: Resource, name: ObjectName, uid: string, bounds?: RequestBounds): Promise<void>;
   /** JSON of any path, such as that of discovery. Undefined on 404. */
   read(path: string, bounds?: RequestBounds): Promise<unknown>;
+  /** Text of any path, such as a page of a pod behind the proxy of the API server. */
+  text(path: string, bytesMax: number, bounds?: RequestBounds): Promise<string>;
 };
 
 type ClientDependencies = {
@@ -166,9 +168,7 @@ export function createClient(dependencies: ClientDependencies): KubernetesClient
   }
 
   async function json(request: Request): Promise<unknown> {
-    const timeout = AbortSignal.timeout(request.timeoutMs);
-    const signal = request.signal === undefined ? timeout : AbortSignal.any([request.signal, timeout]);
-    return exchange(request, (response) => readJson(request.title, response), signal);
+    return exchange(request, (response) => readJson(request.title, response), boundOf(request));
   }
 
   async function object(request: Request): Promise<KubernetesObject> {
@@ -246,7 +246,19 @@ export function createClient(dependencies: ClientDependencies): KubernetesClient
       await orUndefined(json({ ...requestOn('DELETE', of, name, bounds), body }));
     },
     read: (path, bounds) => orUndefined(json({ ...bare('GET', bounds), path, title: 'GET discovery', subject: path })),
+    async text(path, bytesMax, bounds) {
+      const title = 'GET page';
+      const request = { ...bare('GET', bounds), path, title, subject: path, accept: 'text/plain, */*' };
+      const read = (response: Dispatcher.ResponseData) => readBody(title, response, bytesMax);
+      return (await exchange(request, read, boundOf(request))).toString('utf8');
+    },
   };
+}
+
+/** The request's own time, and the signal of its caller. */
+function boundOf({ timeoutMs, signal }: Pick<Request, 'timeoutMs' | 'signal'>): AbortSignal {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  return signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
 }
 
 /** Returns undefined for `not_found`. */
@@ -327,19 +339,24 @@ async function refusal(title: string, response: Dispatcher.ResponseData): Promis
   return fromStatus(title, response.statusCode, body, typeof retryAfter === 'string' ? retryAfter : undefined);
 }
 
-async function readJson(title: string, { body }: Dispatcher.ResponseData): Promise<unknown> {
+async function readJson(title: string, response: Dispatcher.ResponseData): Promise<unknown> {
+  const body = await readBody(title, response, BODY_BYTES_MAX);
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch (cause) {
+    throw malformed(title, 'an answer that is not JSON', cause);
+  }
+}
+
+async function readBody(title: string, { body }: Dispatcher.ResponseData, bytesMax: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of body as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > BODY_BYTES_MAX) throw malformed(title, `an answer of more than ${BODY_BYTES_MAX} bytes`);
+    if (bytes > bytesMax) throw malformed(title, `an answer of more than ${bytesMax} bytes`);
     chunks.push(chunk);
   }
-  try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
-  } catch (cause) {
-    throw malformed(title, 'an answer that is not JSON', cause);
-  }
+  return Buffer.concat(chunks);
 }
 
 /** Items of a list come without their kind: they get it, as watched objects have it. */

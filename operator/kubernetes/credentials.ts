@@ -3,6 +3,8 @@ import type { RequestOptions } from 'node:https';
 import type { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import { Agent, type Dispatcher } from 'undici';
 
+import { usageError } from '../errors.ts';
+
 /** API server and our identity there. */
 export type Credentials = {
   /** `https://10.96.0.1:443`, without a slash at the end. */
@@ -31,15 +33,17 @@ const IDLE_MS = 30_000;
 /**
  * Loads credentials of a kubeconfig file, else of the environment (`KUBECONFIG`, `~/.kube/config`) or of the pod.
  * Only this module loads the package for them, because it costs 95 MB (operator/README.md#kubernetes-client).
+ *
+ * @throws OptionsError for a file that cannot be read, or a context that is not in it
  */
 export async function createCredentials(
-  options: { readonly kubeconfig: string | undefined },
+  options: { readonly kubeconfig: string | undefined; readonly context?: string | undefined },
   dependencies: { readonly now: () => number },
 ): Promise<Credentials> {
   const client = await import('@kubernetes/client-node/dist/config.js');
   const config = new client.KubeConfig();
-  if (options.kubeconfig === undefined) config.loadFromDefault();
-  else config.loadFromFile(options.kubeconfig);
+  load(config, options.kubeconfig);
+  if (options.context !== undefined) choose(config, options.context);
   const cluster = config.getCurrentCluster();
   const server = (cluster?.server ?? '').replace(/\/+$/, '');
   const retired = new Set<Agent>();
@@ -82,6 +86,21 @@ export async function createCredentials(
       await Promise.all([...retired, ...(material ? [material.agent] : [])].map((agent) => agent.destroy()));
     },
   };
+}
+
+function load(config: KubeConfig, file: string | undefined): void {
+  try {
+    if (file === undefined) config.loadFromDefault();
+    else config.loadFromFile(file);
+  } catch (error) {
+    throw usageError(`kubeconfig: ${(error as Error).message}`);
+  }
+}
+
+function choose(config: KubeConfig, context: string): void {
+  const names = config.getContexts().map(({ name }) => name);
+  if (!names.includes(context)) throw usageError(`--context: expected one of ${names.join(', ')}, got ${context}`);
+  config.setCurrentContext(context);
 }
 
 type Tls = Pick<RequestOptions, 'ca' | 'cert' | 'key' | 'passphrase' | 'rejectUnauthorized' | 'servername'>;

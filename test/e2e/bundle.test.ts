@@ -61,6 +61,25 @@ it('the bundle without a Postgres beside it says so, and serves v2 alone', async
   rmSync(folder, { recursive: true });
 });
 
+it('the plugin of kubectl is one file of the build, or one program without Node, with help and exit codes', async () => {
+  await promisify(execFile)(process.execPath, ['--build-sea', 'operator/kubectl/sea.json'], { cwd: projectRoot });
+  const sources = [process.execPath, join(projectRoot, 'operator/kubectl.ts')];
+  const bundle = [process.execPath, join(projectRoot, 'dist/kubectl-ton.js')];
+  const help = await outcomeOf([join(projectRoot, 'dist/kubectl-ton'), '--help']);
+  expect([help.code, help.stderr, help.stdout]).toEqual([0, '', expect.stringContaining('kubectl ton top [NAME]')]);
+  const wrong = await outcomeOf([...sources, 'topp']);
+  expect([wrong.code, wrong.stdout]).toEqual([2, '']);
+  expect(wrong.stderr).toBe('kubectl-ton: expected one of status, plan, keys, pods, top, got topp\n');
+  const refused = await outcomeOf([...bundle, 'pods', '--kubeconfig', '/nowhere']);
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('kubectl-ton: kubeconfig: ENOENT')]);
+});
+
+function outcomeOf([program = '', ...args]: readonly string[]) {
+  return new Promise<{ code: number; stdout: string; stderr: string }>((done) => {
+    execFile(program, args, (error, stdout, stderr) => done({ code: Number(error?.code ?? 0), stdout, stderr }));
+  });
+}
+
 it('the build writes a bill of materials: every package with its version and hash, those of the build alone marked', () => {
   type Component = {
     name: string;

@@ -24,7 +24,7 @@ it('an image that ships holds nothing but what the build made, a bill of materia
   const copied = [...dockerfile.matchAll(/^COPY (.+)$/gm)].map(([, words = '']) => words);
   const intoImages = copied.filter((words) => words.startsWith('--from=build'));
   expect(intoImages).toEqual([
-    '--from=build /src/dist/operator.js /src/dist/sbom.cdx.json dist/',
+    '--from=build /src/dist/operator.js /src/dist/kubectl-ton.js /src/dist/sbom.cdx.json dist/',
     '--from=build /src/dist dist',
   ]);
   expect(copied.filter((words) => /\btest\b/.test(words))).toEqual([]);
