@@ -9,6 +9,8 @@ import { skipLoudly } from './skips.ts';
 
 /** Runs the real Helm; its own files are in a folder that goes with it. */
 export type Helm = {
+  /** Path of the program. */
+  readonly program: string;
   /** Standard output. @throws with what Helm said when it fails */
   run(...args: readonly string[]): Promise<string>;
   /** What Helm says as it refuses. @throws when it does not */
@@ -66,6 +68,7 @@ export function createHelm(kubeconfig?: string): Helm {
       });
     });
   return {
+    program,
     async run(...args) {
       const { failed, stdout, all } = await start(args);
       if (failed) throw new Error(`helm ${args.join(' ')}:\n${all}`);
