@@ -36,7 +36,7 @@ describe.skipIf(withoutHelm('the artefacts of a release'))('npm run release', ()
     // Helm and npm write the present time in whole seconds.
     const { mtimeMs } = statSync(join(first, 'provenance.json'));
     const isLater = () => Math.floor(Date.now() / 1000) > Math.floor(mtimeMs / 1000) + 1;
-    await vi.waitUntil(isLater, { timeout: 30_000 });
+    await vi.waitUntil(isLater, { timeout: 60_000 });
     await makeRelease({ ...options, folder: second });
   });
   afterAll(() => {
