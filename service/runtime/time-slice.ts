@@ -12,6 +12,24 @@ export async function restTurns(): Promise<void> {
   for (let turn = 0; turn < REST_TURNS; turn++) await setImmediate();
 }
 
+/** Works that have rested, in the order of arrival. */
+const rested: (() => void)[] = [];
+
+/** Waits for a turn in which no other rested work goes on. Slices of many works in one turn would be one long stop. */
+function takeTurn(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  rested.push(resolve);
+  if (rested.length === 1) void resumeRested();
+  return promise;
+}
+
+async function resumeRested(): Promise<void> {
+  while (rested.length > 0) {
+    await setImmediate();
+    rested.shift()?.();
+  }
+}
+
 /** Lets other requests run between the parts of long work. */
 export type TimeSlice = {
   /** Await it between two parts of the work. Undefined while the turn is not over. */
@@ -29,6 +47,7 @@ export function createTimeSlice(
   let endMs = nowMs() + TURN_MS;
   const rest = async (): Promise<void> => {
     await restTurns();
+    await takeTurn();
     signal?.throwIfAborted();
     endMs = nowMs() + TURN_MS;
   };

@@ -13,18 +13,21 @@ export type NetworkProcess = {
   manifest(spec?: Readonly<Record<string, unknown>>, name?: string): string;
   /** Its lite server as an entry of a manifest. */
   readonly liteServer: Readonly<Record<string, unknown>>;
+  readonly service: ServiceProcess;
   stop(): Promise<unknown>;
 };
 
-export async function startNetwork(): Promise<NetworkProcess> {
-  const network = await startService(['--pace', '3600']);
-  const answer = await fetch(`${network.internalUrl}/global.config.json`);
+/** @param args of the process; default: a recorded network whose head stands */
+export async function startNetwork(args: readonly string[] = ['--pace', '3600']): Promise<NetworkProcess> {
+  const service = await startService(args);
+  const answer = await fetch(`${service.internalUrl}/global.config.json`);
   const { liteservers, validator } = (await answer.json()) as GlobalConfig;
   const [liteServer] = liteservers;
   const own = { name: 'own', address: `127.0.0.1:${liteServer?.port}`, publicKey: liteServer?.id.key };
   const { root_hash: rootHash, file_hash: fileHash } = validator.zero_state;
   return {
     liteServer: own,
+    service,
     manifest: (spec = {}, name = 'under-test') =>
       stringify({
         apiVersion: 'tonplane.dev/v1alpha1',
@@ -40,7 +43,7 @@ export async function startNetwork(): Promise<NetworkProcess> {
           ...spec,
         },
       }),
-    stop: () => network.stop(),
+    stop: () => service.stop(),
   };
 }
 

@@ -43,19 +43,24 @@ export async function runToEnd(
  * @param args further arguments; `--data` is a temporary folder unless given; a private or recorded network has an index only with `--index`, as a Postgres
  *   beside each would make the tests slow
  * @param options.entry module to run, default `service/main.ts`
+ * @param options.flags of Node, default those of `npm start`
  */
 export async function startService(
   args: readonly string[] = [],
-  options: { readonly environment?: Readonly<Record<string, string>>; readonly entry?: string } = {},
+  options: {
+    readonly environment?: Readonly<Record<string, string>>;
+    readonly entry?: string;
+    readonly flags?: readonly string[];
+  } = {},
 ): Promise<ServiceProcess> {
-  const { environment = {}, entry = sourceEntry } = options;
+  const { environment = {}, entry = sourceEntry, flags } = options;
   const folder = mkdtempSync(join(tmpdir(), 'tonplane-e2e-'));
   const data = args.includes('--data') ? [] : ['--data', folder];
   const isDev = !args.some((arg) => ['--manifest', '--network'].includes(arg));
   const index = isDev && !args.includes('--index') ? ['--no-index'] : [];
   const hasLitePort = !isDev || args.includes('--lite-server-port');
   const ports = hasLitePort ? freePorts.slice(0, 4) : freePorts;
-  const { child, output } = launch(entry, [...args, ...ports, ...data, ...index], environment);
+  const { child, output } = launch(entry, [...args, ...ports, ...data, ...index], environment, flags);
   child.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const deadline = Date.now() + startTimeoutMs;
   for (;;) {
@@ -79,8 +84,13 @@ export async function startService(
   }
 }
 
-function launch(entry: string, args: readonly string[], environment: Readonly<Record<string, string>>) {
-  const child = spawn(process.execPath, [...serviceFlags, entry, ...args], {
+function launch(
+  entry: string,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  flags: readonly string[] = serviceFlags,
+) {
+  const child = spawn(process.execPath, [...flags, entry, ...args], {
     cwd: projectRoot,
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

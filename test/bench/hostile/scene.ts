@@ -1,18 +1,20 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Client } from 'pg';
 
-import { startService, type ServiceProcess } from '#test/support/service-process.ts';
-
+import { indexNodeOptions } from '#operator/desired/pod.ts';
+import { startNetwork } from '#test/support/api-processes.ts';
 import { putCode } from '#test/support/put-contract.ts';
+import { startService, type ServiceProcess } from '#test/support/service-process.ts';
 import { orderWithSharedMembers, type HostileInput, type HostileRequest } from './inputs.ts';
 
-/** A private network with its index and API, in which hostile contracts are in place. */
+/** A private network with its index, and an API over it in a process of its own. Hostile contracts are in place. */
 export type Scene = {
+  /** The API. */
   readonly service: ServiceProcess;
   /** Requests of the input, one after another. */
   readonly requestOf: (input: HostileInput) => HostileRequest;
@@ -27,14 +29,19 @@ const indexedWithinMs = 120_000;
 
 export async function openScene(inputs: readonly HostileInput[]): Promise<Scene> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-hostile-'));
-  const service = await startService(['--index', '--data', folder]);
+  const parts: { stop(): Promise<unknown> }[] = [];
   const close = async (): Promise<void> => {
-    await service.stop();
+    for (const part of parts.toReversed()) await part.stop();
     rmSync(folder, { recursive: true, force: true });
   };
   try {
-    for (const { name, code } of inputs) if (code !== undefined) await putCode(service, addressOf(name), code);
-    const multisig = await putOrders(readFileSync(join(folder, 'postgres/url'), 'utf8'));
+    const network = await startNetwork(['--index', '--data', folder]);
+    parts.push(network);
+    for (const { name, code } of inputs) if (code !== undefined) await putCode(network.service, addressOf(name), code);
+    const postgresFile = join(folder, 'postgres/url');
+    const multisig = await putOrders(readFileSync(postgresFile, 'utf8'));
+    const service = await startApi(network.manifest(databaseSpec), folder, postgresFile);
+    parts.push(service);
     return {
       service,
       requestOf({ name, request }) {
@@ -48,6 +55,18 @@ export async function openScene(inputs: readonly HostileInput[]): Promise<Scene>
     await close();
     throw error;
   }
+}
+
+const databaseSpec = { surfaces: ['v2', 'v3'], postgres: { secretRef: { name: 'database' } } };
+
+/** The API with the settings of its pod. */
+function startApi(manifest: string, folder: string, postgresFile: string): Promise<ServiceProcess> {
+  const file = join(folder, 'tonapi.yaml');
+  writeFileSync(file, manifest);
+  return startService(['api', '--manifest', file, '--postgres-file', postgresFile], {
+    environment: { MALLOC_ARENA_MAX: '1' },
+    flags: indexNodeOptions.split(' '),
+  });
 }
 
 function addressOf(name: string): string {

@@ -116,7 +116,8 @@ export async function measureHttp(
     for (const [name, root] of Object.entries(folders)) {
       const service = await startService(['api', '--manifest', manifest, '--postgres-file', uri], {
         entry: join(root, 'service/main.ts'),
-        environment: { NODE_OPTIONS: indexNodeOptions, MALLOC_ARENA_MAX: '1' },
+        environment: { MALLOC_ARENA_MAX: '1' },
+        flags: indexNodeOptions.split(' '),
       });
       contenders.push({ name, service, pool: new Pool(service.url, { connections: Math.max(...CALLERS) }) });
     }

@@ -1,0 +1,49 @@
+import { performance } from 'node:perf_hooks';
+
+import { describe, expect, it } from 'vitest';
+
+import { createTimeSlice } from '#service/runtime/time-slice.ts';
+
+/** Number of works that are longer than several slices. */
+const WORKS = 7;
+const PARTS = 5;
+
+/** Works at the same time. @returns the turn of the event loop and the work of each part, in the order of the parts */
+async function workTogether(): Promise<{ readonly turn: number; readonly work: number }[]> {
+  const parts: { turn: number; work: number }[] = [];
+  let nowMs = 0;
+  // Each look at this clock is the end of a slice.
+  const clock = (): number => (nowMs += 1000);
+  const run = async (work: number): Promise<void> => {
+    const timeSlice = createTimeSlice(undefined, clock);
+    for (let part = 0; part < PARTS; part++) {
+      await timeSlice.pause();
+      parts.push({ turn: performance.nodeTiming.uvMetricsInfo.loopCount, work });
+    }
+  };
+  await Promise.all(Array.from({ length: WORKS }, (_, work) => run(work)));
+  return parts;
+}
+
+describe('slices of long work', () => {
+  it('that run together are in different turns of the event loop', async () => {
+    const turns = (await workTogether()).map(({ turn }) => turn);
+    expect(turns).toHaveLength(WORKS * PARTS);
+    expect(new Set(turns).size).toBe(turns.length);
+  });
+
+  it('that run together take turns in the order of arrival', async () => {
+    const works = (await workTogether()).map(({ work }) => work);
+    expect(works).toEqual(Array.from({ length: WORKS * PARTS }, (_, at) => at % WORKS));
+  });
+
+  it('end with the reason of the signal, and the works beside go on', async () => {
+    const ending = new AbortController();
+    const timeSlice = createTimeSlice(ending.signal, () => performance.now() * 1e6);
+    const resting = timeSlice.pause();
+    ending.abort(new Error('the caller is gone'));
+    await expect(Promise.all([resting, workTogether()])).rejects.toThrow('the caller is gone');
+    expect(() => timeSlice.pause()).toThrow('the caller is gone');
+    await expect(workTogether()).resolves.toHaveLength(WORKS * PARTS);
+  });
+});
