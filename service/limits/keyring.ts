@@ -162,8 +162,7 @@ export function createKeyring(options: KeyringOptions, dependencies?: KeyringDep
 /** Returns the keys in the text of a keyring file. Throws LimitsError `keyring_invalid`. */
 export function parseKeyring(text: string): KeyTable {
   const reader = createKeyringReader();
-  reader.feed(Buffer.from(text));
-  reader.endFile();
+  reader.read(Buffer.from(text));
   return openKeyTable(reader.end().keys);
 }
 

@@ -13,8 +13,7 @@ const keyLength = secretAt + SECRET_LENGTH;
 
 const digits62 = Uint8Array.from({ length: 128 }, (_, code) => Number(BASE62.includes(String.fromCharCode(code))));
 
-/** Reports whether a character code is a base-62 digit. */
-export function isDigit62(code: number): boolean {
+function isDigit62(code: number): boolean {
   return digits62[code] === 1;
 }
 
