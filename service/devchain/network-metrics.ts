@@ -3,6 +3,7 @@ import type { Registry } from 'prom-client';
 
 import type { ExternalOutcome } from './collator/external-message.ts';
 import type { Step } from './production/live-chain.ts';
+import { registerReadGauge } from '../telemetry/read-gauge.ts';
 
 /** Loaded part of a stored network; the terminal shows it too. */
 export const loadedMetric = 'ton_devchain_loaded_ratio';
@@ -45,16 +46,7 @@ export function createNetworkMetrics(register: Registry, waiting: () => number):
     help: 'Loaded part of the stored private network; 1 when the network runs',
     registers,
   });
-  register.registerMetric(
-    new Gauge({
-      name: 'ton_devchain_waiting_messages',
-      help: 'Messages from outside that wait for a block',
-      registers: [],
-      collect() {
-        this.set(waiting());
-      },
-    }),
-  );
+  registerReadGauge(register, 'ton_devchain_waiting_messages', 'Messages from outside that wait for a block', waiting);
   return {
     time() {
       const stop = seconds.startTimer();

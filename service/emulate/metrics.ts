@@ -1,4 +1,6 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, type Registry } from 'prom-client';
+
+import { registerReadGauge } from '../telemetry/read-gauge.ts';
 
 /** Result of a run. `rejected`: by the contract of the account. `refused`: a fault of the request. `failed`: every other error. */
 export type RunOutcome = 'whole' | 'incomplete' | 'rejected' | 'refused' | 'failed';
@@ -25,17 +27,7 @@ export function createEmulateMetrics(
     help: 'Transactions of emulated traces',
     registers,
   });
-  const running: Gauge = new Gauge({
-    name: 'ton_emulate_running',
-    help: 'Emulations in progress',
-    registers,
-    collect: (): void => running.set(slots.running()),
-  });
-  const waiting: Gauge = new Gauge({
-    name: 'ton_emulate_waiting',
-    help: 'Requests that wait for a slot of the emulation',
-    registers,
-    collect: (): void => waiting.set(slots.waiting()),
-  });
+  registerReadGauge(register, 'ton_emulate_running', 'Emulations in progress', slots.running);
+  registerReadGauge(register, 'ton_emulate_waiting', 'Requests that wait for a slot of the emulation', slots.waiting);
   return { ran: (outcome) => runs.inc({ outcome }), simulated: (count) => transactions.inc(count) };
 }

@@ -1,7 +1,8 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, type Registry } from 'prom-client';
 
 import type { ProgressView } from './progress.ts';
 import type { Stage } from './stage.ts';
+import { registerReadGauge } from '../telemetry/read-gauge.ts';
 
 /** The two streams of the index: the newest blocks as they come, and the past. */
 export type Stream = 'head' | 'backfill';
@@ -24,41 +25,52 @@ export type IndexerMetrics = {
 
 export function createIndexerMetrics(register: Registry, readings: IndexerReadings): IndexerMetrics {
   const registers = [register];
-  const gauge = (name: string, help: string, read: () => number | undefined): void => {
-    const made: Gauge = new Gauge({
-      name,
-      help,
-      registers: [],
-      collect() {
-        const value = read();
-        // A gauge without a value is not exported.
-        if (value === undefined) this.remove();
-        else this.set(value);
-      },
-    });
-    register.registerMetric(made);
-  };
   const { view } = readings;
-  gauge('ton_indexer_head_seqno', 'Newest masterchain block that is indexed at the head', () => view().headSeqno);
-  gauge(
+  registerReadGauge(
+    register,
+    'ton_indexer_head_seqno',
+    'Newest masterchain block that is indexed at the head',
+    () => view().headSeqno,
+  );
+  registerReadGauge(
+    register,
     'ton_indexer_lag_blocks',
     'Masterchain blocks between the newest indexed block and the head of the network',
     () => view().lagBlocks,
   );
-  gauge(
+  registerReadGauge(
+    register,
     'ton_indexer_lag_seconds',
     'Age of the newest indexed block of the head; only in the process that follows the head',
     () => view().lagSeconds,
   );
-  gauge(
+  registerReadGauge(
+    register,
     'ton_indexer_remaining_blocks',
     'Masterchain blocks of the past that no process indexed yet',
     () => view().remainingBlocks,
   );
-  gauge('ton_indexer_remaining_seconds', 'Time until the past is indexed, at the recent rate', () => view().etaSeconds);
-  gauge('ton_indexer_head_writer', '1 while this process follows the head', () => (readings.isHeadWriter() ? 1 : 0));
-  gauge('ton_indexer_held_bytes', 'Size of blocks that are read and not written yet', readings.bufferedBytes);
-  gauge('ton_indexer_troubles', 'Pieces of work that fail at the moment and are tried again', readings.troubles);
+  registerReadGauge(
+    register,
+    'ton_indexer_remaining_seconds',
+    'Time until the past is indexed, at the recent rate',
+    () => view().etaSeconds,
+  );
+  registerReadGauge(register, 'ton_indexer_head_writer', '1 while this process follows the head', () =>
+    readings.isHeadWriter() ? 1 : 0,
+  );
+  registerReadGauge(
+    register,
+    'ton_indexer_held_bytes',
+    'Size of blocks that are read and not written yet',
+    readings.bufferedBytes,
+  );
+  registerReadGauge(
+    register,
+    'ton_indexer_troubles',
+    'Pieces of work that fail at the moment and are tried again',
+    readings.troubles,
+  );
   const blocks = new Counter({
     name: 'ton_indexer_blocks_total',
     help: 'Masterchain blocks committed to Postgres with all their rows, by stream: head, or backfill (the past)',

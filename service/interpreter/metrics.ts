@@ -1,8 +1,9 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, type Registry } from 'prom-client';
 
 import type { InterpretedCounts } from './interpretation.ts';
 import type { InterpreterProgressView } from './progress.ts';
 import type { Stage } from './retrying.ts';
+import { registerReadGauge } from '../telemetry/read-gauge.ts';
 
 export type InterpreterMetrics = {
   /** Committed to Postgres. */
@@ -19,18 +20,11 @@ export type InterpreterMetrics = {
 export function createInterpreterMetrics(register: Registry, view: () => InterpreterProgressView): InterpreterMetrics {
   const registers = [register];
   const counter = (name: string, help: string): Counter => new Counter({ name, help, registers });
-  register.registerMetric(
-    new Gauge({
-      name: 'ton_interpreter_remaining_blocks',
-      help: 'Masterchain blocks to interpret, first or again for a newer version, in all processes',
-      registers: [],
-      collect() {
-        const { remainingBlocks } = view();
-        // A gauge without a value is not shown.
-        if (remainingBlocks === undefined) this.remove();
-        else this.set(remainingBlocks);
-      },
-    }),
+  registerReadGauge(
+    register,
+    'ton_interpreter_remaining_blocks',
+    'Masterchain blocks to interpret, first or again for a newer version, in all processes',
+    () => view().remainingBlocks,
   );
   const blocks = counter(
     'ton_interpreter_blocks_total',

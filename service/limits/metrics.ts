@@ -2,6 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 import type { RefusalCode } from './limits.ts';
 import type { Shortage } from './budget.ts';
+import { registerReadGauge } from '../telemetry/read-gauge.ts';
 
 /** Result of one decision. `rate_limited` is divided by the limit that ran short. */
 export type DecisionResult =
@@ -31,10 +32,8 @@ export function createLimitsMetrics(
     },
   });
   register.registerMetric(decisions);
-  register.registerMetric(sizeGauge('ton_limits_keys', 'Keys in the keyring', sizes.keys));
-  register.registerMetric(
-    sizeGauge('ton_limits_addresses', 'Client addresses with a budget in memory', sizes.addresses),
-  );
+  registerReadGauge(register, 'ton_limits_keys', 'Keys in the keyring', sizes.keys);
+  registerReadGauge(register, 'ton_limits_addresses', 'Client addresses with a budget in memory', sizes.addresses);
   const countsOf = (plan: string | null): PlanCounts => {
     const name = plan ?? 'none';
     let counts = byPlan.get(name);
@@ -47,17 +46,6 @@ export function createLimitsMetrics(
 
 export function countResult(counts: PlanCounts, result: DecisionResult): void {
   counts[result] = (counts[result] ?? 0) + 1;
-}
-
-function sizeGauge(name: string, help: string, read: () => number): Gauge {
-  return new Gauge({
-    name,
-    help,
-    registers: [],
-    collect() {
-      this.set(read());
-    },
-  });
 }
 
 export type RedisMetrics = ReturnType<typeof createRedisMetrics>;

@@ -1,7 +1,8 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Histogram, type Registry } from 'prom-client';
 
 import type { MetadataBacklog } from '../store/metadata-tasks.ts';
 import type { MetadataErrorCode } from './errors.ts';
+import { registerReadGauge } from '../telemetry/read-gauge.ts';
 
 /** Result of an attempt. `enough`: the chain has all data; `lost`: another process took the task over. */
 export type AttemptResult = 'fetched' | 'enough' | 'nothing' | MetadataErrorCode | 'lost' | 'internal';
@@ -42,26 +43,19 @@ export function createMetadataMetrics(register: Registry, { backlog, claimed }: 
     buckets: fetchBuckets,
     registers,
   });
-  const gauge = (name: string, help: string, read: () => number | undefined): void => {
-    const made: Gauge = new Gauge({
-      name,
-      help,
-      registers: [],
-      collect() {
-        const value = read();
-        if (value === undefined) this.remove();
-        else this.set(value);
-      },
-    });
-    register.registerMetric(made);
-  };
-  gauge('ton_metadata_tasks', 'Tokens in the queue of all processes, counted up to 100,000', () => backlog()?.tasks);
-  gauge(
+  registerReadGauge(
+    register,
+    'ton_metadata_tasks',
+    'Tokens in the queue of all processes, counted up to 100,000',
+    () => backlog()?.tasks,
+  );
+  registerReadGauge(
+    register,
     'ton_metadata_oldest_task_seconds',
     'Time since the token that waits longest was due',
     () => backlog()?.oldestSeconds,
   );
-  gauge('ton_metadata_held_tasks', 'Tokens that this process took from the queue', claimed);
+  registerReadGauge(register, 'ton_metadata_held_tasks', 'Tokens that this process took from the queue', claimed);
   return {
     ended: (result: AttemptResult) => attempts.inc({ result }),
     givenUp: () => givenUp.inc(),

@@ -1,4 +1,6 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, type Registry } from 'prom-client';
+
+import { registerReadGauge } from '../telemetry/read-gauge.ts';
 
 /** How a message was run ahead of the chain, or why its trace went. */
 export type EmulationOutcome = 'foreseen' | 'rejected' | 'failed';
@@ -35,15 +37,11 @@ export function createPendingMetrics(register: Registry, watched: () => number):
     help: 'Values of sent messages in Redis of a wrong form, counted as absent',
     registers,
   });
-  register.registerMetric(
-    new Gauge({
-      name: 'ton_pending_messages',
-      help: 'Messages that this process watches until they are indexed',
-      registers: [],
-      collect() {
-        this.set(watched());
-      },
-    }),
+  registerReadGauge(
+    register,
+    'ton_pending_messages',
+    'Messages that this process watches until they are indexed',
+    watched,
   );
   return {
     emulated: (outcome) => emulations.inc({ outcome }),

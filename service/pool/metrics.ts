@@ -5,6 +5,7 @@ import type { DepthKind, MethodClass } from '../liteserver/query-facts.ts';
 import type { ReadSource } from './read-event.ts';
 import type { AttemptOutcome } from './verdict.ts';
 import type { ShedReason } from './admission-queue.ts';
+import { registerReadGauge } from '../telemetry/read-gauge.ts';
 
 /** Values that gauges read at collection. */
 export type PoolReadings = {
@@ -137,7 +138,8 @@ export function createPoolMetrics(register: Registry, readings: PoolReadings): P
     labelNames: ['reason'],
     registers,
   });
-  registerGauges(registers, readings);
+  registerGauges(register, readings);
+  registerMemberGauges(register, readings);
   const attemptsOf = keptSeries((liteServer: string, outcome: AttemptOutcome) =>
     attempts.labels({ lite_server: liteServer, outcome }),
   );
@@ -174,31 +176,42 @@ function keptSeries<L extends readonly string[], S>(find: (...labels: L) => S): 
   };
 }
 
-function registerGauges(registers: Registry[], readings: PoolReadings): void {
-  const gauge = (name: string, help: string, read: () => number): Gauge =>
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        this.set(read());
-      },
-    });
-  gauge('ton_pool_head_seqno', 'Seqno of the served masterchain head; 0 before the first', readings.headSeqno);
-  gauge(
+function registerGauges(register: Registry, readings: PoolReadings): void {
+  registerReadGauge(
+    register,
+    'ton_pool_head_seqno',
+    'Seqno of the served masterchain head; 0 before the first',
+    readings.headSeqno,
+  );
+  registerReadGauge(
+    register,
     'ton_pool_head_utime_seconds',
     'Unix time of the served masterchain head; 0 before the first',
     readings.headUtime,
   );
-  gauge('ton_pool_usable_lite_servers', 'Lite servers that get reads', readings.usable);
-  gauge('ton_pool_rejected_lite_servers', 'Lite servers that serve another network', readings.rejected);
-  gauge(
+  registerReadGauge(register, 'ton_pool_usable_lite_servers', 'Lite servers that get reads', readings.usable);
+  registerReadGauge(
+    register,
+    'ton_pool_rejected_lite_servers',
+    'Lite servers that serve another network',
+    readings.rejected,
+  );
+  registerReadGauge(
+    register,
     'ton_pool_redis_away',
     '1 while the Redis for floors and answers is configured and unavailable',
     readings.redisAway,
   );
-  gauge('ton_pool_cache_bytes', 'Answers in memory, as received', readings.cacheBytes);
-  gauge('ton_pool_waiters', 'Reads and messages that wait for a lite server with room', readings.waiters);
+  registerReadGauge(register, 'ton_pool_cache_bytes', 'Answers in memory, as received', readings.cacheBytes);
+  registerReadGauge(
+    register,
+    'ton_pool_waiters',
+    'Reads and messages that wait for a lite server with room',
+    readings.waiters,
+  );
+}
+
+function registerMemberGauges(register: Registry, readings: PoolReadings): void {
   const gaugeOfEach = <L extends string>(
     name: string,
     help: string,
@@ -211,7 +224,7 @@ function registerGauges(registers: Registry[], readings: PoolReadings): void {
       name,
       help,
       labelNames: ['lite_server', ...labelNames],
-      registers,
+      registers: [register],
       collect() {
         this.reset();
         for (const reading of readings.members())

@@ -1,5 +1,7 @@
 import type { Registry } from 'prom-client';
-import { Counter, Gauge, Histogram } from 'prom-client';
+import { Counter, Histogram } from 'prom-client';
+
+import { registerReadGauge } from '../telemetry/read-gauge.ts';
 
 export type TvmMetrics = {
   readonly calls: Counter<'kind' | 'result'>;
@@ -16,12 +18,7 @@ const DURATION_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 
 /** @param queueLength read when metrics are collected */
 export function createTvmMetrics(register: Registry, queueLength: () => number): TvmMetrics {
   const registers = [register];
-  const queue: Gauge = new Gauge({
-    name: 'ton_tvm_queue_length',
-    help: 'Calls that wait for a thread',
-    registers,
-    collect: (): void => queue.set(queueLength()),
-  });
+  registerReadGauge(register, 'ton_tvm_queue_length', 'Calls that wait for a thread', queueLength);
   return {
     calls: new Counter({
       name: 'ton_tvm_calls_total',

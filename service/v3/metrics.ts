@@ -1,5 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
+import { registerReadGauge } from '../telemetry/read-gauge.ts';
+
 /** Values that gauges read at collection. */
 export type V3Readings = {
   /** Rows of the answers in progress. */
@@ -9,19 +11,18 @@ export type V3Readings = {
 };
 
 export function createV3Metrics(register: Registry, readings: V3Readings): void {
-  const registers = [register];
-  const rows: Gauge = new Gauge({
-    name: 'ton_v3_rows_in_work',
-    help: 'Requested rows of answers in progress, most of them transactions',
-    registers,
-    collect: () => rows.set(readings.rows()),
-  });
-  const waiting: Gauge = new Gauge({
-    name: 'ton_v3_requests_waiting',
-    help: 'Requests that wait until fewer rows are in progress',
-    registers,
-    collect: () => waiting.set(readings.waiting()),
-  });
+  registerReadGauge(
+    register,
+    'ton_v3_rows_in_work',
+    'Requested rows of answers in progress, most of them transactions',
+    readings.rows,
+  );
+  registerReadGauge(
+    register,
+    'ton_v3_requests_waiting',
+    'Requests that wait until fewer rows are in progress',
+    readings.waiting,
+  );
 }
 
 /** Kinds of cached parts of answers, and whole answers. */

@@ -1,4 +1,6 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Histogram, type Registry } from 'prom-client';
+
+import { registerReadGauge } from '#service/telemetry/read-gauge.ts';
 
 /** Metrics of final changes. */
 export type FinalMetrics = {
@@ -29,22 +31,11 @@ export function createFinalMetrics(register: Registry, lag: () => FinalLag): Fin
     registers,
   });
   const blocks = 'Indexed masterchain blocks that streams have not sent';
-  register.registerMetric(gauge('ton_streaming_final_behind_blocks', blocks, () => lag().blocks));
+  registerReadGauge(register, 'ton_streaming_final_behind_blocks', blocks, () => lag().blocks);
   const seconds = 'Time since the oldest indexed block that streams have not sent was seen; 0 without one';
-  register.registerMetric(gauge('ton_streaming_final_behind_seconds', seconds, () => lag().seconds));
+  registerReadGauge(register, 'ton_streaming_final_behind_seconds', seconds, () => lag().seconds);
   return {
     given: (time) => written.observe(time),
     unclassified: () => unclassified.inc(),
   };
-}
-
-function gauge(name: string, help: string, read: () => number): Gauge {
-  return new Gauge({
-    name,
-    help,
-    registers: [],
-    collect() {
-      this.set(read());
-    },
-  });
 }

@@ -1,5 +1,6 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Histogram, type Registry } from 'prom-client';
 
+import { registerReadGauge } from '#service/telemetry/read-gauge.ts';
 import type { Finality } from '../changes.ts';
 
 export type ReplayResult = 'full' | 'finalized' | 'none' | 'busy';
@@ -39,11 +40,17 @@ export function createHubMetrics(register: Registry, { queueBytes, keys }: HubGa
     help: 'Connections that ended because their queue was full',
     registers,
   });
-  register.registerMetric(
-    gauge('ton_streaming_queue_bytes', 'Bytes of events that wait in the queues of connections', queueBytes),
+  registerReadGauge(
+    register,
+    'ton_streaming_queue_bytes',
+    'Bytes of events that wait in the queues of connections',
+    queueBytes,
   );
-  register.registerMetric(
-    gauge('ton_streaming_subscribed_keys', 'Distinct accounts and traces that connections subscribed to', keys),
+  registerReadGauge(
+    register,
+    'ton_streaming_subscribed_keys',
+    'Distinct accounts and traces that connections subscribed to',
+    keys,
   );
   return {
     events: (type, finality, count) => events.inc({ type, finality }, count),
@@ -51,15 +58,4 @@ export function createHubMetrics(register: Registry, { queueBytes, keys }: HubGa
     resumed: (result) => resumes.inc({ result }),
     slow: () => slow.inc(),
   };
-}
-
-function gauge(name: string, help: string, read: () => number): Gauge {
-  return new Gauge({
-    name,
-    help,
-    registers: [],
-    collect() {
-      this.set(read());
-    },
-  });
 }
