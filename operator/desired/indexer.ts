@@ -84,15 +84,17 @@ export function hasDatabase({ spec }: TonApi, { schemaVersion }: Release): boole
 const KEY_LENGTH = 8;
 
 /**
- * Identity of a migration besides the version of the schema: the database, its authorities, and an image that the manifest names.
+ * Identity of a migration besides the version of the schema: the database, its authorities, the client certificate, and an image that the
+ * manifest names.
  * The operator does not know which schema a foreign image needs. A restart migrates again: the same Secret may now name another database.
  */
 export function migrationKey(tonApi: TonApi): string {
   const { image, postgres } = tonApi.spec;
   const { repository, tag, digest } = image ?? {};
-  const { secretRef, parts, caBundle } = postgres ?? {};
+  const { secretRef, parts, caBundle, clientCertificate } = postgres ?? {};
   const restart = annotationOf(tonApi, 'restart');
-  return contentHash({ repository, tag, digest, secretRef, parts, caBundle, restart }).slice(0, KEY_LENGTH);
+  const database = { secretRef, parts, caBundle, clientCertificate };
+  return contentHash({ repository, tag, digest, ...database, restart }).slice(0, KEY_LENGTH);
 }
 
 /** True when a migration has done what is wanted. A newer schema serves older releases: it is widened first, narrowed last. */

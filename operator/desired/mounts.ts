@@ -75,11 +75,12 @@ export const keyringFile = 'keyring.json.gz';
 
 /** The shared Redis: a Secret's URL, or the operator's own Redis, whose address is no secret. */
 export function redisMounts(tonApi: TonApi): Mounts {
-  const { secretRef, caBundle } = tonApi.spec.rateLimits.redis;
+  const { secretRef, caBundle, clientCertificate } = tonApi.spec.rateLimits.redis;
   if (secretRef !== undefined) {
     return joined([
       secretFile('redis', secretRef, '--redis-file', 'url'),
       caMounts('redis-ca', caBundle, '--redis-ca-file'),
+      clientCertificateMounts('redis', clientCertificate),
     ]);
   }
   const { namespace } = tonApi.metadata;
@@ -101,7 +102,7 @@ export function mountsDatabase(template: object): boolean {
 export function postgresMounts(tonApi: TonApi, readOnly: boolean): Mounts {
   const { postgres } = tonApi.spec;
   if (postgres === undefined) return nothing;
-  const { secretRef, parts, readOnlySecretRef, caBundle } = postgres;
+  const { secretRef, parts, readOnlySecretRef, caBundle, clientCertificate } = postgres;
   return joined([
     parts === undefined ? nothing : partFiles(parts, readOnly),
     secretRef === undefined ? nothing : secretFile(databaseVolume, secretRef, '--postgres-file', 'uri'),
@@ -109,6 +110,7 @@ export function postgresMounts(tonApi: TonApi, readOnly: boolean): Mounts {
       ? secretFile('postgres-replica', readOnlySecretRef, '--postgres-replica-file', 'uri')
       : nothing,
     caMounts('postgres-ca', caBundle, '--postgres-ca-file'),
+    clientCertificateMounts('postgres', clientCertificate),
   ]);
 }
 
@@ -154,7 +156,26 @@ export function joined(all: readonly Mounts[]): Mounts {
 
 const nothing: Mounts = { volumes: [], volumeMounts: [], args: [] };
 
-type CaBundle = NonNullable<NonNullable<TonApi['spec']['postgres']>['caBundle']>;
+type Postgres = NonNullable<TonApi['spec']['postgres']>;
+type CaBundle = NonNullable<Postgres['caBundle']>;
+type ClientCertificate = NonNullable<Postgres['clientCertificate']>;
+
+/** The client certificate and its private key, each as a file. Both are of one volume, so a rotation changes both at once. */
+function clientCertificateMounts(server: 'redis' | 'postgres', given: ClientCertificate | undefined): Mounts {
+  if (given === undefined) return nothing;
+  const { name: secretName, certificate, privateKey } = given.secretRef;
+  const name = `${server}-client-tls` as const;
+  const items = [
+    { key: certificate, path: 'tls.crt' },
+    { key: privateKey, path: 'tls.key' },
+  ];
+  return folder(name, { secret: { secretName, items } }, [
+    `--${server}-client-certificate-file`,
+    `${root}/${name}/tls.crt`,
+    `--${server}-client-key-file`,
+    `${root}/${name}/tls.key`,
+  ]);
+}
 
 /** Certificates of authorities as a file, from a Secret or a ConfigMap. */
 function caMounts(name: OwnVolume, bundle: CaBundle | undefined, option: string): Mounts {

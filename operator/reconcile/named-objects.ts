@@ -18,6 +18,8 @@ export function namedObjects({ spec }: Pick<TonApi, 'spec'>): NamedObject[] {
     postgres?.secretRef?.name,
     ...postgresPartNames.map((part) => postgres?.parts?.[part]?.secretRef?.name),
     postgres?.readOnlySecretRef?.name,
+    spec.rateLimits.redis.clientCertificate?.secretRef.name,
+    postgres?.clientCertificate?.secretRef.name,
     exposure?.tlsSecretName,
     liteServerConfigRef?.kind === 'Secret' ? liteServerConfigRef.name : undefined,
     ...bundles.map((bundle) => bundle?.secretRef?.name),

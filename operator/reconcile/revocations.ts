@@ -7,11 +7,13 @@ import {
   type Connection,
   type RedisServer,
 } from '#service/limits/redis/connection.ts';
+import { clientCertificateProblem } from '#service/tls/client-certificate.ts';
 import { restoreIds, revokeIds, type RevocationConnection } from '#service/limits/redis/revocation-set.ts';
 
 import { childNames } from '../desired/names.ts';
 import { REDIS_PORT } from '../desired/mounts.ts';
 import type { KubernetesClient, RequestBounds } from '../kubernetes/client.ts';
+import type { KubernetesObject } from '../kubernetes/object.ts';
 import { resources } from '../kubernetes/resources.ts';
 import type { TonApi } from '../resource.ts';
 import { scopeOf } from '../service-config.ts';
@@ -38,9 +40,7 @@ export function createRevocations(
   open: OpenRedis = (server) => connectRedis({ ...server, retryMs: () => TELL_TIMEOUT_MS }),
 ): Revocations {
   async function secretOf(namespace: string, { name, key }: KeyOf, bounds: RequestBounds): Promise<string | undefined> {
-    const secret = await client.get(resources.Secret, { namespace, name }, bounds);
-    const value = secret?.data?.[key];
-    return value === undefined ? undefined : Buffer.from(value, 'base64').toString('utf8').trim();
+    return valueOf(await client.get(resources.Secret, { namespace, name }, bounds), key)?.trim();
   }
 
   /** @throws Error for missing authorities: no connection works without them. */
@@ -59,12 +59,30 @@ export function createRevocations(
     return found;
   }
 
+  /** @throws Error for a missing part of the client certificate. */
+  async function clientCertificateOf(tonApi: TonApi, bounds: RequestBounds): Promise<RedisServer['clientCertificate']> {
+    const reference = tonApi.spec.rateLimits.redis.clientCertificate?.secretRef;
+    if (reference === undefined) return undefined;
+    const { name } = reference;
+    const secret = await client.get(resources.Secret, { namespace: tonApi.metadata.namespace ?? '', name }, bounds);
+    const given = {
+      certificate: valueOf(secret, reference.certificate) ?? '',
+      key: valueOf(secret, reference.privateKey) ?? '',
+    };
+    const found = clientCertificateProblem(given);
+    if (found === undefined) return given;
+    const key = found.part === 'key' ? reference.privateKey : reference.certificate;
+    throw new Error(`spec.rateLimits.redis.clientCertificate: Secret ${name}, key ${key}: ${found.problem}`);
+  }
+
   async function serverOf(tonApi: TonApi, bounds: RequestBounds): Promise<RedisServer | undefined> {
     const { namespace = '' } = tonApi.metadata;
     const { secretRef } = tonApi.spec.rateLimits.redis;
     if (secretRef === undefined) return { url: `redis://${childNames(tonApi).redis}.${namespace}.svc:${REDIS_PORT}` };
     const url = await secretOf(namespace, secretRef, bounds);
-    return url === undefined ? undefined : { url, ca: await authoritiesOf(tonApi, bounds) };
+    if (url === undefined) return undefined;
+    const ca = await authoritiesOf(tonApi, bounds);
+    return { url, ca, clientCertificate: await clientCertificateOf(tonApi, bounds) };
   }
 
   async function tell(
@@ -98,6 +116,11 @@ export function createRevocations(
     add: (tonApi, ids, bounds) => tell(tonApi, ids, bounds, revokeIds),
     remove: (tonApi, ids, bounds) => tell(tonApi, ids, bounds, restoreIds),
   };
+}
+
+function valueOf(secret: KubernetesObject | undefined, key: string): string | undefined {
+  const value = secret?.data?.[key];
+  return value === undefined ? undefined : Buffer.from(value, 'base64').toString('utf8');
 }
 
 function ready(redis: ReturnType<OpenRedis>): Promise<void> {

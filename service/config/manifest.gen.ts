@@ -186,6 +186,18 @@ export type TonApi = {
             readonly key: string;
           };
         };
+        /** Certificate that pods, and the operator, show to Redis, and to Sentinels. The URL is rediss://, rediss+cluster:// or rediss+sentinel://. A change of the certificate needs no restart. */
+        readonly clientCertificate?: {
+          /** Secret with the certificate and its private key in PEM, such as one of the type kubernetes.io/tls. */
+          readonly secretRef: {
+            /** Name of the Secret, in the same namespace. */
+            readonly name: string;
+            /** Key in the Secret's data with the certificate, and its intermediates after it. */
+            readonly certificate: string;
+            /** Key in the Secret's data with the private key, without a passphrase. */
+            readonly privateKey: string;
+          };
+        };
         /** The operator runs one Redis without a disk beside the API. For trials. */
         readonly embedded: boolean;
       };
@@ -251,8 +263,8 @@ export type TonApi = {
             readonly key: string;
           };
         };
-        /** Password of the user. */
-        readonly password: {
+        /** Password of the user. It may be absent with clientCertificate alone. */
+        readonly password?: {
           /** Secret with the value. */
           readonly secretRef: {
             /** Name of the Secret, in the same namespace. */
@@ -273,7 +285,7 @@ export type TonApi = {
             readonly key: string;
           };
         };
-        /** sslmode of libpq. Unset, verify-full with caBundle, else prefer. */
+        /** sslmode of libpq. Unset, verify-full with caBundle, else require with clientCertificate, else prefer. */
         readonly sslMode?: 'disable' | 'allow' | 'prefer' | 'require' | 'verify-ca' | 'verify-full';
       };
       /** Secret with the URI of a read-only replica for the API's queries. Unset, the same database. */
@@ -298,6 +310,18 @@ export type TonApi = {
           readonly name: string;
           /** Key in the ConfigMap's data. */
           readonly key: string;
+        };
+      };
+      /** Certificate that pods show to Postgres, and to its replica, instead of sslcert and sslkey of a URI. Connections then always use TLS; without sslmode and caBundle, sslmode is require. A change of the certificate needs no restart. */
+      readonly clientCertificate?: {
+        /** Secret with the certificate and its private key in PEM, such as one of the type kubernetes.io/tls. */
+        readonly secretRef: {
+          /** Name of the Secret, in the same namespace. */
+          readonly name: string;
+          /** Key in the Secret's data with the certificate, and its intermediates after it. */
+          readonly certificate: string;
+          /** Key in the Secret's data with the private key, without a passphrase. */
+          readonly privateKey: string;
         };
       };
       /** Schema that holds the tables. Cannot be changed. */
@@ -1046,6 +1070,23 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
                   },
                   additionalProperties: false,
                 },
+                clientCertificate: {
+                  type: 'object',
+                  required: ['secretRef'],
+                  properties: {
+                    secretRef: {
+                      type: 'object',
+                      required: ['name'],
+                      properties: {
+                        name: { type: 'string', maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' },
+                        certificate: { type: 'string', maxLength: 253, default: 'tls.crt' },
+                        privateKey: { type: 'string', maxLength: 253, default: 'tls.key' },
+                      },
+                      additionalProperties: false,
+                    },
+                  },
+                  additionalProperties: false,
+                },
                 embedded: { type: 'boolean', default: false },
               },
               additionalProperties: false,
@@ -1068,7 +1109,7 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
             },
             parts: {
               type: 'object',
-              required: ['host', 'database', 'user', 'password'],
+              required: ['host', 'database', 'user'],
               properties: {
                 host: {
                   type: 'object',
@@ -1200,6 +1241,23 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
                   properties: {
                     name: { type: 'string', maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' },
                     key: { type: 'string', maxLength: 253, default: 'ca.crt' },
+                  },
+                  additionalProperties: false,
+                },
+              },
+              additionalProperties: false,
+            },
+            clientCertificate: {
+              type: 'object',
+              required: ['secretRef'],
+              properties: {
+                secretRef: {
+                  type: 'object',
+                  required: ['name'],
+                  properties: {
+                    name: { type: 'string', maxLength: 253, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' },
+                    certificate: { type: 'string', maxLength: 253, default: 'tls.crt' },
+                    privateKey: { type: 'string', maxLength: 253, default: 'tls.key' },
                   },
                   additionalProperties: false,
                 },

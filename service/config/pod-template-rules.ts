@@ -54,9 +54,11 @@ const ownVolumes = [
   'metadata-ca',
   'postgres',
   'postgres-ca',
+  'postgres-client-tls',
   'postgres-replica',
   'redis',
   'redis-ca',
+  'redis-client-tls',
   'tmp',
   'tracing-ca',
 ] as const;

@@ -15,9 +15,6 @@ type PostgresUris = {
   readonly missing: readonly PostgresPartName[];
 };
 
-/** Parts of the URI of the database. */
-const neededParts = ['host', 'port', 'database', 'user', 'password'] as const;
-
 const spaceless: ReadonlySet<PostgresPartName> = new Set(['host', 'port', 'readOnlyHost']);
 
 const DEFAULT_PORT = '5432';
@@ -39,18 +36,22 @@ export function urisOfParts(
   };
   const [database, user, password] = [valueOf('database'), valueOf('user'), valueOf('password')];
   const [mainHost, port] = [valueOf('host'), parts.port === undefined ? DEFAULT_PORT : valueOf('port')];
-  const given = { host: mainHost, port, database, user, password };
+  // A client certificate may be the login alone.
+  const secret = parts.password === undefined ? {} : { password };
+  const given = { host: mainHost, port, database, user, ...secret };
+  const missingOf = (needed: typeof given): PostgresPartName[] =>
+    postgresPartNames.filter((name) => name in needed && !needed[name as keyof typeof given]);
   const uriAt = (host: string | undefined): string | undefined => {
-    const needed = [host, port, database, user, password];
-    if (host === undefined || needed.some((text) => text === undefined || text === '')) return undefined;
+    if (host === undefined || missingOf({ ...given, host }).length > 0) return undefined;
     const address = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
     const [name = '', of = '', to = ''] = [user, password, database].map((text) => encodeURIComponent(text ?? ''));
+    const login = parts.password === undefined ? name : `${name}:${of}`;
     const mode = parts.sslMode === undefined ? '' : `?sslmode=${parts.sslMode}`;
-    return `postgresql://${name}:${of}@${address}:${port}/${to}${mode}`;
+    return `postgresql://${login}@${address}:${port}/${to}${mode}`;
   };
   return {
     uri: uriAt(mainHost),
     replicaUri: parts.readOnlyHost === undefined ? undefined : uriAt(valueOf('readOnlyHost')),
-    missing: neededParts.filter((name) => given[name] === undefined || given[name] === ''),
+    missing: missingOf(given),
   };
 }

@@ -1,8 +1,8 @@
+import { connectionRules } from './connection-rules.ts';
 import { durationMs } from './duration.ts';
 import type { ConfigProblem } from './errors.ts';
 import type { TonApi } from './manifest.gen.ts';
 import { podTemplateRules } from './pod-template-rules.ts';
-import { postgresPartNames } from './postgres-parts.ts';
 import { rule, type Rule } from './rule.ts';
 import { surfaceRules } from './surface-rules.ts';
 
@@ -13,22 +13,6 @@ type Item<L> = L extends readonly (infer T)[] ? T : never;
 const NAME_LENGTH_MAX = 40;
 const REQUEST_TIMEOUT_MIN_MS = 100;
 const REQUEST_TIMEOUT_MAX_MS = 300_000;
-
-/** Parts that take a value too. A password comes from a Secret alone. */
-const partsWithValue = postgresPartNames.filter((part) => part !== 'password');
-
-function caBundleRule(scope: string): Rule {
-  return rule(
-    scope,
-    'has(self.secretRef) != has(self.configMapRef)',
-    [],
-    ({ secretRef, configMapRef }: NonNullable<NonNullable<Spec['postgres']>['caBundle']>) => [
-      (secretRef === undefined) === (configMapRef === undefined),
-      '',
-      `expected exactly one of secretRef, configMapRef, got ${secretRef === undefined ? 'neither' : 'both'}`,
-    ],
-  );
-}
 
 /** Rule that a spec needs `postgres`, except where `without` holds in CEL. `cause` names the field that needs it. */
 function postgresRule(
@@ -134,62 +118,7 @@ export const rules: readonly Rule[] = [
       `expected at least requestsPerSecond (${requestsPerSecond}), got ${burst}`,
     ],
   ),
-  rule(
-    'spec.rateLimits.redis',
-    'has(self.secretRef) != self.embedded',
-    ['embedded'],
-    ({ secretRef, embedded }: Spec['rateLimits']['redis']) => [
-      (secretRef !== undefined) === embedded,
-      '',
-      `expected exactly one of secretRef, embedded: true, got ${embedded ? 'both' : 'neither'}`,
-    ],
-  ),
-  rule(
-    'spec.rateLimits.redis',
-    '!has(self.caBundle) || has(self.secretRef)',
-    [],
-    ({ caBundle, secretRef }: Spec['rateLimits']['redis']) => [
-      caBundle !== undefined && secretRef === undefined,
-      'secretRef',
-      'expected a Secret, because caBundle is set, got nothing',
-    ],
-  ),
-  rule(
-    'spec.postgres',
-    'has(self.secretRef) != has(self.parts)',
-    [],
-    ({ secretRef, parts }: NonNullable<Spec['postgres']>) => [
-      (secretRef === undefined) === (parts === undefined),
-      '',
-      `expected exactly one of secretRef, parts, got ${secretRef === undefined ? 'neither' : 'both'}`,
-    ],
-  ),
-  rule(
-    'spec.postgres',
-    '!has(self.readOnlySecretRef) || !has(self.parts) || !has(self.parts.readOnlyHost)',
-    [],
-    ({ readOnlySecretRef, parts }: NonNullable<Spec['postgres']>) => [
-      readOnlySecretRef !== undefined && parts?.readOnlyHost !== undefined,
-      '',
-      'expected at most one of readOnlySecretRef, parts.readOnlyHost, got both',
-    ],
-  ),
-  ...partsWithValue.map((part) =>
-    rule(
-      `spec.postgres.parts.${part}`,
-      'has(self.value) != has(self.secretRef)',
-      [],
-      ({ value, secretRef }: { readonly value?: string; readonly secretRef?: object }) => [
-        (value === undefined) === (secretRef === undefined),
-        '',
-        `expected exactly one of value, secretRef, got ${secretRef === undefined ? 'neither' : 'both'}`,
-      ],
-    ),
-  ),
-  caBundleRule('spec.rateLimits.redis.caBundle'),
-  caBundleRule('spec.postgres.caBundle'),
-  caBundleRule('spec.tokenMetadata.caBundle'),
-  caBundleRule('spec.observability.tracing.caBundle'),
+  ...connectionRules,
   rule(
     'spec.observability.tracing',
     "!has(self.caBundle) || self.endpoint.startsWith('https://')",

@@ -7,6 +7,7 @@ import { TonplaneError } from '../error.ts';
  * - `file_unreadable`, `accounts_invalid`, `folder_unusable`
  * - `url_invalid`: the URL of Redis or Postgres, or their authorities
  * - `ca_missing`: a `caBundle` without its certificates
+ * - `client_certificate_missing`, `client_certificate_invalid`: a `clientCertificate` without both of its parts, or with wrong parts
  * - `other_network`: a changed configuration is of another network
  * - `postgres_missing`, `postgres_failed`: the Postgres that the dev role runs
  * - `metadata_unwanted`: the configuration disables the role's work
@@ -20,6 +21,8 @@ export type StartErrorCode =
   | 'folder_unusable'
   | 'url_invalid'
   | 'ca_missing'
+  | 'client_certificate_missing'
+  | 'client_certificate_invalid'
   | 'other_network'
   | 'postgres_missing'
   | 'postgres_failed'

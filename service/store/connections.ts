@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Client, Pool, types, type ClientConfig, type CustomTypesConfig, type PoolClient } from 'pg';
 import type { Logger } from 'pino';
 
+import type { ClientCertificate } from '../tls/client-certificate.ts';
 import { BYTE_ARRAY_TYPE, readByteArray } from './byte-arrays.ts';
 import { StoreError, withStoreErrors } from './errors.ts';
 import { postgresTls } from './tls.ts';
@@ -24,6 +25,8 @@ export type ConnectionsOptions = {
   readonly url: string;
   /** Authorities in PEM that must have signed the server's certificate. */
   readonly ca: string | undefined;
+  /** Certificate that the server sees; a secret too. */
+  readonly clientCertificate: ClientCertificate | undefined;
   readonly schema: string;
   readonly poolSize: number;
 };
@@ -90,9 +93,10 @@ export function createConnections(options: ConnectionsOptions, logger: Logger): 
  * A configuration for each way to connect. Every connection has our `options` in its start packet; options of the URI stay. Queries read
  * pages cut from indexes: a parallel worker takes longer to start than such a query.
  */
-function configsOf({ url: uri, ca, schema }: ConnectionsOptions): ClientConfig[] {
+function configsOf({ url: uri, ca, clientCertificate, schema }: ConnectionsOptions): ClientConfig[] {
   const tls = postgresTls(uri, {
     ca,
+    clientCertificate,
     mode: process.env['PGSSLMODE'],
     readFile: (path) => readFileSync(path, 'utf8'),
   });

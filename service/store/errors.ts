@@ -1,6 +1,7 @@
 import { DatabaseError } from 'pg';
 
 import { TonplaneError } from '../error.ts';
+import { isClientCertificateRefused } from '../tls/client-certificate.ts';
 import { untrustedCertificate } from '../tls/untrusted-certificate.ts';
 
 /**
@@ -68,7 +69,14 @@ function storeError(cause: unknown): unknown {
   return new StoreError(code, messageOf(cause), state === undefined ? {} : { cause: state }, cause);
 }
 
+/** Texts of Postgres for a missing client certificate, and for one of another user. The code is that of every refused login. */
+const certificateRefusal = /^(?:connection requires a valid client certificate|certificate authentication failed)/;
+
 function messageOf(cause: Error): string {
+  if (isClientCertificateRefused(cause) || certificateRefusal.test(cause.message)) {
+    const field = 'spec.postgres.clientCertificate (--postgres-client-certificate-file)';
+    return `${field}: expected a certificate that Postgres accepts for the user, got: ${cause.message}`;
+  }
   const untrusted = untrustedCertificate(cause);
   if (untrusted === undefined) return cause.message;
   const expected =

@@ -3,6 +3,7 @@ import type { Client, ClientBase, PoolClient, QueryConfig, QueryResult } from 'p
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
+import type { ClientCertificate } from '../tls/client-certificate.ts';
 import { createConnections, type Connections } from './connections.ts';
 import { isConnectionSpent, StoreError, withStoreErrors } from './errors.ts';
 import { createStoreMetrics } from './metrics.ts';
@@ -15,6 +16,8 @@ export type StoreOptions = {
   readonly readUrl?: string | undefined;
   /** Authorities in PEM that must have signed the certificates of both servers; absent: the URLs decide. */
   readonly ca?: string | undefined;
+  /** Certificate that both servers see; absent: the URLs decide. */
+  readonly clientCertificate?: ClientCertificate | undefined;
   /** Schema that holds the tables: lower-case letters, digits, underscores. */
   readonly schema: string;
   /** Connections to each of the two. */
@@ -23,7 +26,7 @@ export type StoreOptions = {
   readonly statementTimeoutMs: number;
 };
 
-export type StoreUrls = Pick<StoreOptions, 'url' | 'readUrl' | 'ca'>;
+export type StoreUrls = Pick<StoreOptions, 'url' | 'readUrl' | 'ca' | 'clientCertificate'>;
 
 export type StoreDependencies = {
   readonly logger: Logger;
@@ -130,9 +133,12 @@ export function createStore(options: StoreOptions, { logger, register, tracer, c
 
 type Pools = { readonly primary: Connections; readonly replica: Connections };
 
-function connectPools({ url, readUrl, ca }: StoreUrls, { schema, poolSize }: StoreOptions, logger: Logger): Pools {
-  const primary = createConnections({ url, ca, schema, poolSize }, logger);
-  const replica = readUrl === undefined ? primary : createConnections({ url: readUrl, ca, schema, poolSize }, logger);
+function connectPools(urls: StoreUrls, { schema, poolSize }: StoreOptions, logger: Logger): Pools {
+  const { url, readUrl, ca, clientCertificate } = urls;
+  const connect = (to: string): Connections =>
+    createConnections({ url: to, ca, clientCertificate, schema, poolSize }, logger);
+  const primary = connect(url);
+  const replica = readUrl === undefined ? primary : connect(readUrl);
   return { primary, replica };
 }
 

@@ -1,5 +1,7 @@
 import { checkServerIdentity, type ConnectionOptions } from 'node:tls';
 
+import type { ClientCertificate } from '../tls/client-certificate.ts';
+
 /** A way to connect: without TLS, or with these options. */
 export type TlsWay = false | ConnectionOptions;
 
@@ -14,6 +16,8 @@ export type PostgresTls = {
 export type TlsDefaults = {
   /** Authorities in PEM that must have signed the server's certificate: from the field, and stronger than `sslrootcert`. */
   readonly ca?: string | undefined;
+  /** Certificate of this client: from the field, and stronger than `sslcert` and `sslkey`. */
+  readonly clientCertificate?: ClientCertificate | undefined;
   /** `sslmode` of a URL without it, as in PGSSLMODE. */
   readonly mode?: string | undefined;
   /** Reads the file of `sslrootcert`, `sslcert` or `sslkey`. */
@@ -32,6 +36,7 @@ const parameters = ['ssl', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'useli
  *
  * - a root without `sslmode` means `verify-full`, and a root with `allow` or `prefer` means `verify-ca`: a root is named to be checked
  * - `verify-full` without a root trusts the public authorities of the runtime
+ * - a client certificate of the field is named to be shown: without `sslmode` it means at least `require`, and no way is without TLS
  *
  * @returns the ways to connect, or `problem`, which names the parameter and never repeats the URL
  */
@@ -45,14 +50,21 @@ export function postgresTls(uri: string, defaults: TlsDefaults): PostgresTls | {
   const { sslrootcert } = given;
   const isSystem = sslrootcert === 'system' && defaults.ca === undefined;
   const hasRoot = defaults.ca !== undefined || (sslrootcert !== undefined && !isSystem);
-  const mode = modeOf(given, defaults.mode) ?? (hasRoot || isSystem ? 'verify-full' : 'prefer');
-  const problem = problemOf(mode, { hasRoot, isSystem, negotiation: url.searchParams.get('sslnegotiation') });
+  const { clientCertificate } = defaults;
+  const hasCertificate = clientCertificate !== undefined;
+  const usual = hasRoot || isSystem ? 'verify-full' : hasCertificate ? 'require' : 'prefer';
+  const mode = modeOf(given, defaults.mode) ?? usual;
+  const negotiation = url.searchParams.get('sslnegotiation');
+  const problem = problemOf(mode, { hasRoot, isSystem, hasCertificate, negotiation });
   if (problem !== undefined) return { problem };
   try {
     const read = (path: string | undefined) => (path === undefined ? undefined : defaults.readFile(path));
     const ca = defaults.ca ?? (hasRoot ? read(sslrootcert) : undefined);
-    const own = { cert: read(given['sslcert']), key: read(given['sslkey']) };
-    return { url: url.href, ways: waysOf(mode as Mode, ca, own) };
+    const own = hasCertificate
+      ? { cert: clientCertificate.certificate, key: clientCertificate.key }
+      : { cert: read(given['sslcert']), key: read(given['sslkey']) };
+    const ways = waysOf(mode as Mode, ca, own);
+    return { url: url.href, ways: hasCertificate ? ways.filter((way) => way !== false) : ways };
   } catch {
     return { problem: 'sslrootcert, sslcert, sslkey: expected readable files' };
   }
@@ -69,10 +81,18 @@ function modeOf({ ssl, sslmode }: Given, fallback: string | undefined): string |
 
 function problemOf(
   mode: string,
-  facts: { readonly hasRoot: boolean; readonly isSystem: boolean; readonly negotiation: string | null },
+  facts: {
+    readonly hasRoot: boolean;
+    readonly isSystem: boolean;
+    readonly hasCertificate: boolean;
+    readonly negotiation: string | null;
+  },
 ): string | undefined {
   if (mode !== 'no-verify' && !modes.some((one) => one === mode)) {
     return `sslmode: expected ${modes.join(', ')}, got something else`;
+  }
+  if (facts.hasCertificate && mode === 'disable') {
+    return 'sslmode: expected another mode than disable, because spec.postgres.clientCertificate is given';
   }
   if (facts.isSystem && mode !== 'verify-full') return 'sslmode: expected verify-full with sslrootcert=system';
   if (mode === 'verify-ca' && !facts.hasRoot) {

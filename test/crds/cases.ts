@@ -1,5 +1,6 @@
 import { firstOf, key, specOf } from '#test/service/config/manifest-builder.ts';
 
+import { connectionCases } from './connection-cases.ts';
 import { podTemplateCases } from './pod-template-cases.ts';
 
 type Fields = Record<string, unknown>;
@@ -62,12 +63,6 @@ const all =
 const nothing: Change = () => undefined;
 
 const postgres = { secretRef: { name: 'database' } };
-const connection = {
-  host: { value: 'db.example.com' },
-  database: { value: 'ton' },
-  user: { value: 'ton' },
-  password: { secretRef: { name: 'database' } },
-};
 const indexer = (fields: Fields): Change => set({ postgres, indexer: fields });
 const tokenMetadata = (fields: Fields): Change => set({ postgres, tokenMetadata: fields });
 const autoscaling = (fields: Fields): Change => set({ autoscaling: { maxReplicas: 5, ...fields } });
@@ -155,37 +150,6 @@ export const tonApiCases: readonly RuleCase[] = [
     refused: unset('postgres'),
   },
   {
-    message: 'set exactly one of secretRef, parts',
-    field: 'spec.postgres',
-    accepted: set({ postgres: { parts: connection } }),
-    refused: set({ postgres: { ...postgres, parts: connection } }),
-  },
-  {
-    message: 'set exactly one of secretRef, parts',
-    field: 'spec.postgres',
-    accepted: set({ postgres: { ...postgres, readOnlySecretRef: { name: 'replica' } } }),
-    refused: set({ postgres: { readOnlySecretRef: { name: 'replica' } } }),
-  },
-  {
-    message: 'set at most one of readOnlySecretRef, parts.readOnlyHost',
-    field: 'spec.postgres',
-    accepted: set({ postgres: { parts: connection, readOnlySecretRef: { name: 'replica' } } }),
-    refused: set({
-      postgres: {
-        parts: { ...connection, readOnlyHost: { value: 'replica.example.com' } },
-        readOnlySecretRef: { name: 'replica' },
-      },
-    }),
-  },
-  ...['host', 'port', 'database', 'user', 'readOnlyHost'].map((part) => ({
-    message: 'set exactly one of value, secretRef',
-    field: `spec.postgres.parts.${part}`,
-    accepted: set({ postgres: { parts: { ...connection, [part]: { secretRef: { name: 'database' } } } } }),
-    refused: set({
-      postgres: { parts: { ...connection, [part]: { value: '5433', secretRef: { name: 'database' } } } },
-    }),
-  })),
-  {
     message: 'a plan with archive needs an archive lite server',
     field: 'spec',
     accepted: all(plan({ archive: true }), liteServer({ role: 'archive' })),
@@ -243,31 +207,6 @@ export const tonApiCases: readonly RuleCase[] = [
     refused: plan({ requestsPerSecond: 5, burst: 4 }),
   },
   {
-    message: 'set exactly one of secretRef, embedded: true',
-    field: 'spec.rateLimits.redis',
-    accepted: set({ rateLimits: { redis: { embedded: true } } }),
-    refused: set({ rateLimits: { redis: { embedded: true, secretRef: { name: 'redis' } } } }),
-  },
-  {
-    message: 'set exactly one of secretRef, embedded: true',
-    field: 'spec.rateLimits.redis',
-    accepted: set({ rateLimits: { redis: { embedded: false, secretRef: { name: 'redis' } } } }),
-    refused: set({ rateLimits: { redis: {} } }),
-  },
-  {
-    message: 'schema is immutable',
-    field: 'spec.postgres.schema',
-    before: set({ postgres: { ...postgres, schema: 'ton' } }),
-    accepted: set({ postgres }),
-    refused: set({ postgres: { ...postgres, schema: 'other' } }),
-  },
-  {
-    message: 'caBundle needs secretRef',
-    field: 'spec.rateLimits.redis',
-    accepted: set({ rateLimits: { redis: { secretRef: { name: 'redis' }, caBundle: { secretRef: { name: 'ca' } } } } }),
-    refused: set({ rateLimits: { redis: { embedded: true, caBundle: { secretRef: { name: 'ca' } } } } }),
-  },
-  {
     message: 'caBundle needs an https endpoint',
     field: 'spec.observability.tracing.endpoint',
     accepted: set({
@@ -284,18 +223,6 @@ export const tonApiCases: readonly RuleCase[] = [
       observability: { tracing: { endpoint: 'https://c:4318', caBundle: { secretRef: { name: 'ca' } } } },
     }),
     refused: set({ observability: { tracing: { endpoint: 'https://c:4318', caBundle } } }),
-  })),
-  ...[{}, { secretRef: { name: 'ca' }, configMapRef: { name: 'ca' } }].map((caBundle) => ({
-    message: 'set exactly one of secretRef, configMapRef',
-    field: 'spec.rateLimits.redis.caBundle',
-    accepted: set({ rateLimits: { redis: { secretRef: { name: 'redis' }, caBundle: { secretRef: { name: 'ca' } } } } }),
-    refused: set({ rateLimits: { redis: { secretRef: { name: 'redis' }, caBundle } } }),
-  })),
-  ...[{}, { secretRef: { name: 'ca' }, configMapRef: { name: 'ca' } }].map((caBundle) => ({
-    message: 'set exactly one of secretRef, configMapRef',
-    field: 'spec.postgres.caBundle',
-    accepted: set({ postgres: { ...postgres, caBundle: { configMapRef: { name: 'ca' } } } }),
-    refused: set({ postgres: { ...postgres, caBundle } }),
   })),
   {
     message: 'partitions needs mode Partitioned',
@@ -444,6 +371,7 @@ export const tonApiCases: readonly RuleCase[] = [
     accepted: set({ observability: { tracing: { endpoint: 'https://collector.example:4318' } } }),
     refused: set({ observability: { tracing: { endpoint: 'grpc://collector.example:4317' } } }),
   },
+  ...connectionCases,
 ];
 
 /** Every rule of TonApiKey. */

@@ -35,8 +35,15 @@ export async function startRedis(): Promise<RedisServer | undefined> {
   return { url, close: () => stop(child) };
 }
 
-/** Starts a `redis-server` that answers over TLS alone, with the certificate of the authority. Undefined as for `startRedis`. */
-export async function startTlsRedis(authority: Authority): Promise<RedisServer | undefined> {
+/**
+ * Starts a `redis-server` that answers over TLS alone, with the certificate of the authority. Undefined as for `startRedis`.
+ *
+ * @param clients `certificate`: clients need a certificate of the same authority
+ */
+export async function startTlsRedis(
+  authority: Authority,
+  clients: 'any' | 'certificate' = 'any',
+): Promise<RedisServer | undefined> {
   if (!ensureProgram('redis-server')) return undefined;
   const folder = mkdtempSync(join(tmpdir(), 'tonplane-redis-'));
   const file = (name: string, text: string): string => {
@@ -47,11 +54,17 @@ export async function startTlsRedis(authority: Authority): Promise<RedisServer |
   const ca = authority.certificate;
   const port = await freePort();
   const files = ['--tls-cert-file', file('tls.crt', certificate), '--tls-key-file', file('tls.key', key)];
-  const tls = [...files, '--tls-ca-cert-file', file('ca.crt', ca), '--tls-auth-clients', 'no'];
+  const tls = [
+    ...files,
+    '--tls-ca-cert-file',
+    file('ca.crt', ca),
+    '--tls-auth-clients',
+    clients === 'any' ? 'no' : 'yes',
+  ];
   const plain = ['--port', '0', '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--daemonize', 'no'];
   const child = spawn('redis-server', [...plain, '--tls-port', `${port}`, ...tls], { stdio: 'ignore' });
   const url = `rediss://127.0.0.1:${port}`;
-  await untilReady(url, child, { ca });
+  await untilReady(url, child, { ca, cert: certificate, key });
   return {
     url,
     async close() {
@@ -61,7 +74,11 @@ export async function startTlsRedis(authority: Authority): Promise<RedisServer |
   };
 }
 
-async function untilReady(url: string, child: ChildProcess, tls?: { readonly ca: string }): Promise<void> {
+async function untilReady(
+  url: string,
+  child: ChildProcess,
+  tls?: { readonly [option in 'ca' | 'cert' | 'key']: string },
+): Promise<void> {
   const client = new Redis(url, { ...(tls && { tls }), retryStrategy: () => 50, maxRetriesPerRequest: null });
   // A refused connection is retried until the server listens or the time is up.
   client.on('error', () => undefined);

@@ -1,5 +1,6 @@
 import { Cluster, Redis } from 'ioredis';
 
+import { isClientCertificateRefused, type ClientCertificate } from '#service/tls/client-certificate.ts';
 import { untrustedCertificate } from '#service/tls/untrusted-certificate.ts';
 
 /** Client of one Redis, which Sentinels may name, or of a cluster, with the same few commands. */
@@ -11,6 +12,8 @@ export type RedisServer = {
   readonly url: string;
   /** Certificate authorities in PEM for the server's certificate; undefined: the public authorities. */
   readonly ca?: string | undefined;
+  /** Certificate of this client, if Redis asks for one; a secret too. */
+  readonly clientCertificate?: ClientCertificate | undefined;
 };
 
 export type ConnectionOptions = RedisServer & {
@@ -36,16 +39,24 @@ export function redisUrlProblem(url: string): string | undefined {
   return 'expected redis://…, redis+cluster://host:port,host:port, or redis+sentinel://host:port,host:port/NAME; rediss with TLS';
 }
 
-/** Returns a problem if authorities are given for a URL without encryption; else undefined. */
-export function redisTlsProblem({ url, ca }: RedisServer): string | undefined {
-  if (ca === undefined || /^rediss(?:\+cluster|\+sentinel)?:/.test(url)) return undefined;
-  return 'expected rediss://, rediss+cluster:// or rediss+sentinel://, because spec.rateLimits.redis.caBundle is given';
+/** Returns a problem if authorities or a client certificate are given for a URL without encryption; else undefined. */
+export function redisTlsProblem({ url, ca, clientCertificate }: RedisServer): string | undefined {
+  if ((ca ?? clientCertificate) === undefined || /^rediss(?:\+cluster|\+sentinel)?:/.test(url)) return undefined;
+  const field = `spec.rateLimits.redis.${ca === undefined ? 'clientCertificate' : 'caBundle'}`;
+  return `expected rediss://, rediss+cluster:// or rediss+sentinel://, because ${field} is given`;
 }
 
-/** Returns the field to mend if Redis' certificate is refused; undefined for another failure of a connection. */
+/**
+ * Returns the field to mend if the certificate of Redis is refused, or that of this client; undefined for another failure of a
+ * connection.
+ */
 export function untrustedRedis(error: unknown): string | undefined {
   // A cluster reports the failure of its last node.
   const cause = error instanceof Error && 'lastNodeError' in error ? error.lastNodeError : error;
+  if (cause instanceof Error && isClientCertificateRefused(cause)) {
+    const field = 'spec.rateLimits.redis.clientCertificate (--redis-client-certificate-file)';
+    return `${field}: expected a certificate that Redis accepts, got: ${cause.message}`;
+  }
   const untrusted = untrustedCertificate(cause);
   if (untrusted === undefined || !(cause instanceof Error)) return undefined;
   const expected =
@@ -60,9 +71,10 @@ export function isCluster(connection: Connection): boolean {
 }
 
 /** Connects to Redis. Commands are never queued nor sent twice: if Redis is unavailable, they reject at once. */
-export function connectRedis({ url, ca, retryMs }: ConnectionOptions): Connection {
+export function connectRedis({ url, ca, clientCertificate, retryMs }: ConnectionOptions): Connection {
   const once = { maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false, connectTimeout: CONNECT_TIMEOUT_MS };
-  const tls = url.startsWith('rediss') && { tls: ca === undefined ? {} : { ca } };
+  const own = clientCertificate && { cert: clientCertificate.certificate, key: clientCertificate.key };
+  const tls = url.startsWith('rediss') && { tls: { ...(ca !== undefined && { ca }), ...own } };
   const one = { ...once, ...tls, enableOfflineQueue: false, retryStrategy: retryMs };
   const servers = serversOf(url);
   if (servers === undefined) return new Redis(url, one);

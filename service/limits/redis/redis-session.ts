@@ -151,8 +151,8 @@ export function createRedisSession(options: RedisSessionOptions, dependencies: R
   };
 
   const ticker = setInterval(() => void probeNow(), PROBE_MS);
-  const connect = ({ url, ca }: RedisServer): Connection => {
-    const made = connectRedis({ url, ca, retryMs: () => 100 + random() * 200 });
+  const connect = (server: RedisServer): Connection => {
+    const made = connectRedis({ ...server, retryMs: () => 100 + random() * 200 });
     made.on('ready', () => {
       // A new connection is a good probe, so a start does not wait for two.
       quick = 1;

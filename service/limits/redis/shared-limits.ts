@@ -32,13 +32,13 @@ export type SharedLimits = SharedParts & {
 
 /** Limits in a Redis shared by all pods of an API. They work from the start: `onRedisFailure` applies until Redis answers. */
 export function createSharedLimits(
-  { url, ca, api, onRedisFailure }: SharedLimitsOptions,
+  { api, onRedisFailure, ...server }: SharedLimitsOptions,
   dependencies: SharedLimitsDependencies,
 ): SharedLimits {
   let rule = onRedisFailure;
   const { logger, metrics, inKeyring } = dependencies;
   const pod = randomUUID();
-  const store = createRedisSession({ url, ca, api, pod }, { logger, metrics, random: Math.random, inKeyring });
+  const store = createRedisSession({ ...server, api, pod }, { logger, metrics, random: Math.random, inKeyring });
   const nowUs = (): number => Math.floor(dependencies.now() * 1000);
   const budgets = createSharedBudgets({ api, pod, onRedisFailure }, { store, metrics, nowUs });
   return {

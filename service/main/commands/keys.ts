@@ -9,6 +9,7 @@ import { redisTlsProblem, redisUrlProblem, type RedisServer } from '#service/lim
 import { revokeInRedis } from '#service/limits/redis/revoke.ts';
 import { caBundleProblem } from '#service/tls/ca-bundle.ts';
 import { ArgumentsError } from '../configuration/arguments.ts';
+import { clientCertificateFiles, clientCertificateOf } from '../configuration/client-certificates.ts';
 import { readNamedFile } from '../configuration/named-files.ts';
 import { operationNamed, similarOperations } from '../configuration/operation-names.ts';
 
@@ -31,6 +32,8 @@ export const keysUsage = `usage: npm start -- keys COMMAND --keyring FILE [optio
                         TonApi of these processes, needed with a Redis; NAME alone if its manifest has no namespace
     --redis-ca-file FILE
                         PEM certificates of the authorities that sign the certificate of Redis
+    --redis-client-certificate-file FILE, --redis-client-key-file FILE
+                        PEM certificate that Redis sees, and its private key
   rotate --id ID        adds a key with the same terms and prints it; the old key stays valid for a time
     --overlap HOURS     that time, default 24
 `;
@@ -53,6 +56,8 @@ const options = {
   redis: { type: 'string' },
   'redis-file': { type: 'string' },
   'redis-ca-file': { type: 'string' },
+  'redis-client-certificate-file': { type: 'string' },
+  'redis-client-key-file': { type: 'string' },
   api: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
 } as const;
@@ -149,7 +154,10 @@ function redisOf(values: Values, environment: NodeJS.ProcessEnv): (RedisServer &
   const ca = caFile === undefined ? undefined : readNamedFile('--redis-ca-file', caFile);
   const untrusted = (ca === undefined ? undefined : caBundleProblem(ca)) ?? redisTlsProblem({ url, ca });
   if (untrusted !== undefined) throw refuse(`--redis-ca-file: ${untrusted}`);
-  return { url, ca, api: values.api };
+  const clientCertificate = clientCertificateOf('redis', clientCertificateFiles('redis', values, refuse), undefined);
+  const unencrypted = redisTlsProblem({ url, clientCertificate });
+  if (unencrypted !== undefined) throw refuse(`--redis-client-certificate-file: ${unencrypted}`);
+  return { url, ca, clientCertificate, api: values.api };
 }
 
 /** Both keys get the same owner, so that the overlap does not double the budget. */

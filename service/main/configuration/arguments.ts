@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 
 import { TonplaneError } from '#service/error.ts';
 import { redisUrlProblem } from '#service/limits/redis/connection.ts';
+import { clientCertificateFiles, type ClientCertificateFiles } from './client-certificates.ts';
 import { postgresUrlProblem } from './postgres-url.ts';
 
 /** Parsed command line. */
@@ -26,6 +27,8 @@ export type Arguments = {
   readonly redisFile: string | undefined;
   /** File with the certificate authorities of Redis; followed too. */
   readonly redisCaFile: string | undefined;
+  /** Files of the certificate that Redis sees; followed too. */
+  readonly redisClientFiles: ClientCertificateFiles | undefined;
   /** URIs of the Postgres of the index, and of its read replica; secrets. */
   readonly postgresUrl: string | undefined;
   /** Files that have the URIs, as mounted from Secrets; followed while the process runs. */
@@ -35,6 +38,8 @@ export type Arguments = {
   readonly postgresFolder: string | undefined;
   /** File with the certificate authorities of both; followed too. */
   readonly postgresCaFile: string | undefined;
+  /** Files of the certificate that both see; followed too. */
+  readonly postgresClientFiles: ClientCertificateFiles | undefined;
   /** The same of the collector of traces. */
   readonly tracingCaFile: string | undefined;
   /** The same of the IPFS gateway. */
@@ -99,11 +104,15 @@ const options = {
   redis: { type: 'string' },
   'redis-file': { type: 'string' },
   'redis-ca-file': { type: 'string' },
+  'redis-client-certificate-file': { type: 'string' },
+  'redis-client-key-file': { type: 'string' },
   'postgres-url': { type: 'string' },
   'postgres-file': { type: 'string' },
   'postgres-replica-file': { type: 'string' },
   'postgres-folder': { type: 'string' },
   'postgres-ca-file': { type: 'string' },
+  'postgres-client-certificate-file': { type: 'string' },
+  'postgres-client-key-file': { type: 'string' },
   'tracing-ca-file': { type: 'string' },
   'metadata-ca-file': { type: 'string' },
   index: { type: 'boolean' },
@@ -185,6 +194,8 @@ Over lite servers of a real network, one of:
                         they do not see the environment variable TONPLANE_REDIS_URL
   --redis-file FILE     file with that URL, such as a mounted Secret
   --redis-ca-file FILE  PEM certificates of the authorities that sign the certificate of Redis
+  --redis-client-certificate-file FILE, --redis-client-key-file FILE
+                        PEM certificate that Redis sees, and its private key
   --postgres-url URI    Postgres of the index, postgres://user:password@host/database (or TONPLANE_POSTGRES_URL)
   --postgres-file FILE, --postgres-replica-file FILE
                         file with that URI, and file with the URI of a read replica, such as mounted Secrets
@@ -192,6 +203,8 @@ Over lite servers of a real network, one of:
                         of the manifest
   --postgres-ca-file FILE
                         PEM certificates of the authorities that sign the certificate of Postgres
+  --postgres-client-certificate-file FILE, --postgres-client-key-file FILE
+                        PEM certificate that Postgres and its replica see, and its private key
   --tracing-ca-file FILE
                         PEM certificates of the authorities that sign the certificate of the OTLP collector
   --metadata-ca-file FILE
@@ -238,11 +251,13 @@ export function parseArguments(args: readonly string[]): Arguments {
     redis: redisUrl(values.redis),
     redisFile: values['redis-file'],
     redisCaFile: values['redis-ca-file'],
+    redisClientFiles: clientCertificateFiles('redis', values, refuse),
     postgresUrl: postgresUrl(values['postgres-url']),
     postgresFile: values['postgres-file'],
     postgresReplicaFile: values['postgres-replica-file'],
     postgresFolder: values['postgres-folder'],
     postgresCaFile: values['postgres-ca-file'],
+    postgresClientFiles: clientCertificateFiles('postgres', values, refuse),
     tracingCaFile: values['tracing-ca-file'],
     metadataCaFile: values['metadata-ca-file'],
     index: values.index ?? true,

@@ -16,6 +16,7 @@ import { redisTlsProblem, redisUrlProblem } from '#service/limits/redis/connecti
 import { caBundleProblem } from '#service/tls/ca-bundle.ts';
 import type { Arguments } from './arguments.ts';
 import { StartError } from '../errors.ts';
+import { clientCertificateOf } from './client-certificates.ts';
 import { readNamedFile } from './named-files.ts';
 import { postgresTlsProblem, postgresUrlProblem } from './postgres-url.ts';
 import type { Loaded } from './hot-reload.ts';
@@ -51,11 +52,12 @@ export function loadConfiguration(args: Arguments, environment: NodeJS.ProcessEn
     const secrets = secretsOfManifest(text, mountedParts(args));
     const redisUrl = given.redisUrl ?? checked(redisUrlProblem, 'spec.rateLimits.redis.secretRef', secrets.redisUrl);
     const postgresUrl = given.postgresUrl ?? checked(postgresUrlProblem, 'spec.postgres', secrets.postgresUrl);
-    // A role that does not connect to a server gets neither its URL nor its authorities.
+    // A role that does not connect to a server gets neither its URL nor its certificates.
     const redisCa =
       redisUrl && authoritiesOf('--redis-ca-file', args.redisCaFile, 'spec.rateLimits.redis', secrets.redisCa);
     const postgresCa =
       postgresUrl && authoritiesOf('--postgres-ca-file', args.postgresCaFile, 'spec.postgres', secrets.postgresCa);
+    const { redisClientFiles, postgresClientFiles } = args;
     // A migration ends without a trace.
     const tracingCa = args.role === 'migrate' ? undefined : tracingAuthorities(args, secrets.tracingCa);
     const metadataCa = args.role === 'metadata' ? gatewayAuthorities(args, secrets.metadataCa) : undefined;
@@ -68,7 +70,13 @@ export function loadConfiguration(args: Arguments, environment: NodeJS.ProcessEn
         given.postgresReplicaUrl ?? checked(postgresUrlProblem, 'spec.postgres (replica)', secrets.postgresReplicaUrl),
       postgresMissing: secrets.postgresMissing,
       redisCa,
+      redisClientCertificate: redisUrl
+        ? clientCertificateOf('redis', redisClientFiles, secrets.redisClientCertificate)
+        : undefined,
       postgresCa,
+      postgresClientCertificate: postgresUrl
+        ? clientCertificateOf('postgres', postgresClientFiles, secrets.postgresClientCertificate)
+        : undefined,
       tracingCa,
       metadataCa,
     });
@@ -85,7 +93,9 @@ export function configurationFiles(args: Arguments): string[] {
     args.postgresFolder === undefined ? [] : [join(args.postgresFolder, name)],
   );
   const authorities = [redisCaFile, postgresCaFile, args.tracingCaFile, args.metadataCaFile];
-  const files = [manifest, globalConfig, redisFile, postgresFile, postgresReplicaFile, ...parts, ...authorities];
+  const shown = [args.redisClientFiles, args.postgresClientFiles].flatMap((pair) => [pair?.certificate, pair?.key]);
+  const certificates = [...authorities, ...shown];
+  const files = [manifest, globalConfig, redisFile, postgresFile, postgresReplicaFile, ...parts, ...certificates];
   return files.filter((file) => file !== undefined);
 }
 
@@ -108,9 +118,10 @@ function givenUrls(args: Arguments, environment: NodeJS.ProcessEnv): Omit<Loaded
   return {
     redisUrl: redis ?? variable(redisUrlProblem, 'TONPLANE_REDIS_URL', environment),
     redisCa: authoritiesOf('--redis-ca-file', args.redisCaFile, 'spec.rateLimits.redis', undefined),
+    redisClientCertificate: clientCertificateOf('redis', args.redisClientFiles, undefined),
     postgresUrl: givenPostgresUrl(args, environment),
     postgresReplicaUrl: fileUrl(postgresUrlProblem, '--postgres-replica-file', args.postgresReplicaFile),
-    postgresCa: givenPostgresCa(args),
+    ...givenPostgresCertificates(args),
     tracingCa: tracingAuthorities(args),
     metadataCa: gatewayAuthorities(args),
   };
@@ -124,9 +135,12 @@ function tracingAuthorities(args: Arguments, bundle?: CaBundle): string | undefi
   return authoritiesOf('--tracing-ca-file', args.tracingCaFile, 'spec.observability.tracing', bundle);
 }
 
-/** Returns the certificate authorities of Postgres from the command line; undefined for none. */
-export function givenPostgresCa(args: Arguments): string | undefined {
-  return authoritiesOf('--postgres-ca-file', args.postgresCaFile, 'spec.postgres', undefined);
+/** Returns the certificate authorities and the client certificate of Postgres from the command line; undefined for none. */
+export function givenPostgresCertificates(args: Arguments): Pick<Loaded, 'postgresCa' | 'postgresClientCertificate'> {
+  return {
+    postgresCa: authoritiesOf('--postgres-ca-file', args.postgresCaFile, 'spec.postgres', undefined),
+    postgresClientCertificate: clientCertificateOf('postgres', args.postgresClientFiles, undefined),
+  };
 }
 
 /**
@@ -152,10 +166,14 @@ function authoritiesOf(
   });
 }
 
-/** A TLS mode may need the authorities, which have their own source. */
+/** A TLS mode may need the authorities, which have their own source. Certificates need TLS. */
 function checkedTls(loaded: Loaded): Loaded {
-  const problemOf: UrlProblem = (url) => postgresTlsProblem(url, loaded.postgresCa);
-  checked((url) => redisTlsProblem({ url, ca: loaded.redisCa }), 'spec.rateLimits.redis.secretRef', loaded.redisUrl);
+  const { redisCa, redisClientCertificate, postgresCa, postgresClientCertificate } = loaded;
+  const problemOf: UrlProblem = (url) =>
+    postgresTlsProblem(url, { ca: postgresCa, clientCertificate: postgresClientCertificate });
+  const redisProblemOf: UrlProblem = (url) =>
+    redisTlsProblem({ url, ca: redisCa, clientCertificate: redisClientCertificate });
+  checked(redisProblemOf, 'spec.rateLimits.redis.secretRef', loaded.redisUrl);
   checked(problemOf, 'spec.postgres', loaded.postgresUrl);
   checked(problemOf, 'spec.postgres (replica)', loaded.postgresReplicaUrl);
   return loaded;

@@ -5,6 +5,7 @@ import type { Registry } from 'prom-client';
 
 import { canonicalHash, changedCold, hotConfig, isOtherNetwork, type ServiceConfig } from '#service/config.ts';
 import { TonplaneError } from '#service/error.ts';
+import type { ClientCertificate } from '#service/tls/client-certificate.ts';
 import { StartError } from '../errors.ts';
 import { createReloadMetrics } from './metrics.ts';
 
@@ -17,6 +18,8 @@ export type Loaded = {
   readonly redisUrl: string | undefined;
   /** Authorities of Redis, certificates in PEM; undefined: the public authorities. */
   readonly redisCa: string | undefined;
+  /** Certificate that Redis sees; a secret. */
+  readonly redisClientCertificate?: ClientCertificate | undefined;
   /** URLs of the index, and of its read replica; secrets too. Undefined: the same database, or no index. */
   readonly postgresUrl: string | undefined;
   readonly postgresReplicaUrl: string | undefined;
@@ -24,6 +27,8 @@ export type Loaded = {
   readonly postgresMissing?: readonly string[];
   /** Authorities of Postgres, certificates in PEM; undefined: as the URLs say. */
   readonly postgresCa: string | undefined;
+  /** Certificate that Postgres sees, and its replica; a secret. Undefined: as the URLs say. */
+  readonly postgresClientCertificate?: ClientCertificate | undefined;
   /** The same of the collector of traces. */
   readonly tracingCa: string | undefined;
   /** Certificates in PEM that the IPFS gateway may come from, besides the public authorities; undefined: none. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-import { postgresTls } from '#service/store/tls.ts';
+import { postgresTls, type TlsDefaults } from '#service/store/tls.ts';
 
 /** Returns the problem of a Postgres URI, without repeating the URI; undefined when valid. */
 export function postgresUrlProblem(url: string): string | undefined {
@@ -11,10 +11,15 @@ export function postgresUrlProblem(url: string): string | undefined {
 }
 
 /**
- * Returns why the URI's TLS parameters cannot be followed, without repeating the URI. Undefined when they can. @param ca certificates in
- * PEM
+ * Returns why the URI's TLS parameters cannot be followed, without repeating the URI. Undefined when they can.
+ *
+ * @param given authorities in PEM and the client certificate, of the manifest or the command line
  */
-export function postgresTlsProblem(url: string, ca: string | undefined): string | undefined {
-  const tls = postgresTls(url, { ca, mode: process.env['PGSSLMODE'], readFile: (path) => readFileSync(path, 'utf8') });
+export function postgresTlsProblem(
+  url: string,
+  given: Pick<TlsDefaults, 'ca' | 'clientCertificate'>,
+): string | undefined {
+  const readFile = (path: string): string => readFileSync(path, 'utf8');
+  const tls = postgresTls(url, { ...given, mode: process.env['PGSSLMODE'], readFile });
   return 'problem' in tls ? tls.problem : undefined;
 }

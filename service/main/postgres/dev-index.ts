@@ -9,17 +9,17 @@ import { StoreError } from '#service/store/errors.ts';
 import { claimIndex } from '#service/store/indexer-state.ts';
 import { migrate } from '#service/store/migrate.ts';
 import type { Arguments } from '../configuration/arguments.ts';
-import { givenPostgresCa, givenPostgresUrl } from '../configuration/configuration.ts';
+import { givenPostgresCertificates, givenPostgresUrl } from '../configuration/configuration.ts';
 import { startEmbeddedPostgres } from './embedded-postgres.ts';
 import { StartError } from '../errors.ts';
 import { postgresBinaries } from './postgres-binaries.ts';
-import { openStore } from '../wiring/store.ts';
+import { openStore, type PostgresUrls } from '../wiring/store.ts';
 
 /** A Postgres for the index of the dev role. */
 export type DevIndex = {
   readonly url: string;
-  /** Certificates in PEM that the server's must come from. */
-  readonly ca?: string | undefined;
+  /** Authorities of the server's certificate, and the certificate that the server sees; absent for the embedded Postgres. */
+  readonly certificates?: Pick<PostgresUrls, 'postgresCa' | 'postgresClientCertificate'>;
   /** Text about the index in the welcome. */
   readonly note: string;
   close(): Promise<void>;
@@ -39,7 +39,7 @@ export async function openDevIndex(
   if (given !== undefined)
     return {
       url: given,
-      ca: givenPostgresCa(args),
+      certificates: givenPostgresCertificates(args),
       note: 'index      in the given Postgres',
       close: async () => undefined,
     };
@@ -66,12 +66,12 @@ export async function openDevIndex(
  */
 export async function prepareDevIndex(
   config: ServiceConfig,
-  { url: postgresUrl, ca: postgresCa }: Pick<DevIndex, 'url' | 'ca'>,
+  { url: postgresUrl, certificates }: Pick<DevIndex, 'url' | 'certificates'>,
   { logger }: { readonly logger: Logger },
 ): Promise<void> {
   const store = openStore(
     config,
-    { postgresUrl, postgresCa },
+    { postgresUrl, ...certificates },
     { logger, register: new Registry(), tracer: trace.getTracer('tonplane') },
   );
   try {

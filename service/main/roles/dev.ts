@@ -225,7 +225,7 @@ async function startDevApi(
       internalHost,
       ...(network.conditions !== undefined && { conditions: network.conditions }),
       postgresUrl: index?.url,
-      postgresCa: index?.ca,
+      ...index?.certificates,
       writesIndex: index !== undefined,
       cachePart,
       ...(accountsBrought !== undefined && { around: readAgain(accountsBrought, served) }),

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
@@ -18,6 +20,7 @@ import {
   type HotReloadDependencies,
   type Loaded,
 } from '../configuration/hot-reload.ts';
+import { redisServerOf } from './redis.ts';
 import { takeUrls } from './store.ts';
 
 /**
@@ -114,9 +117,19 @@ const unreadByMetadata = [...serving, 'indexer', 'trust'];
 
 /** Returns the configuration as loaded at the start. */
 function loadedFrom(config: ServiceConfig, origin: ConfigurationSource): Loaded {
-  const { configHash, redisUrl, redisCa, postgresUrl, postgresReplicaUrl, postgresCa, tracingCa, metadataCa } = origin;
-  const hash = configHash ?? canonicalHash(hotConfig(config));
-  return { config, hash, redisUrl, redisCa, postgresUrl, postgresReplicaUrl, postgresCa, tracingCa, metadataCa };
+  return {
+    config,
+    hash: origin.configHash ?? canonicalHash(hotConfig(config)),
+    redisUrl: origin.redisUrl,
+    redisCa: origin.redisCa,
+    redisClientCertificate: origin.redisClientCertificate,
+    postgresUrl: origin.postgresUrl,
+    postgresReplicaUrl: origin.postgresReplicaUrl,
+    postgresCa: origin.postgresCa,
+    postgresClientCertificate: origin.postgresClientCertificate,
+    tracingCa: origin.tracingCa,
+    metadataCa: origin.metadataCa,
+  };
 }
 
 /** Pods must not come back to a Redis all at once. */
@@ -132,11 +145,11 @@ function putInForce(
   const hot = hotConfig(next.config);
   limits.setPlans(hot);
   limits.setOnRedisFailure(hot.onRedisFailure);
-  const { redisUrl: url, redisCa: ca } = next;
-  if (url !== undefined && (url !== before.redisUrl || ca !== before.redisCa)) {
-    shared?.setServer({ url, ca });
-    pool.setSharedConnect(() => connectRedis({ url, ca, retryMs: redisRetryMs }));
-    ledger?.setRedis({ url, ca });
+  const server = redisServerOf(next);
+  if (server !== undefined && !isDeepStrictEqual(server, redisServerOf(before))) {
+    shared?.setServer(server);
+    pool.setSharedConnect(() => connectRedis({ ...server, retryMs: redisRetryMs }));
+    ledger?.setRedis(server);
   }
   ledger?.setUrls(next, before);
   http.setTrustedProxies(hot.trustedProxies);

@@ -25,6 +25,7 @@ import { watchIndex, type IndexWatch } from './index-watch.ts';
 import type { Live } from './live.ts';
 import { linkTo, startPending } from './pending.ts';
 import type { IndexStatus } from '../status/status.ts';
+import { redisServerOf, type RedisParts } from './redis.ts';
 import type { StreamedIndex } from './streaming.ts';
 import { openStore, takeUrls, type PostgresUrls } from './store.ts';
 import { v3Families } from './v3-families.ts';
@@ -48,17 +49,15 @@ export type IndexService = {
   close(): Promise<void>;
 };
 
-export type IndexServiceOptions = PostgresUrls & {
-  /** The process writes the index too, as on a laptop. In a cluster other processes do. */
-  readonly writesIndex?: boolean;
-  /** Share of the usual bytes of caches, above 0 to 1; default 1. */
-  readonly cachePart?: number;
-  /** Folder of a node's archive packages. The past is read from it first. */
-  readonly archiveFolder?: string | undefined;
-  /** URL of the Redis that the pods share. */
-  readonly redisUrl?: string | undefined;
-  readonly redisCa?: string | undefined;
-};
+export type IndexServiceOptions = PostgresUrls &
+  RedisParts & {
+    /** The process writes the index too, as on a laptop. In a cluster other processes do. */
+    readonly writesIndex?: boolean;
+    /** Share of the usual bytes of caches, above 0 to 1; default 1. */
+    readonly cachePart?: number;
+    /** Folder of a node's archive packages. The past is read from it first. */
+    readonly archiveFolder?: string | undefined;
+  };
 
 export type IndexServiceDependencies = {
   readonly pool: Pool;
@@ -89,7 +88,7 @@ export function openIndexService(
       ? startIndexWriter(config, options, { ...dependencies, worlds, detector, store })
       : undefined;
   const watch = watchIndex({ network: config.anchors.zeroState }, { ...dependencies, store });
-  const pending = startPending(config, redisOf(options), { ...dependencies, detector, store });
+  const pending = startPending(config, redisServerOf(options), { ...dependencies, detector, store });
   const tokens = startMetadataQueue(config, { ...dependencies, store });
   const wanted = tokens && ((names: readonly TokenName[]) => tokens.want(names));
   const { cachePart = 1 } = options;
@@ -119,10 +118,6 @@ export function openIndexService(
       await store.close();
     },
   };
-}
-
-function redisOf({ redisUrl: url, redisCa: ca }: IndexServiceOptions): RedisServer | undefined {
-  return url === undefined ? undefined : { url, ca };
 }
 
 /** Reads only tables that fit. Tables of another network or version would give wrong answers. */

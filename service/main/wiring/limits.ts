@@ -8,15 +8,13 @@ import { createLimits, type Limits } from '#service/limits/limits.ts';
 import { createRedisMetrics } from '#service/limits/metrics.ts';
 import { createSharedLimits, type SharedLimits } from '#service/limits/redis/shared-limits.ts';
 import { workerUrl } from '../worker-url.ts';
+import { redisServerOf, type RedisParts } from './redis.ts';
 
-export type LimitsOptions = {
+export type LimitsOptions = RedisParts & {
   /** Keys in addition to the keyring file. */
   readonly keys?: readonly KeyRow[];
   /** Hint in a 429 for a caller without a key: how to get a key. */
   readonly keyHint?: string;
-  /** The Redis that all pods share, and the authority of its certificate. */
-  readonly redisUrl?: string | undefined;
-  readonly redisCa?: string | undefined;
 };
 
 type LimitsDependencies = { readonly logger: Logger; readonly register: Registry };
@@ -58,16 +56,17 @@ const unixMs = (): number => performance.timeOrigin + performance.now();
 /** Creates limits shared by all pods when a Redis is named. Without Redis each process has its own limits. */
 function sharedLimits(
   config: ServiceConfig,
-  { redisUrl: url, redisCa: ca }: LimitsOptions,
+  options: LimitsOptions,
   keyring: Keyring,
   { logger, register }: LimitsDependencies,
 ): SharedLimits | undefined {
   const metrics = createRedisMetrics(register);
-  if (url === undefined) {
+  const server = redisServerOf(options);
+  if (server === undefined) {
     if (config.rateLimits.redis !== null) logger.warn('no URL of the Redis for limits: this process has its own');
     return undefined;
   }
   const { onRedisFailure } = config.rateLimits;
   const parts = { logger, metrics, now: unixMs, inKeyring: (id: string) => keyring.has(id) };
-  return createSharedLimits({ url, ca, api: scopeOf(config), onRedisFailure }, parts);
+  return createSharedLimits({ ...server, api: scopeOf(config), onRedisFailure }, parts);
 }

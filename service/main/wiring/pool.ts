@@ -14,12 +14,9 @@ import { createProofMetrics } from '#service/proof/metrics.ts';
 import { createSignatureChecker, type SignatureChecker } from '#service/proof/signature-checker.ts';
 import { createTrustChain, type TrustChain } from '#service/proof/trust-chain.ts';
 import { workerUrl } from '../worker-url.ts';
+import { redisServerOf, type RedisParts } from './redis.ts';
 
-export type PoolOptions = {
-  /** URL of the Redis that the pods share. */
-  readonly redisUrl?: string | undefined;
-  /** Certificates in PEM that its own must come from. */
-  readonly redisCa?: string | undefined;
+export type PoolOptions = RedisParts & {
   /** Share of the usual bytes of cached answers, above 0 to 1; default 1. */
   readonly cachePart?: number;
 };
@@ -33,7 +30,7 @@ export type PoolParts = {
 /** The pool with the trust chain over it and the threads that check signatures. */
 export function startPool(
   config: ServiceConfig,
-  { redisUrl, redisCa, cachePart = 1 }: PoolOptions,
+  { cachePart = 1, ...options }: PoolOptions,
   shared: { readonly logger: Logger; readonly register: Registry; readonly tracer: Tracer },
 ): PoolParts {
   const { logger, register } = shared;
@@ -42,6 +39,7 @@ export function startPool(
     { register, logger },
   );
   const { anchors, stateDir } = config;
+  const redis = redisServerOf(options);
   let trusted: TrustChain | undefined;
   const pool = createPool(
     {
@@ -68,10 +66,10 @@ export function startPool(
       now: () => performance.now(),
       random: Math.random,
       shared:
-        redisUrl === undefined
+        redis === undefined
           ? undefined
           : {
-              connect: () => connectRedis({ url: redisUrl, ca: redisCa, retryMs: () => 100 + Math.random() * 200 }),
+              connect: () => connectRedis({ ...redis, retryMs: () => 100 + Math.random() * 200 }),
               api: scopeOf(config),
             },
     },

@@ -1,15 +1,20 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import type { Tracer } from '@opentelemetry/api';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
 import type { ServiceConfig } from '#service/config.ts';
-import { createStore, type Store } from '#service/store/store.ts';
+import { createStore, type Store, type StoreUrls } from '#service/store/store.ts';
 import { StartError } from '../errors.ts';
 import type { Loaded } from '../configuration/hot-reload.ts';
 
-/** URLs of the index and of its read replica, which are secrets, with the certificate authorities of both. */
+/**
+ * URLs of the index and of its read replica, with the certificate authorities and the client certificate of both. URLs and the client
+ * certificate are secrets.
+ */
 export type PostgresUrls = Partial<
-  Pick<Loaded, 'postgresUrl' | 'postgresReplicaUrl' | 'postgresMissing' | 'postgresCa'>
+  Pick<Loaded, 'postgresUrl' | 'postgresReplicaUrl' | 'postgresMissing' | 'postgresCa' | 'postgresClientCertificate'>
 >;
 
 /**
@@ -19,7 +24,7 @@ export type PostgresUrls = Partial<
  */
 export function openStore(
   { postgres, requestTimeoutMs }: Pick<ServiceConfig, 'postgres' | 'requestTimeoutMs'>,
-  { postgresUrl, postgresReplicaUrl, postgresMissing = [], postgresCa }: PostgresUrls,
+  { postgresUrl, postgresReplicaUrl, postgresMissing = [], postgresCa, postgresClientCertificate }: PostgresUrls,
   { logger, register, tracer }: { readonly logger: Logger; readonly register: Registry; readonly tracer: Tracer },
 ): Store {
   if (postgres === null) throw missing('spec.postgres: expected the database of the index, got nothing');
@@ -37,6 +42,7 @@ export function openStore(
       url: postgresUrl,
       readUrl: postgresReplicaUrl,
       ca: postgresCa,
+      clientCertificate: postgresClientCertificate,
       schema: postgres.schema,
       poolSize: postgres.poolSize,
       // Callers wait no longer than this for an answer.
@@ -48,10 +54,14 @@ export function openStore(
 
 /** Takes over changed URLs, as after a password was rotated. */
 export function takeUrls(store: Pick<Store, 'setUrls'>, next: PostgresUrls, before: PostgresUrls): void {
-  const { postgresUrl: url, postgresReplicaUrl: readUrl, postgresCa: ca } = next;
-  const isSame = url === before.postgresUrl && readUrl === before.postgresReplicaUrl && ca === before.postgresCa;
-  if (url === undefined || isSame) return;
-  store.setUrls({ url, readUrl, ca });
+  const urls = storeUrlsOf(next);
+  if (urls === undefined || isDeepStrictEqual(urls, storeUrlsOf(before))) return;
+  store.setUrls(urls);
+}
+
+function storeUrlsOf(urls: PostgresUrls): StoreUrls | undefined {
+  const { postgresUrl: url, postgresReplicaUrl: readUrl, postgresCa: ca } = urls;
+  return url === undefined ? undefined : { url, readUrl, ca, clientCertificate: urls.postgresClientCertificate };
 }
 
 function missing(message: string): StartError {

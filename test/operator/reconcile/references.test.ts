@@ -41,12 +41,16 @@ describe('references', () => {
       'Secret redis',
       'Secret postgres',
       'Secret postgres-replica',
+      'Secret redis-client',
+      'Secret postgres-client',
       'Secret postgres-ca',
       'Secret collector-ca',
       'ConfigMap redis-ca',
       'ConfigMap gateway-ca',
     ]);
     expect(found.flatMap(({ problem }) => problem?.reason ?? [])).toEqual([
+      'SecretNotFound',
+      'SecretNotFound',
       'SecretNotFound',
       'SecretNotFound',
       'SecretNotFound',

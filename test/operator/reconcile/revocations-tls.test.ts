@@ -4,6 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 
 import type { KubernetesClient, ObjectName } from '#operator/kubernetes/client.ts';
 import type { Resource } from '#operator/kubernetes/resources.ts';
+import type { TonApi } from '#operator/resource.ts';
 import { createRevocations } from '#operator/reconcile/revocations.ts';
 import { sample } from '#test/operator/desired/samples.ts';
 import { createAuthority } from '#test/support/certificate.ts';
@@ -14,6 +15,8 @@ const bounds = { signal: new AbortController().signal };
 const authority = createAuthority('Private authority');
 const stranger = createAuthority('Private authority');
 const server = await startTlsRedis(authority);
+const strict = await startTlsRedis(authority, 'certificate');
+const client = authority.issue({ commonName: 'tonplane' });
 const missing = skipLoudly(server === undefined, { what: 'revocations over TLS', why: 'no redis-server' });
 const url = server?.url ?? '';
 
@@ -32,13 +35,58 @@ function clientWith(certificates: string | undefined, redisUrl = url): Kubernete
   return client as unknown as KubernetesClient;
 }
 
-async function revoke(client: KubernetesClient, caBundle: object): Promise<{ done: boolean; lines: string[] }> {
+async function revoke(
+  client: KubernetesClient,
+  caBundle: object,
+  further: Partial<TonApi['spec']['rateLimits']['redis']> = {},
+): Promise<{ done: boolean; lines: string[] }> {
   const lines: string[] = [];
   const logger = pino({}, { write: (line: string) => void lines.push(line) });
-  const redis = { secretRef: { name: 'redis', key: 'url' }, embedded: false, caBundle };
+  const redis = { secretRef: { name: 'redis', key: 'url' }, embedded: false, caBundle, ...further };
   const tonApi = sample('smallest', { rateLimits: { redis, onRedisFailure: 'Local' } });
   return { done: await createRevocations({ client, logger }).add(tonApi, ['aaaaaaaaaaaa'], bounds), lines };
 }
+
+/** An API server with a Secret for each name, and the names that were read. */
+function clientOver(secrets: Readonly<Record<string, Readonly<Record<string, string>>>>) {
+  const read: string[] = [];
+  const api = {
+    get({ kind }: Resource, { name }: ObjectName) {
+      read.push(`${kind} ${name}`);
+      const texts = secrets[name];
+      if (texts === undefined) return Promise.resolve(undefined);
+      const data = Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, base64(text)]));
+      return Promise.resolve({ apiVersion: 'v1', kind, metadata: { name }, data });
+    },
+  };
+  return { api: api as unknown as KubernetesClient, read };
+}
+
+describe.skipIf(missing)('revocations in a Redis that lets clients with a certificate in', () => {
+  afterAll(() => strict?.close());
+  const caBundle = { secretRef: { name: 'ca', key: 'ca.crt' } };
+  const clientCertificate = { secretRef: { name: 'client', certificate: 'tls.crt', privateKey: 'tls.key' } };
+  const secrets = { redis: { url: strict?.url ?? '' }, ca: { 'ca.crt': authority.certificate } };
+  const pair = { 'tls.crt': client.certificate, 'tls.key': client.key };
+
+  it('reach it with the certificate of the Secret, and read no other Secret', async () => {
+    const { api, read } = clientOver({ ...secrets, client: pair });
+    expect(await revoke(api, caBundle, { clientCertificate })).toEqual({ done: true, lines: [] });
+    expect(read.toSorted()).toEqual(['Secret ca', 'Secret client', 'Secret redis']);
+  });
+
+  it.each<[string, Readonly<Record<string, string>> | undefined, RegExp]>([
+    ['a missing Secret', undefined, /clientCertificate: Secret client, key tls\.crt: expected certificates in PEM/],
+    ['a Secret without the key', { 'tls.crt': pair['tls.crt'] }, /Secret client, key tls\.key: expected a private key/],
+    ['the key of another', { ...pair, 'tls.key': stranger.key }, /key tls\.key: .*got the key of another/],
+  ])('fail with %s, and the log says which part', async (_what, given, why) => {
+    const { api } = clientOver({ ...secrets, ...(given && { client: given }) });
+    const { done, lines } = await revoke(api, caBundle, { clientCertificate });
+    expect(done).toBe(false);
+    expect(lines.join('')).toMatch(why);
+    expect(lines.join('')).not.toContain('PRIVATE KEY');
+  });
+});
 
 describe.skipIf(missing)('revocations in a Redis whose certificate is of a private authority', () => {
   afterAll(() => server?.close());

@@ -71,6 +71,12 @@ describe('a connection to Postgres from its parts', () => {
     });
   });
 
+  it('has no password where the manifest names none, as with a client certificate', () => {
+    const { password: _password, ...withoutPassword } = parts;
+    const { uri, missing } = urisOfParts(withoutPassword, (name) => secrets[name]);
+    expect({ uri, missing }).toEqual({ uri: 'postgresql://app@db.example.com:5432/ton', missing: [] });
+  });
+
   it('reaches a replica with the same credentials', () => {
     const { replicaUri } = urisOfParts({ ...parts, readOnlyHost: { value: 'ro' } }, (name) => secrets[name]);
     expect(replicaUri).toBe('postgresql://app:s3cret@ro:5432/ton');

@@ -68,6 +68,39 @@ describe('a URL of Postgres with a root', () => {
   });
 });
 
+describe('a URL of Postgres with a client certificate of a field', () => {
+  const clientCertificate = { certificate: 'certificate of a field', key: 'key of a field' };
+  const own = { cert: 'certificate of a field', key: 'key of a field' };
+
+  it.each(['', '?sslmode=allow', '?sslmode=prefer', '?sslmode=require', '?sslmode=no-verify'])(
+    'with "%s" asks over TLS alone, and shows the certificate',
+    (query) => {
+      expect(waysOf(query, { clientCertificate })).toEqual(['unchecked']);
+      const tls = postgresTls(`${uri}${query}`, { readFile, clientCertificate });
+      expect(tls).toMatchObject({ ways: [own] });
+    },
+  );
+
+  it('checks the server as without one', () => {
+    expect(waysOf('', { clientCertificate, ca })).toEqual(['authority and host of PEM of a field']);
+    expect(waysOf('?sslmode=verify-full', { clientCertificate })).toEqual(['authority and host of the runtime']);
+    expect(waysOf('?sslmode=prefer', { clientCertificate, ca })).toEqual(['authority of PEM of a field']);
+  });
+
+  it('shows the certificate of the field in place of that of the URL', () => {
+    const tls = postgresTls(`${uri}?sslcert=/c.crt&sslkey=/c.key`, { readFile, clientCertificate });
+    expect(tls).toMatchObject({ ways: [own] });
+  });
+
+  it.each(['?sslmode=disable', '?ssl=false'])('is refused with "%s", which has no TLS', (query) => {
+    expect(waysOf(query, { clientCertificate })).toMatch(/sslmode: .*spec\.postgres\.clientCertificate is given/);
+  });
+
+  it('is refused if the environment disables TLS', () => {
+    expect(waysOf('', { clientCertificate, mode: 'disable' })).toMatch(/clientCertificate is given/);
+  });
+});
+
 describe('a URL of Postgres', () => {
   it.each<[string, RegExp]>([
     ['?sslmode=verify-ca', /verify-ca: spec\.postgres\.caBundle, --postgres-ca-file or sslrootcert/],

@@ -38,6 +38,14 @@ describe('the command line', () => {
       { postgresUrl: 'postgres://a:b@c/d', startSeqno: 7 },
     ],
     [['--postgres-file', 'f', '--postgres-replica-file', 'r'], { postgresFile: 'f', postgresReplicaFile: 'r' }],
+    [
+      ['--redis-client-certificate-file', 'c', '--redis-client-key-file', 'k'],
+      { redisClientFiles: { certificate: 'c', key: 'k' }, postgresClientFiles: undefined },
+    ],
+    [
+      ['--postgres-client-certificate-file', 'c', '--postgres-client-key-file', 'k'],
+      { redisClientFiles: undefined, postgresClientFiles: { certificate: 'c', key: 'k' } },
+    ],
   ])('reads %j', (args, expected) => {
     expect(parseArguments(args)).toMatchObject(expected);
   });
@@ -70,6 +78,14 @@ describe('the command line', () => {
     [
       ['--recorded', '--validators', '4'],
       '--validators: expected only for a private network, without --recorded, --recording, --pace, --manifest, --network',
+    ],
+    [
+      ['--postgres-client-key-file', 'k'],
+      '--postgres-client-certificate-file, --postgres-client-key-file: expected both, or neither',
+    ],
+    [
+      ['--redis-client-certificate-file', 'c'],
+      '--redis-client-certificate-file, --redis-client-key-file: expected both, or neither',
     ],
     [['dev', '--manifest', 'a'], 'dev: expected no --manifest and no --network, because dev runs its own network'],
     [
