@@ -31,12 +31,7 @@ export {
   isOtherNetwork,
   type HotConfig,
 } from './config/hot.ts';
-export {
-  secretsOfManifest,
-  type CaBundle,
-  type ClientCertificateSource,
-  type ManifestSecrets,
-} from './config/secrets.ts';
+export { secretsOfManifest, type CaBundle, type ManifestSecrets } from './config/secrets.ts';
 export { keyringRowFields, type KeyringRow } from './config/keyring-row.ts';
 
 /** `mainnet` and `testnet` are the public networks; `custom` is any other. */

@@ -20,6 +20,17 @@ const patience = { timeout: 60_000, interval: 200 } as const;
 
 const filesOf = ({ certificate, key }: Certificate) => ({ 'tls.crt': certificate, 'tls.key': key });
 
+async function v3(service: ServiceProcess): Promise<number> {
+  const answer = await fetch(`${service.url}/api/v3/addressBook?address=0:${'0'.repeat(64)}`);
+  await answer.arrayBuffer();
+  return answer.status;
+}
+
+async function redisAway(service: ServiceProcess): Promise<string | undefined> {
+  const metrics = await (await fetch(`${service.internalUrl}/metrics`)).text();
+  return /^ton_limits_redis_away (\d)$/m.exec(metrics)?.[1];
+}
+
 describe.skipIf(missing)('a process whose Redis and Postgres ask for a client certificate', () => {
   let network: NetworkProcess;
   let postgres: PostgresServer;
@@ -44,23 +55,19 @@ describe.skipIf(missing)('a process whose Redis and Postgres ask for a client ce
   });
 
   const argumentsOf = (...servers: readonly ('redis' | 'postgres')[]): string[] => [
-    ...['--manifest', config.file('tonapi.yaml')],
+    '--manifest',
+    config.file('tonapi.yaml'),
     ...servers.flatMap((server) => [
-      ...[`--${server}-file`, config.file(server === 'redis' ? 'url' : 'uri')],
-      ...[`--${server}-ca-file`, config.file('ca.crt')],
-      ...[`--${server}-client-certificate-file`, shown.file('tls.crt')],
-      ...[`--${server}-client-key-file`, shown.file('tls.key')],
+      `--${server}-file`,
+      config.file(server === 'redis' ? 'url' : 'uri'),
+      `--${server}-ca-file`,
+      config.file('ca.crt'),
+      `--${server}-client-certificate-file`,
+      shown.file('tls.crt'),
+      `--${server}-client-key-file`,
+      shown.file('tls.key'),
     ]),
   ];
-  const v3 = async (service: ServiceProcess): Promise<number> => {
-    const answer = await fetch(`${service.url}/api/v3/addressBook?address=0:${'0'.repeat(64)}`);
-    await answer.arrayBuffer();
-    return answer.status;
-  };
-  const redisAway = async (service: ServiceProcess): Promise<string | undefined> => {
-    const metrics = await (await fetch(`${service.internalUrl}/metrics`)).text();
-    return /^ton_limits_redis_away (\d)$/m.exec(metrics)?.[1];
-  };
 
   it('is served with the certificate, and follows another without a restart', { timeout: 240_000 }, async () => {
     expect(await runToEnd(['migrate', ...argumentsOf('postgres')])).toMatchObject({ code: 0 });

@@ -1,4 +1,4 @@
-import type { ClientCertificateSource } from '#service/config.ts';
+import type { ClientCertificateSource } from '#service/config/secrets.ts';
 import { clientCertificateProblem, type ClientCertificate } from '#service/tls/client-certificate.ts';
 import { StartError, type StartErrorCode } from '../errors.ts';
 import { readNamedFile } from './named-files.ts';

@@ -19,7 +19,10 @@ export function postgresTlsProblem(
   url: string,
   given: Pick<TlsDefaults, 'ca' | 'clientCertificate'>,
 ): string | undefined {
-  const readFile = (path: string): string => readFileSync(path, 'utf8');
-  const tls = postgresTls(url, { ...given, mode: process.env['PGSSLMODE'], readFile });
+  const tls = postgresTls(url, { ...given, mode: process.env['PGSSLMODE'], readFile: readText });
   return 'problem' in tls ? tls.problem : undefined;
+}
+
+function readText(path: string): string {
+  return readFileSync(path, 'utf8');
 }

@@ -60,8 +60,10 @@ describe.each<[Server, string[]]>([
     expect(volumes).toContainEqual({ name: volume, secret: { secretName: 'client', items } });
     expect(volumeMounts).toContainEqual({ name: volume, mountPath: `/etc/tonplane/${volume}`, readOnly: true });
     expect(args.slice(-4)).toEqual([
-      ...[`--${server}-client-certificate-file`, `/etc/tonplane/${volume}/tls.crt`],
-      ...[`--${server}-client-key-file`, `/etc/tonplane/${volume}/tls.key`],
+      `--${server}-client-certificate-file`,
+      `/etc/tonplane/${volume}/tls.crt`,
+      `--${server}-client-key-file`,
+      `/etc/tonplane/${volume}/tls.key`,
     ]);
   });
 

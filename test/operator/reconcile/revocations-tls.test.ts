@@ -16,7 +16,7 @@ const authority = createAuthority('Private authority');
 const stranger = createAuthority('Private authority');
 const server = await startTlsRedis(authority);
 const strict = await startTlsRedis(authority, 'certificate');
-const client = authority.issue({ commonName: 'tonplane' });
+const shown = authority.issue({ commonName: 'tonplane' });
 const missing = skipLoudly(server === undefined, { what: 'revocations over TLS', why: 'no redis-server' });
 const url = server?.url ?? '';
 
@@ -67,7 +67,7 @@ describe.skipIf(missing)('revocations in a Redis that lets clients with a certif
   const caBundle = { secretRef: { name: 'ca', key: 'ca.crt' } };
   const clientCertificate = { secretRef: { name: 'client', certificate: 'tls.crt', privateKey: 'tls.key' } };
   const secrets = { redis: { url: strict?.url ?? '' }, ca: { 'ca.crt': authority.certificate } };
-  const pair = { 'tls.crt': client.certificate, 'tls.key': client.key };
+  const pair = { 'tls.crt': shown.certificate, 'tls.key': shown.key };
 
   it('reach it with the certificate of the Secret, and read no other Secret', async () => {
     const { api, read } = clientOver({ ...secrets, client: pair });

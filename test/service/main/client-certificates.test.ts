@@ -37,9 +37,13 @@ describe.each(servers)('the client certificate for $name', ({ name, field, spec,
   afterAll(() => folder.remove());
   const argumentsOf = (key = 'tls.key') =>
     parseArguments([
-      ...['--manifest', folder.file('api.yaml'), ...given],
-      ...[`--${name}-client-certificate-file`, folder.file('tls.crt')],
-      ...[`--${name}-client-key-file`, folder.file(key)],
+      '--manifest',
+      folder.file('api.yaml'),
+      ...given,
+      `--${name}-client-certificate-file`,
+      folder.file('tls.crt'),
+      `--${name}-client-key-file`,
+      folder.file(key),
     ]);
   const withSecret = (stringData: object, ...further: string[]): Loaded => {
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'client' }, stringData };
@@ -103,27 +107,29 @@ describe.each(servers)('the client certificate for $name', ({ name, field, spec,
   });
 });
 
+function loadedWith(args: readonly string[]): Loaded {
+  const whole = mountFolder({ 'api.yaml': manifestOf() });
+  try {
+    return loadConfiguration(parseArguments(['--manifest', whole.file('api.yaml'), ...args]), {});
+  } finally {
+    whole.remove();
+  }
+}
+
 describe('a URL without TLS', () => {
   const folder = mountFolder(filesOf(first));
   afterAll(() => folder.remove());
   const shown = (server: string) => [
-    ...[`--${server}-client-certificate-file`, folder.file('tls.crt')],
-    ...[`--${server}-client-key-file`, folder.file('tls.key')],
+    `--${server}-client-certificate-file`,
+    folder.file('tls.crt'),
+    `--${server}-client-key-file`,
+    folder.file('tls.key'),
   ];
-  const load = (args: readonly string[]): Loaded => {
-    const whole = mountFolder({ 'api.yaml': manifestOf() });
-    try {
-      return loadConfiguration(parseArguments(['--manifest', whole.file('api.yaml'), ...args]), {});
-    } finally {
-      whole.remove();
-    }
-  };
-
   it('is refused with a client certificate, and the error names the field', () => {
-    expect(() => load(['--redis', 'redis://host', ...shown('redis')])).toThrow(
+    expect(() => loadedWith(['--redis', 'redis://host', ...shown('redis')])).toThrow(
       /expected rediss:.* because spec\.rateLimits\.redis\.clientCertificate is given/,
     );
-    expect(() => load(['--postgres-url', 'postgres://u@host/d?sslmode=disable', ...shown('postgres')])).toThrow(
+    expect(() => loadedWith(['--postgres-url', 'postgres://u@host/d?sslmode=disable', ...shown('postgres')])).toThrow(
       /spec\.postgres: sslmode: .*because spec\.postgres\.clientCertificate is given/,
     );
   });

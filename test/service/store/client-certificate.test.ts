@@ -66,8 +66,8 @@ describe('a Postgres that lets clients with a certificate in', () => {
   it.each([
     ['another authority', stranger],
     ['an authority of the same name', namesake],
-  ])('refuses a certificate of %s, and the error names the field', async (_what, { issue }) => {
-    const clientCertificate = issue({ commonName: 'postgres' });
+  ])('refuses a certificate of %s, and the error names the field', async (_what, issuer) => {
+    const clientCertificate = issuer.issue({ commonName: 'postgres' });
     // A connection that Postgres closes first may lose the alert, so the test connects until it sees the alert.
     await vi.waitFor(
       () =>
