@@ -1,0 +1,42 @@
+/** Orders to a server under load: the pod, or the floor. */
+export type ServerOrder =
+  /** Sends events to each connection, one after the other. */
+  { readonly kind: 'publish'; readonly events: number } | { readonly kind: 'memory' };
+
+/** CPU of publications, and the longest time for which the loop was blocked. */
+export type Published = { readonly kind: 'published'; readonly cpuMs: number; readonly loopMs: number };
+
+export type ServerMemory = { readonly kind: 'memory'; readonly rssBytes: number; readonly heapBytes: number };
+
+export type ServerAnswer = { readonly kind: 'ready'; readonly port: number } | Published | ServerMemory;
+
+/** Orders to the process of the callers. */
+export type CallersOrder =
+  | { readonly kind: 'open'; readonly port: number; readonly connections: number }
+  /** Waits until each connection has had so many more events. */
+  | { readonly kind: 'await'; readonly events: number }
+  /** Subscribes over a WebSocket of its own. */
+  | { readonly kind: 'subscribe'; readonly port: number; readonly addresses: number; readonly times: number };
+
+export type CallersAnswer =
+  | { readonly kind: 'opened' }
+  /** Unix milliseconds of the last event. */
+  | { readonly kind: 'arrived'; readonly atMs: number }
+  | { readonly kind: 'subscribed'; readonly timesMs: readonly number[] };
+
+/** Account that every connection watches. */
+export const watchedAccount = `0:${'AB'.repeat(32)}`;
+
+/** Byte that each event has once, and no other frame. */
+export const MARK = '~';
+
+/** Bytes of an event, without its frame. */
+export const EVENT_BYTES = 2400;
+
+/** Addresses of a connection in load. */
+export const ADDRESSES = 10;
+
+/** Address of a connection that no event has. */
+export function quietAddress(connection: number, ordinal: number): string {
+  return `0:${(connection * 100_000 + ordinal + 1).toString(16).toUpperCase().padStart(64, '0')}`;
+}
