@@ -3,7 +3,7 @@ import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { freePort } from '#service/main/postgres/free-port.ts';
+import { freePort } from './free-port.ts';
 
 import type { Certificate } from './certificate.ts';
 import { apiServerArguments, controllerManagerArguments, etcdArguments } from './control-plane-arguments.ts';

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { stringify } from 'yaml';
 
-import { freePort } from '#service/main/postgres/free-port.ts';
+import { freePort } from './free-port.ts';
 
 import { ensureProgram } from './debian-package.ts';
 import { createReaper } from './reaper.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { freePort } from '#service/main/postgres/free-port.ts';
+import { freePort } from './free-port.ts';
 
 /** The Python v2 server (`ton-http-api` of PyPI), over a lite server of ours. */
 export type PythonPeer = {

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Redis } from 'ioredis';
 
-import { freePort } from '#service/main/postgres/free-port.ts';
+import { freePort } from './free-port.ts';
 
 import type { Authority } from './certificate.ts';
 import { ensureProgram } from './debian-package.ts';

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { startEmbeddedPostgres } from '#service/main/postgres/embedded-postgres.ts';
-import { freePort } from '#service/main/postgres/free-port.ts';
+import { freePort } from '#test/support/free-port.ts';
 import { postgresBinaries } from '#service/main/postgres/postgres-binaries.ts';
 import { migrate } from '#service/store/migrate.ts';
 import { openStore } from '#test/support/store.ts';

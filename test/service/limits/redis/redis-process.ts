@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Redis } from 'ioredis';
 
-import { freePort } from '#service/main/postgres/free-port.ts';
+import { freePort } from '#test/support/free-port.ts';
 
 /** Redis of one test, which the test may kill, freeze and start again on the same port. */
 export type RedisProcess = {

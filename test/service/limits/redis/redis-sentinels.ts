@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 import { Redis } from 'ioredis';
 
-import { freePort } from '#service/main/postgres/free-port.ts';
+import { freePort } from '#test/support/free-port.ts';
 import type { Authority } from '#test/support/certificate.ts';
 
 import { startRedisProcess, type RedisProcess } from './redis-process.ts';
