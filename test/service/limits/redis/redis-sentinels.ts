@@ -42,7 +42,7 @@ export async function startWatchedRedis(): Promise<WatchedRedis> {
     replica,
     async replaceDeadPrimary() {
       for (const { port } of sentinels)
-        await command(port, 'SENTINEL', 'set', 'main', 'down-after-milliseconds', '500');
+        await command(port, 'SENTINEL', 'set', 'main', 'down-after-milliseconds', '3000');
     },
     async close() {
       await Promise.all(sentinels.map(({ child }) => end(child)));
