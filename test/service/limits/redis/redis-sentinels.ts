@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 import { Redis } from 'ioredis';
 
-import { freePort } from '#test/support/free-port.ts';
+import { freePort } from '#service/main/postgres/free-port.ts';
 import type { Authority } from '#test/support/certificate.ts';
 
 import { startRedisProcess, type RedisProcess } from './redis-process.ts';
@@ -17,8 +17,6 @@ export type WatchedRedis = {
   readonly url: string;
   readonly primary: RedisProcess;
   readonly replica: RedisProcess;
-  /** Sentinels replace a primary that does not answer. Before, they leave a primary alone that a busy machine delays. */
-  replaceDeadPrimary(): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -40,10 +38,6 @@ export async function startWatchedRedis(): Promise<WatchedRedis> {
     url: `redis+sentinel://:${password}@${hosts}/main?sentinelPassword=${sentinelPassword}`,
     primary,
     replica,
-    async replaceDeadPrimary() {
-      for (const { port } of sentinels)
-        await command(port, 'SENTINEL', 'set', 'main', 'down-after-milliseconds', '3000');
-    },
     async close() {
       await Promise.all(sentinels.map(({ child }) => end(child)));
       await Promise.all([primary.close(), replica.close()]);
@@ -104,32 +98,26 @@ requirepass "${SENTINEL_PASSWORD}"
 sentinel sentinel-pass "${SENTINEL_PASSWORD}"
 sentinel monitor main 127.0.0.1 ${primaryPort} 2
 sentinel auth-pass main "${PASSWORD}"
-sentinel down-after-milliseconds main 600000
-sentinel failover-timeout main 10000
+sentinel down-after-milliseconds main 500
+sentinel failover-timeout main 3000
 `,
   );
   return { port, child: spawn('redis-server', [file, '--sentinel'], { stdio: 'ignore' }) };
 }
 
 async function untilWatching(port: number): Promise<void> {
-  for (let tries = 0; tries < 2000; tries++) {
-    const text = String(await command(port, 'INFO', 'sentinel').catch(() => ''));
-    if (/status=ok,.*slaves=1,sentinels=3/.test(text)) return;
-    await new Promise((done) => setTimeout(done, 50));
-  }
-  throw new Error('a Sentinel did not find the replica and the other Sentinels');
-}
-
-/** Runs one command of a Sentinel; rejects when the Sentinel does not listen. */
-async function command(port: number, name: string, ...args: string[]): Promise<unknown> {
-  const client = new Redis({ port, password: SENTINEL_PASSWORD, lazyConnect: true, retryStrategy: () => null });
+  const client = new Redis({ port, password: SENTINEL_PASSWORD, retryStrategy: () => 50, maxRetriesPerRequest: null });
   client.on('error', () => undefined);
   try {
-    await client.connect();
-    return await client.call(name, ...args);
+    for (let tries = 0; tries < 400; tries++) {
+      const text = String(await client.call('INFO', 'sentinel'));
+      if (/status=ok,.*slaves=1,sentinels=3/.test(text)) return;
+      await new Promise((done) => setTimeout(done, 50));
+    }
   } finally {
     client.disconnect();
   }
+  throw new Error('a Sentinel did not find the replica and the other Sentinels');
 }
 
 async function end(child: ChildProcess): Promise<void> {
