@@ -18,6 +18,12 @@ export type ExplorerSettings = {
   readonly dev?: { readonly apiUrl: string };
   /** URL of the page that acts on the private network. */
   readonly networkPage?: string;
+  /** URL of the page that says how to connect; absent in a cluster. */
+  readonly startPage?: string;
+  /** URL of the documents of all APIs; absent: `/`. */
+  readonly documents?: string;
+  /** Path of JSON with the field `key`, where a laptop's network wants an API key. */
+  readonly keyFacts?: string;
 };
 
 export type Encoding = 'br' | 'gzip';

@@ -9,7 +9,10 @@ import { basePaths, type Contract } from './paths.ts';
 export type Page = { readonly contentType: string; readonly body: Buffer; readonly cacheControl: string };
 
 /** Page of one installation, rendered at each request. Only pages of its own origin may read it, and it has its own policy. */
-export type OwnPage = Page & { readonly policy: string };
+export type OwnPage = (Page & { readonly policy: string }) | OwnRedirect;
+
+/** Path of the page that a browser opens instead. */
+export type OwnRedirect = { readonly location: string };
 
 /** Path of the documentation's assets. */
 export const docsPath = `${basePaths.v2}/docs`;

@@ -186,6 +186,7 @@ function declareOwnPages(pages: RoutesDependencies['ownPages'], declare: Declare
       const refusal = access(request.raw);
       if (refusal === undefined) {
         const content = make();
+        if ('location' in content) return reply.redirect(content.location);
         return sendPage(reply, content, content.policy);
       }
       return send(reply, { status: refusal.status, body: JSON.stringify({ ok: false, error: refusal.error }) });

@@ -1,31 +1,12 @@
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
-
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { runDevCommand } from '#service/main/commands/dev-command.ts';
-import { installNpmPackages } from '#test/support/npm-packages.ts';
-import { ensureProgram } from '#test/support/debian-package.ts';
+import { findBrowser, type Browser, type Page } from '#test/support/browser.ts';
 import { startService, type ServiceProcess } from '#test/support/service-process.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 
-/** As much of playwright-core as this test takes. */
-type Page = {
-  goto(url: string): Promise<{ status(): number } | null>;
-  fill(selector: string, text: string): Promise<void>;
-  click(selector: string): Promise<void>;
-  textContent(selector: string): Promise<string | null>;
-  content(): Promise<string>;
-  on(event: 'console' | 'pageerror', listener: (entry: { text?: () => string; message?: string }) => void): void;
-};
-type Browser = { newPage(): Promise<Page>; close(): Promise<void> };
-type Playwright = {
-  chromium: { launch(options: { executablePath: string; args: string[] }): Promise<Browser> };
-};
-
-const playwright = await installNpmPackages(['playwright-core@1.65.1']);
-const hasChromium = 'folder' in playwright && ensureProgram('chromium');
-const why = 'missing' in playwright ? playwright.missing : 'there is no chromium in PATH, and none can be installed';
+const found = await findBrowser();
+const why = 'missing' in found ? found.missing : '';
 
 const receiver = `0:${'7b'.repeat(32)}`;
 
@@ -34,9 +15,9 @@ let service: ServiceProcess;
 beforeAll(async () => {
   service = await startService(['--require-key', '--block-time', 'on-demand', '--index']);
 });
-afterAll(() => service.stop('SIGKILL'));
+afterAll(() => service?.stop('SIGKILL'));
 
-describe.skipIf(skipLoudly(!hasChromium, { what: 'start page in a browser', why }))(
+describe.skipIf(skipLoudly('missing' in found, { what: 'start page in a browser', why }))(
   'the start page in chromium',
   () => {
     let browser: Browser;
@@ -44,19 +25,17 @@ describe.skipIf(skipLoudly(!hasChromium, { what: 'start page in a browser', why 
     const complaints: string[] = [];
 
     beforeAll(async () => {
-      const folder = 'folder' in playwright ? playwright.folder : '';
-      const { chromium } = createRequire(join(folder, 'package.json'))('playwright-core') as Playwright;
-      browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+      browser = await ('launch' in found ? found.launch() : Promise.reject(new Error(why)));
       page = await browser.newPage();
-      page.on('console', (entry) => complaints.push(entry.text?.() ?? ''));
-      page.on('pageerror', (error) => complaints.push(error.message ?? ''));
+      page.on('console', (entry) => complaints.push(entry.text()));
+      page.on('pageerror', (error) => complaints.push(error.message));
     });
     afterAll(async () => browser?.close());
 
     const text = (selector: string) => async (): Promise<string> => (await page.textContent(selector)) ?? '';
 
     it('shows what runs, accounts with balances, the demo, how to connect, and the newest transactions', async () => {
-      await page.goto(`${service.url}/`);
+      await page.goto(`${service.url}/start`);
       await expect.poll(text('#state')).toMatch(/ready \| block \d+ \| global id -217 \| lite server/);
       await expect.poll(text('#accounts')).toContain('muscle census social');
       expect(await text('#accounts')()).toContain('10000 TON');
@@ -66,7 +45,7 @@ describe.skipIf(skipLoudly(!hasChromium, { what: 'start page in a browser', why 
     });
 
     it('sends from the faucet, says what is wrong with an amount, and shows a clock that is ahead', async () => {
-      await page.goto(`${service.url}/`);
+      await page.goto(`${service.url}/start`);
       await page.fill('[name=address]', receiver);
       await page.fill('[name=amount]', '2.5');
       await page.click('#faucet button');
@@ -77,6 +56,15 @@ describe.skipIf(skipLoudly(!hasChromium, { what: 'start page in a browser', why 
       await expect.poll(text('#sent')).toMatch(/^amount: expected TON/);
       await runDevCommand(['advance', '3600', '--internal-url', service.internalUrl]);
       await expect.poll(text('#state')).toMatch(/clock 36\d\d s ahead of this machine/);
+    });
+
+    it('is linked from the explorer, which opens at / and takes the key of the network by itself', async () => {
+      await page.goto(`${service.url}/`);
+      expect(new URL(page.url()).pathname).toBe('/explorer');
+      await expect.poll(text('main')).toContain('Masterchain head');
+      expect(await text('main')()).not.toContain('valid key');
+      await page.click('nav.main a[href="/start"]');
+      await expect.poll(text('#connect')).toContain('npx blueprint run');
     });
 
     it('leads to the documents of v2 and v3 in one page, with demo addresses as examples', async () => {
@@ -99,6 +87,16 @@ describe.skipIf(skipLoudly(!hasChromium, { what: 'start page in a browser', why 
 );
 
 describe('the start page', () => {
+  it('is at /start; / is a redirect to the explorer', async () => {
+    const answers = await Promise.all(
+      ['/', '/start'].map((path) => fetch(`${service.url}${path}`, { redirect: 'manual' })),
+    );
+    expect(answers.map(({ status, headers }) => [status, headers.get('location')])).toEqual([
+      [302, '/explorer'],
+      [200, null],
+    ]);
+  });
+
   it('gives its facts to no page of another origin, and lets nothing inline run', async () => {
     const answers = [
       await fetch(`${service.url}/start/facts.json`, { headers: { origin: 'https://page.example' } }),
@@ -108,7 +106,7 @@ describe('the start page', () => {
     const own = await fetch(`${service.url}/start/facts.json`);
     expect([own.status, own.headers.get('access-control-allow-origin')]).toEqual([200, null]);
     expect(await own.json()).toMatchObject({ key: service.key });
-    const page = await fetch(`${service.url}/`);
+    const page = await fetch(`${service.url}/start`);
     expect(page.headers.get('content-security-policy')).toMatch(
       /^default-src 'none'; script-src 'self'; style-src 'self';/,
     );

@@ -1,26 +1,12 @@
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
-
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { installNpmPackages } from '#test/support/npm-packages.ts';
-import { ensureProgram } from '#test/support/debian-package.ts';
+import { findBrowser, type Browser, type Context, type Page } from '#test/support/browser.ts';
 import { startService, type ServiceProcess } from '#test/support/service-process.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 import { checkFrame } from '#test/support/stream-contract.ts';
 
-/** Part of playwright-core that this test uses. */
-type Page = {
-  goto(url: string): Promise<unknown>;
-  evaluate<T>(script: string): Promise<T>;
-};
-type Context = { newPage(): Promise<Page>; setOffline(offline: boolean): Promise<void> };
-type Browser = { newContext(): Promise<Context>; close(): Promise<void> };
-type Playwright = { chromium: { launch(options: { executablePath: string; args: string[] }): Promise<Browser> } };
-
-const playwright = await installNpmPackages(['playwright-core@1.65.1']);
-const hasChromium = 'folder' in playwright && ensureProgram('chromium');
-const why = 'missing' in playwright ? playwright.missing : 'there is no chromium in PATH, and none can be installed';
+const found = await findBrowser();
+const why = 'missing' in found ? found.missing : '';
 
 type Frame = { readonly transactions?: readonly { readonly hash: string }[] };
 
@@ -30,16 +16,14 @@ const hashesOf = (page: Page) => async (): Promise<string[]> => {
   return frames.flatMap(({ transactions = [] }) => transactions.map(({ hash }) => hash));
 };
 
-describe.skipIf(skipLoudly(!hasChromium, { what: 'streams in a browser', why }))('a stream in chromium', () => {
+describe.skipIf(skipLoudly('missing' in found, { what: 'streams in a browser', why }))('a stream in chromium', () => {
   let service: ServiceProcess;
   let browser: Browser;
   let context: Context;
 
   beforeAll(async () => {
     service = await startService(['--require-key', '--block-time', 'on-demand', '--index']);
-    const folder = 'folder' in playwright ? playwright.folder : '';
-    const { chromium } = createRequire(join(folder, 'package.json'))('playwright-core') as Playwright;
-    browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+    browser = await ('launch' in found ? found.launch() : Promise.reject(new Error(why)));
     context = await browser.newContext();
   });
   afterAll(async () => {

@@ -3,6 +3,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 
 import { createApi } from './api.ts';
 import { ApplicationProvider, type Application } from './context.ts';
+import { safeText, shorten } from './format.ts';
 import { html } from './html.ts';
 import { AccountPage } from './pages/account.ts';
 import { BlockPage } from './pages/block.ts';
@@ -16,7 +17,7 @@ import { TransactionPage } from './pages/transaction.ts';
 import { UnknownPage } from './pages/unknown.ts';
 import { SearchForm } from './parts/search-form.ts';
 import { parseRoute, paths, type Route } from './paths.ts';
-import { apiKey, loadSettings, type Settings } from './settings.ts';
+import { apiKey, loadSettings, takeKey, type Settings } from './settings.ts';
 import { words } from './texts.ts';
 
 const pages = {
@@ -65,6 +66,9 @@ function Explorer({ settings }: { readonly settings: Settings }) {
       document.removeEventListener('click', onClick);
     };
   }, [application]);
+  useEffect(() => {
+    document.title = words.title(titleOf(route));
+  }, [route]);
   const Page = pages[route.page];
   const address = `${location.pathname}${location.search}`;
   return html`<${ApplicationProvider} value=${application}>
@@ -77,11 +81,38 @@ function Explorer({ settings }: { readonly settings: Settings }) {
   <//>`;
 }
 
-/** A page of another thing begins with no state; another tab of the same thing continues. */
+/** A page of another thing begins with no state. Another tab, or another transaction of the same trace, continues. */
 function routeKey(route: Route): string {
-  const { tab: _tab, ...thing } = { tab: '', ...route };
+  const { tab: _tab, transaction: _transaction, ...thing } = { tab: '', transaction: '', ...route };
   return JSON.stringify(thing);
 }
+
+/** Title of a page for tabs and bookmarks. */
+function titleOf(route: Route): string {
+  switch (route.page) {
+    case 'account':
+      return `${words.account.title} ${shortOf(route.address)}`;
+    case 'trace':
+      return `${words.trace.title} ${shortOf(route.hash)}`;
+    case 'transaction':
+      return `${words.transaction.title} ${shortOf(route.hash)}`;
+    case 'block':
+      return `${words.columns.seqno} ${route.workchain}:${route.shard}:${route.seqno}`;
+    default:
+      return titles[route.page];
+  }
+}
+
+const titles = {
+  home: words.home.title,
+  search: words.search.title,
+  config: words.config.title,
+  emulate: words.emulate.title,
+  network: words.network.title,
+  unknown: words.unknown.title,
+};
+
+const shortOf = (text: string): string => shorten(safeText(text, 100));
 
 function Navigation({ settings, current }: { readonly settings: Settings; readonly current: string }) {
   const link = (name: string, href: string, title: string) =>
@@ -92,7 +123,8 @@ function Navigation({ settings, current }: { readonly settings: Settings; readon
     ${link('config', paths.config, words.nav.config)}
     ${settings.surfaces.includes('emulate') ? link('emulate', paths.emulate, words.nav.emulate) : null}
     ${settings.networkPage === undefined ? null : link('network', settings.networkPage, words.nav.network)}
-    <a href="${settings.dev?.apiUrl ?? ''}/">${words.nav.documents}</a>
+    ${settings.startPage === undefined ? null : html`<a href=${settings.startPage}>${words.nav.start}</a>`}
+    <a href=${settings.documents ?? '/'}>${words.nav.documents}</a>
   </nav>`;
 }
 
@@ -113,6 +145,7 @@ const place = document.getElementById('app');
 if (place !== null) {
   try {
     const settings = await loadSettings();
+    await takeKey(settings);
     // The shell says that the page loads. The first drawing takes its place.
     place.replaceChildren();
     render(html`<${Explorer} settings=${settings} />`, place);

@@ -10,6 +10,7 @@ export const words = {
     config: 'Config',
     emulate: 'Emulate',
     network: 'Private network',
+    start: 'Connect',
     documents: 'API',
     skip: 'Skip to the content',
   },
@@ -37,7 +38,6 @@ export const words = {
   key: {
     label: 'API key',
     use: 'Use key',
-    forget: 'Forget key',
     hint: 'The key stays in this tab alone.',
   },
   load: {
@@ -58,7 +58,6 @@ export const words = {
   parts: {
     copy: (thing: string): string => `Copy ${thing}`,
     copied: 'Copied',
-    more: 'More',
     none: 'None',
     new: 'new',
     noAddress: 'none',
@@ -79,7 +78,6 @@ export const words = {
   home: {
     title: 'Home',
     head: 'Masterchain head',
-    age: 'age',
     rate: 'Masterchain blocks a minute',
     transactions: 'Newest transactions',
     blocks: 'Newest masterchain blocks',
@@ -187,7 +185,6 @@ export const words = {
     time: 'Time',
     what: 'What',
     account: 'Account',
-    value: 'Value',
     hash: 'Hash',
     seqno: 'Block',
     count: 'Transactions',

@@ -8,6 +8,8 @@ th, td { text-align: left; padding: 0.15rem 0.9rem 0.15rem 0; border-bottom: 1px
 td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 td.code, input { font-family: ui-monospace, monospace; font-size: 0.85rem; }
 label { margin-right: 1rem; }
+input { max-width: 100%; box-sizing: border-box; }
+@media (max-width: 40rem) { td.number { white-space: normal; } th, td { padding-right: 0.4rem; } }
 `;
 
 /**

@@ -23,20 +23,24 @@ export type StartPageDependencies = {
 const startPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 
+/** Paths of the page with the facts of the network, and of the documents of all APIs. */
+export const startPaths = { start: '/start', facts: '/start/facts.json', documents: '/docs' } as const;
+
 function page(contentType: string, body: string, policy = startPolicy): OwnPage {
   return { contentType, body: Buffer.from(body), cacheControl: 'no-store', policy };
 }
 
-/** Pages of the public listener of `npm start`, by path. */
+/** Pages of the public listener of `npm start`, by path. `/` opens the explorer, which needs the index. */
 export function startPages(dependencies: StartPageDependencies): ReadonlyMap<string, () => OwnPage> {
   const html = 'text/html; charset=utf-8';
   const script = 'text/javascript; charset=utf-8';
   return new Map<string, () => OwnPage>([
-    ['/', () => page(html, startHtml)],
+    ['/', () => (dependencies.facts().hasIndex ? { location: '/explorer' } : page(html, startHtml))],
+    [startPaths.start, () => page(html, startHtml)],
     ['/start/page.js', () => page(script, startPageScript)],
     ['/start/page.css', () => page('text/css; charset=utf-8', startPageStyle)],
-    ['/start/facts.json', () => page('application/json', JSON.stringify(shownFacts(dependencies)))],
-    ['/docs', () => page(html, allDocsHtml('start.js'), pagePolicy)],
+    [startPaths.facts, () => page('application/json', JSON.stringify(shownFacts(dependencies)))],
+    [startPaths.documents, () => page(html, allDocsHtml('start.js'), pagePolicy)],
     [`${docsPath}/start.js`, () => page(script, docsScript(contractsOf(dependencies.facts())))],
   ]);
 }
@@ -121,7 +125,7 @@ const startHtml = `<!doctype html>
 /** The reader gets the key of the start page, so that a person can try operations at once. The contracts name the header's scheme in their own ways. */
 const docsScript = (
   contracts: readonly Contract[],
-): string => `fetch('/start/facts.json').then((answer) => answer.json()).then((facts) => {
+): string => `fetch('${startPaths.facts}').then((answer) => answer.json()).then((facts) => {
 ${allStart(
   documentList(contracts),
   `  onComplete() {

@@ -92,8 +92,8 @@ ${title}
 
   API        ${url}/api/v2
 ${hasIndex ? `             ${url}/api/v3\n             ${url}/api/streaming/v2\n` : ''}             ${url}/api/emulate/v1
-  page       ${url}/
-${hasIndex ? `  explorer   ${url}/explorer\n` : ''}  internal   ${internalUrl}/status  /metrics  /readyz  /livez  /global.config.json
+${hasIndex ? `  explorer   ${url}/\n` : ''}  connect    ${url}/start
+  internal   ${internalUrl}/status  /metrics  /readyz  /livez  /global.config.json
   key        ${key}
              ${keyNote}
   global id  ${globalId}

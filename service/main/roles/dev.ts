@@ -22,7 +22,7 @@ import type { ExplorerOptions } from '../wiring/explorer.ts';
 import type { TerminalLine } from '../status/terminal-line.ts';
 import { startPrivateNetwork } from '../network/start-private-network.ts';
 import { startRecordedNetwork } from '../network/recorded-network.ts';
-import { exampleParameters, startPages } from '../network/start-page.ts';
+import { exampleParameters, startPages, startPaths } from '../network/start-page.ts';
 import { createStatusLine } from '../status/status-line.ts';
 import { refuseTakenPorts, type WantedPort } from '../network/taken-ports.ts';
 import { welcomeJson, welcomeText, type WelcomeFacts } from '../network/welcome.ts';
@@ -179,7 +179,7 @@ async function startDevApi(
   parts: DevParts,
   { version, logger, register }: ApiDependencies,
 ): Promise<Api> {
-  const { network, index, devKey } = parts;
+  const { network, index, devKey, access } = parts;
   const { accountsBrought } = network;
   const reachesHead = (): boolean => {
     const seqno = network.headSeqno();
@@ -221,7 +221,7 @@ async function startDevApi(
         }),
       }),
       examples: exampleParameters(network),
-      explorer: explorerOf(network),
+      explorer: explorerOf(network, access),
       internalHost,
       ...(network.conditions !== undefined && { conditions: network.conditions }),
       postgresUrl: index?.url,
@@ -236,9 +236,15 @@ async function startDevApi(
   return api;
 }
 
-function explorerOf({ internalPosts }: DevNetwork): ExplorerOptions {
+function explorerOf({ internalPosts }: DevNetwork, { keyRequired, isLoopback }: DevParts['access']): ExplorerOptions {
   const isPrivate = internalPosts.has('/dev');
-  return { network: isPrivate ? 'private network' : 'recorded network', isPrivate };
+  return {
+    network: isPrivate ? 'private network' : 'recorded network',
+    isPrivate,
+    startPage: startPaths.start,
+    documents: startPaths.documents,
+    ...(keyRequired && isLoopback && { keyFacts: startPaths.facts }),
+  };
 }
 
 /** Accounts that one operation may fetch in sequence: a contract, its master, its content. */

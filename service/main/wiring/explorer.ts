@@ -7,6 +7,11 @@ export type ExplorerOptions = {
   readonly network: string;
   /** The internal listener can act on the network. */
   readonly isPrivate: boolean;
+  /** Paths of pages on the public listener: how to connect, and the documents of all APIs. */
+  readonly startPage: string;
+  readonly documents: string;
+  /** Path of facts with the API key, where callers need one. */
+  readonly keyFacts?: string;
 };
 
 /** The explorer on both listeners; an absent one is not served. */
@@ -28,13 +33,17 @@ export function createExplorers(
   if (!surfaces.includes('explorer')) return {};
   const assets = createExplorerAssets();
   const facts = { network: laptop?.network ?? network, version, surfaces };
-  if (laptop?.isPrivate !== true) return { public: createExplorer(() => facts, assets) };
+  if (laptop === undefined) return { public: createExplorer(() => facts, assets) };
+  const { isPrivate, startPage, documents, keyFacts } = laptop;
+  const own = { ...facts, startPage, documents, ...(keyFacts !== undefined && { keyFacts }) };
+  if (!isPrivate) return { public: createExplorer(() => own, assets) };
   return {
-    public: createExplorer(() => ({ ...facts, networkPage: `${urls().internalUrl}/explorer/network` }), assets),
-    internal: createExplorer(
-      () => ({ ...facts, networkPage: '/explorer/network', dev: { apiUrl: reachable(urls().url) } }),
-      assets,
-    ),
+    public: createExplorer(() => ({ ...own, networkPage: `${urls().internalUrl}/explorer/network` }), assets),
+    internal: createExplorer(() => {
+      const apiUrl = reachable(urls().url);
+      const there = { startPage: `${apiUrl}${startPage}`, documents: `${apiUrl}${documents}` };
+      return { ...facts, ...there, networkPage: '/explorer/network', dev: { apiUrl } };
+    }, assets),
   };
 }
 

@@ -209,7 +209,7 @@ export function NamesTab(props: ListProps) {
               ({ domain, nft_item_address: item }) =>
                 html`<tr key=${item}>
                   <td><bdi>${safeText(domain, 130)}</bdi></td>
-                  <td><${Address} address=${item} isWhole /></td>
+                  <td><${Address} address=${item} /></td>
                 </tr>`,
             )}
           </tbody>

@@ -1,4 +1,5 @@
 import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
 
 import { formatCount, safeText } from '../format.ts';
 import { html } from '../html.ts';
@@ -38,11 +39,20 @@ export function AccountOverview({ account }: { readonly account: Account }) {
         [names.raw, form(rawForm(address))],
       ]}
     />
-    <details class="qr">
-      <summary>${names.qr}</summary>
-      <${QrCode} text=${`ton://transfer/${plain}`} />
-    </details>
+    <${QrOnDemand} text=${`ton://transfer/${plain}`} />
   </div>`;
+}
+
+/** The QR code, drawn when the reader opens it. */
+function QrOnDemand({ text }: { readonly text: string }) {
+  const [isOpen, setOpen] = useState(false);
+  return html`<details
+    class="qr"
+    onToggle=${(event: Event) => setOpen((event.currentTarget as HTMLDetailsElement).open)}
+  >
+    <summary>${words.account.qr}</summary>
+    ${isOpen ? html`<${QrCode} text=${text} />` : null}
+  </details>`;
 }
 
 function currencies({ state }: Account): readonly string[] {
