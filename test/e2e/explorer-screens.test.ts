@@ -5,11 +5,13 @@ import pixelmatch from 'pixelmatch';
 import { PNG } from 'pngjs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
+import { describeDev } from '#service/devchain/dev/openapi.ts';
 import type { Action, Block, Trace } from '#service/explorer/app/objects.ts';
 import { paths } from '#service/explorer/app/paths.ts';
 import { statusOf } from '#test/support/api-processes.ts';
 import { findBrowser, type Browser, type Page } from '#test/support/browser.ts';
 import { startService, type ServiceProcess } from '#test/support/service-process.ts';
+import { readV3 } from '#test/support/service-v3.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 
 /** Pictures of each page as a person approved them. `TONPLANE_DRAW=1` writes them again. */
@@ -65,6 +67,7 @@ describe.skipIf(skipLoudly('missing' in found, { what: 'pictures of the explorer
         block: paths.block(workchain, shard, seqno),
         config: paths.config,
         emulate: paths.emulate,
+        network: paths.network,
       };
     });
     afterAll(async () => {
@@ -72,11 +75,7 @@ describe.skipIf(skipLoudly('missing' in found, { what: 'pictures of the explorer
       await service?.stop('SIGKILL');
     });
 
-    async function v3<T>(path: string): Promise<T> {
-      const response = await fetch(`${service.url}/api/v3/${path}`);
-      if (!response.ok) throw new Error(`${path}: HTTP ${response.status}`);
-      return (await response.json()) as T;
-    }
+    const v3 = <T>(path: string): Promise<T> => readV3<T>(service, path);
 
     /** Waits until the index has interpreted the whole recording, and two looks find the same. The service counts its blocks from time to time. */
     async function wholeRecording(): Promise<void> {
@@ -111,6 +110,7 @@ describe.skipIf(skipLoudly('missing' in found, { what: 'pictures of the explorer
         await page.setViewportSize({ width, height: 900 });
         const differences: Record<string, number> = {};
         for (const [name, path] of Object.entries(pages)) {
+          if (name === 'network') await showPrivateNetwork(page);
           await page.goto(`${service.url}${path}`);
           await page.waitForSelector('main h1');
           await expect.poll(() => page.evaluate<number>("document.querySelectorAll('.loading').length")).toBe(0);
@@ -118,6 +118,7 @@ describe.skipIf(skipLoudly('missing' in found, { what: 'pictures of the explorer
           const file = join(folder, `${name}-${width}-${theme}.png`);
           const difference = await differenceAtRest(file, page);
           if (difference > DIFFERENCE_MAX) differences[name] = difference;
+          if (name === 'network') await showRecordedNetwork(page);
         }
         expect(differences).toEqual({});
       },
@@ -132,6 +133,45 @@ async function differenceAtRest(file: string, page: Page): Promise<number> {
     if (difference <= DIFFERENCE_MAX || looks === LOOKS_MAX) return difference;
     await new Promise((done) => setTimeout(done, 500));
   }
+}
+
+/** Answers of a private network that stands still: block, clock and version are the same in each run. */
+const privateNetwork: Readonly<Record<string, unknown>> = {
+  '**/explorer/settings.json': {
+    network: 'private network',
+    version: '1.2.3',
+    surfaces: ['v2', 'v3', 'emulate', 'stream', 'explorer'],
+    networkPage: paths.network,
+    startPage: '/start',
+    documents: '/docs',
+    dev: { apiUrl: '' },
+  },
+  '**/openapi.json': describeDev('1.2.3'),
+  '**/accounts.json': [],
+  '**/dev': {
+    jsonrpc: '2.0',
+    id: 1,
+    // One answer to `dev_status` and to `dev_snapshots`: each reader takes its own fields.
+    result: {
+      seqno: 1234,
+      utime: 1_795_000_000,
+      aheadSeconds: 3600,
+      waitingMessages: 2,
+      snapshots: [{ snapshot: 1, name: 'before the deployment', seqno: 1200 }],
+    },
+  },
+};
+
+/** The recorded network has no page that acts on it. */
+async function showPrivateNetwork(page: Page): Promise<void> {
+  for (const [pattern, answer] of Object.entries(privateNetwork)) {
+    const body = JSON.stringify(answer);
+    await page.route(pattern, (route) => route.fulfill({ status: 200, contentType: 'application/json', body }));
+  }
+}
+
+async function showRecordedNetwork(page: Page): Promise<void> {
+  for (const pattern of Object.keys(privateNetwork)) await page.unroute(pattern);
 }
 
 /** Part of the pixels that differ from the stored picture; 1 for another size. Writes the picture when asked to draw. */

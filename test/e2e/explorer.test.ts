@@ -8,6 +8,7 @@ import type { Action, Block, Trace, Transaction } from '#service/explorer/app/ob
 import { paths } from '#service/explorer/app/paths.ts';
 import { findBrowser, type Browser, type Page, type Route } from '#test/support/browser.ts';
 import { startService, type ServiceProcess } from '#test/support/service-process.ts';
+import { readV3 } from '#test/support/service-v3.ts';
 import { chainOf, fanOf } from '#test/service/explorer/app/traces.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 import { someOf } from '#test/support/volume.ts';
@@ -68,11 +69,7 @@ describe.skipIf(skipLoudly('missing' in found, { what: 'explorer in a browser', 
       await service?.stop('SIGKILL');
     });
 
-    async function v3<T>(path: string): Promise<T> {
-      const response = await fetch(`${service.url}/api/v3/${path}`);
-      if (!response.ok) throw new Error(`${path}: HTTP ${response.status}`);
-      return (await response.json()) as T;
-    }
+    const v3 = <T>(path: string): Promise<T> => readV3<T>(service, path);
 
     async function fund(address: string, amount: string): Promise<void> {
       const body = JSON.stringify({ address, amount });
@@ -142,6 +139,28 @@ describe.skipIf(skipLoudly('missing' in found, { what: 'explorer in a browser', 
           await expect.poll(() => page.content()).toContain(paths.transaction(hash).replaceAll('&', '&amp;'));
         }
       });
+    });
+
+    it('a masterchain block shows the weight of its signers', async () => {
+      await open(paths.block(-1, '8000000000000000', 3));
+      await expect.poll(text, patient).toContain('1 of 1 masterchain validators');
+      await expect.poll(text, patient).toContain('(100.00 %)');
+    });
+
+    it('a link to a transaction of a trace selects it in the picture', async () => {
+      const second = trace.transactions_order?.[1] ?? '';
+      await open(paths.trace(trace.trace_id, second));
+      const selected = "document.querySelector('[aria-selected=true]')?.getAttribute('aria-level')";
+      await expect.poll(() => page.evaluate<string>(selected), patient).toBe('2');
+      await page.waitForSelector(`section a[href="${paths.transaction(second)}"]`);
+    });
+
+    it('names its page in the title of the tab', async () => {
+      const title = (): Promise<string> => page.evaluate<string>('document.title');
+      await open(paths.config);
+      await expect.poll(title, patient).toBe('Configuration · Tonplane explorer');
+      await open(paths.block(-1, '8000000000000000', 3));
+      await expect.poll(title, patient).toBe('Block -1:8000000000000000:3 · Tonplane explorer');
     });
 
     it.each([

@@ -6,7 +6,8 @@ export type Route =
   | { readonly page: 'network' }
   | { readonly page: 'search'; readonly text: string }
   | { readonly page: 'account'; readonly address: string; readonly tab: string }
-  | { readonly page: 'trace'; readonly hash: string }
+  /** `transaction`: hash of the transaction that the picture selects. */
+  | { readonly page: 'trace'; readonly hash: string; readonly transaction?: string }
   | { readonly page: 'transaction'; readonly hash: string }
   | { readonly page: 'block'; readonly workchain: number; readonly shard: string; readonly seqno: number }
   | { readonly page: 'unknown'; readonly path: string };
@@ -22,7 +23,9 @@ export const paths = {
   search: (text: string): string => `${root}/search?q=${encodeURIComponent(text)}`,
   account: (address: string, tab?: string): string =>
     `${root}/account/${encodeURIComponent(address)}${tab === undefined ? '' : `?tab=${encodeURIComponent(tab)}`}`,
-  trace: (hash: string): string => `${root}/trace/${encodeURIComponent(hash)}`,
+  /** @param transaction hash of the transaction that the picture selects */
+  trace: (hash: string, transaction?: string): string =>
+    `${root}/trace/${encodeURIComponent(hash)}${transaction === undefined ? '' : `?tx=${encodeURIComponent(transaction)}`}`,
   transaction: (hash: string): string => `${root}/tx/${encodeURIComponent(hash)}`,
   /** @param shard 16 hexadecimal digits */
   block: (workchain: number, shard: string, seqno: number): string => `${root}/block/${workchain}:${shard}:${seqno}`,
@@ -52,7 +55,7 @@ export function parseRoute(pathname: string, query: string): Route {
     case 'account':
       return value === '' ? unknown : { page: 'account', address: value, tab: parameters.get('tab') ?? 'actions' };
     case 'trace':
-      return value === '' ? unknown : { page: 'trace', hash: value };
+      return value === '' ? unknown : traceOf(value, parameters.get('tx'));
     case 'tx':
       return value === '' ? unknown : { page: 'transaction', hash: value };
     case 'block':
@@ -60,6 +63,10 @@ export function parseRoute(pathname: string, query: string): Route {
     default:
       return unknown;
   }
+}
+
+function traceOf(hash: string, transaction: string | null): Route {
+  return { page: 'trace', hash, ...(transaction !== null && { transaction }) };
 }
 
 const blockForm = /^(-?\d{1,10}):([0-9a-f]{16}):(\d{1,10})$/i;

@@ -1,7 +1,6 @@
 import { useApplication } from '../context.ts';
 import { parseBoc } from '../cells.ts';
 import { decodeParameter } from '../config/parameters.ts';
-import type { ConfigValue } from '../config/values.ts';
 import { formatCount } from '../format.ts';
 import { html } from '../html.ts';
 import type { Block } from '../objects.ts';
@@ -13,11 +12,14 @@ import { Loaded } from '../parts/loaded.ts';
 import { useLoad } from '../use-load.ts';
 import { words } from '../texts.ts';
 import { hexShard, signedShard } from './load-block.ts';
+import { masterchainValidators, nodeIdOf, percentOf, weigh, type Weights } from './weights.ts';
 
-/** Workchain of the masterchain. */
+/** Workchain of the masterchain, and its only shard. */
 const MASTERCHAIN = -1;
+const FULL_SHARD = '8000000000000000';
 
-/** Parameter of the validators in force. */
+/** Parameters of the validators in force. The first replaces the second for a while after keys were replaced. */
+const TEMPORARY_VALIDATORS = 35;
 const VALIDATORS = 34;
 
 /** The proof of a block: signatures of a masterchain block, links of a shard block to a masterchain block. */
@@ -35,64 +37,100 @@ type SignaturesAnswer = {
   readonly slot?: number;
 };
 
-type Signed = { readonly answer: SignaturesAnswer; readonly validators: number | undefined };
+/** Weights are undefined for a set of an unknown form, and in a browser that computes no hashes: it does so over HTTPS and on loopback. */
+type Signed = {
+  readonly answer: SignaturesAnswer;
+  readonly validators: number | undefined;
+  readonly weights: Weights | undefined;
+};
+
+type ParameterAnswer = { readonly config: { readonly bytes: string } };
 
 function Signatures({ seqno }: { readonly seqno: number }) {
   const { api } = useApplication();
   const load = useLoad<Signed>(`signatures ${seqno}`, async (signal) => {
     // The validators of a block are those of the state before it.
     const before = Math.max(1, seqno - 1);
-    const [answer, parameter] = await Promise.all([
+    const parameter = (id: number): Promise<ParameterAnswer> =>
+      api.v2<ParameterAnswer>('getConfigParam', { config_id: id, seqno: before }, signal);
+    const [answer, temporary, lasting] = await Promise.all([
       api.v2<SignaturesAnswer>('getMasterchainBlockSignatures', { seqno }, signal),
-      api.v2<{ config: { bytes: string } }>('getConfigParam', { config_id: VALIDATORS, seqno: before }, signal),
+      parameter(TEMPORARY_VALIDATORS),
+      parameter(VALIDATORS),
     ]);
-    return { answer, validators: countValidators(parameter.config.bytes) };
+    const bytes = temporary.config.bytes || lasting.config.bytes;
+    const validators = masterchainValidators(decodeParameter(VALIDATORS, parseBoc(bytes)).value);
+    const nodes = answer.signatures.map(({ node_id_short: node }) => node);
+    // Only a secure page has the functions of `crypto.subtle`.
+    const canWeigh = validators !== undefined && isSecureContext;
+    const weights = canWeigh ? await weigh(nodes, validators, nodeIdOf) : undefined;
+    return { answer, validators: validators?.length, weights };
   });
   return html`<p class="faint">${words.block.proof.masterchain}</p>
-    <${Loaded} load=${load} draw=${(signed: Signed) => html`<${SignatureTable} signed=${signed} />`} />`;
+    <${Loaded}
+      load=${load}
+      draw=${(signed: Signed) => html`<${SignatureTable} signed=${signed} before=${seqno - 1} />`}
+    />`;
 }
 
-/** Validators of the masterchain; undefined for a parameter without a known form. */
-function countValidators(bytes: string): number | undefined {
-  const { value } = decodeParameter(VALIDATORS, parseBoc(bytes));
-  const rows = value?.kind === 'group' ? value.rows : [];
-  const main = rows.find(([name]) => name === 'main')?.[1] as Extract<ConfigValue, { kind: 'number' }> | undefined;
-  return main === undefined ? undefined : Number(main.text);
-}
-
-function SignatureTable({ signed: { answer, validators } }: { readonly signed: Signed }) {
+function SignatureTable({
+  signed: { answer, validators, weights },
+  before,
+}: {
+  readonly signed: Signed;
+  readonly before: number;
+}) {
   const { signatures, session_id: session, slot } = answer;
   const names = words.block.proof;
   return html`<${Facts}
       rows=${[
         [names.count, names.countOf(formatCount(signatures.length), validators)],
+        [names.weight, weights === undefined ? names.noWeight : weightText(weights)],
+        [names.enough, weights && html`<span class=${weights.isEnough ? 'good' : 'bad'}>${enoughText(weights)}</span>`],
+        [
+          names.setOf,
+          before > 0
+            ? html`<${BlockLink} block=${{ workchain: MASTERCHAIN, shard: FULL_SHARD, seqno: before }} />`
+            : undefined,
+        ],
         [names.session, session === undefined ? undefined : html`<${Hash} hash=${session} />`],
         [names.slot, slot === undefined ? undefined : formatCount(slot)],
       ]}
     />
     <details>
       <summary>${names.signatures}</summary>
-      <div class="scroll">
+      <div class="scroll" tabindex="0" role="region" aria-label=${names.signatures}>
         <table aria-label=${names.signatures}>
           <thead>
             <tr>
               <th scope="col">${names.node}</th>
+              <th scope="col">${names.key}</th>
+              <th scope="col" class="number">${names.weight}</th>
               <th scope="col">${names.signature}</th>
             </tr>
           </thead>
           <tbody>
-            ${signatures.map(
-              ({ node_id_short: node, signature }) =>
-                html`<tr key=${node}>
-                  <td><${Hash} hash=${node} /></td>
-                  <td><${Hash} hash=${signature} /></td>
-                </tr>`,
-            )}
+            ${signatures.map(({ node_id_short: node, signature }, at) => {
+              const validator = weights?.signers[at]?.validator;
+              return html`<tr key=${node}>
+                <td><${Hash} hash=${node} /></td>
+                <td>${validator === undefined ? '–' : html`<${Hash} hash=${validator.key} />`}</td>
+                <td class="number">
+                  ${validator === undefined || weights === undefined ? '–' : names.share(formatCount(validator.weight), percentOf(validator.weight, weights.total))}
+                </td>
+                <td><${Hash} hash=${signature} /></td>
+              </tr>`;
+            })}
           </tbody>
         </table>
       </div>
     </details>`;
 }
+
+const weightText = ({ signed, total }: Weights): string =>
+  words.block.proof.weightOf(formatCount(signed), formatCount(total), percentOf(signed, total));
+
+const enoughText = ({ isEnough }: Weights): string => (isEnough ? words.parts.yes : words.parts.no);
 
 type TypedBlock = { readonly workchain: number; readonly shard: string; readonly seqno: number };
 

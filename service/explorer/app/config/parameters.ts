@@ -1,5 +1,8 @@
 import { readDictionary, readerOf, type Cell, type Reader } from '../cells.ts';
+import { jettonBridge, oracleBridge } from './bridges.ts';
+import { newConsensus } from './new-consensus.ts';
 import { expectTag, group, inRef, maybeRoot, plain, readFields, tagged } from './read-fields.ts';
+import { temporaryKeys } from './temporary-keys.ts';
 import type { ConfigParameter, ConfigValue } from './values.ts';
 
 type Read = (reader: Reader, cell: Cell) => ConfigValue;
@@ -228,7 +231,7 @@ const known: Readonly<Record<number, readonly [title: string, read?: Read]>> = {
       0xd9: `${consensusHead} proto_version:u16 catchain_max_blocks_coeff:u32`,
     }),
   ],
-  30: ['New consensus'],
+  30: ['New consensus', newConsensus],
   31: ['Special accounts', fundamental],
   32: ['Validators of the last round', validators],
   33: ['Validators of the last round, not in force', validators],
@@ -236,7 +239,7 @@ const known: Readonly<Record<number, readonly [title: string, read?: Read]>> = {
   35: ['Validators, not in force', validators],
   36: ['Validators of the next round', validators],
   37: ['Validators of the next round, not in force', validators],
-  39: ['Temporary keys of validators'],
+  39: ['Temporary keys of validators', temporaryKeys],
   40: [
     'Fines',
     tagged(8, {
@@ -258,12 +261,12 @@ const known: Readonly<Record<number, readonly [title: string, read?: Read]>> = {
   ],
   44: ['Suspended accounts', suspended],
   45: ['Precompiled contracts', precompiled],
-  71: ['Bridge to Ethereum'],
-  72: ['Bridge to BNB Smart Chain'],
-  73: ['Bridge to Polygon'],
-  79: ['Token bridge from Ethereum'],
-  81: ['Token bridge from BNB Smart Chain'],
-  82: ['Token bridge from Polygon'],
+  71: ['Bridge to Ethereum', oracleBridge],
+  72: ['Bridge to BNB Smart Chain', oracleBridge],
+  73: ['Bridge to Polygon', oracleBridge],
+  79: ['Token bridge from Ethereum', jettonBridge],
+  81: ['Token bridge from BNB Smart Chain', jettonBridge],
+  82: ['Token bridge from Polygon', jettonBridge],
 };
 
 /** Decodes a parameter; without a value when it has no known form. */

@@ -1,6 +1,8 @@
 /** A value of the configuration. */
 export type ConfigValue =
   | { readonly kind: 'number'; readonly text: string }
+  /** A number with a fraction. */
+  | { readonly kind: 'decimal'; readonly text: string }
   | { readonly kind: 'ton'; readonly units: string }
   | { readonly kind: 'hash'; readonly hex: string }
   | { readonly kind: 'account'; readonly address: string }

@@ -92,6 +92,8 @@ function drawScalar(value: ConfigValue): VNode {
       return html`<span class="number">${formatCount(value.text)} <span class="unit">s</span></span>`;
     case 'flag':
       return html`<span>${value.isSet ? words.parts.yes : words.parts.no}</span>`;
+    case 'decimal':
+      return html`<span class="number">${value.text}</span>`;
     case 'number':
       return html`<span class="number">${formatCount(value.text)}</span>`;
     default:

@@ -59,7 +59,7 @@ function EmulatedTrace({ value }: { readonly value: Emulated }) {
   return html`<${LabelsProvider} value=${labelsOf(value)}>
     <h2>${text.block(value.mc_block_seqno)}</h2>
     ${value.is_incomplete ? html`<p class="warn">${text.incomplete}</p>` : null}
-    <${TraceView} trace=${value} actions=${value.actions ?? []} raw=${value} />
+    <${TraceView} trace=${value} actions=${value.actions ?? []} raw=${value} isSent=${false} />
   <//>`;
 }
 

@@ -46,11 +46,20 @@ export function TracePage({ route }: { readonly route: Extract<Route, { page: 't
       ${words.trace.title} <${Hash} hash=${route.hash} /> ${isFinal ? null : html`<${LiveState} state=${stream} />`}
     </h1>
     ${invalidated === undefined ? null : html`<p class="warn" role="alert">${words.trace.invalidated(invalidated)}</p>`}
-    <${Loaded} load=${load} draw=${() => (found === undefined ? null : html`<${FoundTrace} found=${found} />`)} />
+    <${Loaded}
+      load=${load}
+      draw=${() => (found === undefined ? null : html`<${FoundTrace} found=${found} wanted=${route.transaction} />`)}
+    />
     ${found === undefined && load.error === undefined && !load.isLoading ? html`<p>${words.trace.none}</p>` : null}`;
 }
 
-function FoundTrace({ found: { trace, isPending, labels } }: { readonly found: Found }) {
+function FoundTrace({
+  found: { trace, isPending, labels },
+  wanted,
+}: {
+  readonly found: Found;
+  readonly wanted: string | undefined;
+}) {
   const text = words.trace;
   const state = isPending ? text.pending : trace.is_incomplete ? text.running : text.complete;
   return html`<${LabelsProvider} value=${labelsOf(labels)}>
@@ -65,7 +74,7 @@ function FoundTrace({ found: { trace, isPending, labels } }: { readonly found: F
         [text.external, trace.external_hash ? html`<${Hash} hash=${trace.external_hash} />` : undefined],
       ]}
     />
-    <${TraceView} trace=${trace} actions=${trace.actions ?? []} raw=${trace} />
+    <${TraceView} trace=${trace} actions=${trace.actions ?? []} raw=${trace} isSent wanted=${wanted} />
   <//>`;
 }
 

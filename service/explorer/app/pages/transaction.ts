@@ -34,7 +34,14 @@ export function TransactionPage({ route }: { readonly route: Extract<Route, { pa
     return answer;
   });
   return html`<h1>${words.transaction.title} <${Hash} hash=${route.hash} isWhole /></h1>
-    <${Loaded} load=${load} draw=${(answer: Answer) => html`<${Whole} answer=${answer} />`} />`;
+    <${Loaded} load=${load} draw=${(answer: Answer) => html`<${Whole} answer=${answer} />`} />
+    ${
+      load.error?.status === 404
+        ? html`<p>
+            ${words.transaction.simulated} <a href=${paths.search(route.hash)}>${words.transaction.searchAll}</a>
+          </p>`
+        : null
+    }`;
 }
 
 function Whole({ answer }: { readonly answer: Answer }) {
@@ -92,7 +99,7 @@ function Overview({
         names.trace,
         trace === null || trace === undefined
           ? undefined
-          : html`<a href=${paths.trace(trace)}>${names.openTrace}</a> <${Hash} hash=${trace} />`,
+          : html`<a href=${paths.trace(trace, transaction.hash)}>${names.openTrace}</a> <${Hash} hash=${trace} />`,
       ],
       [
         words.columns.seqno,

@@ -3,7 +3,7 @@ import { outcomeOfTransaction } from '../exit-codes.ts';
 import { html } from '../html.ts';
 import type { Message, Transaction } from '../objects.ts';
 import { opcodeText } from '../opcodes.ts';
-import { paths } from '../paths.ts';
+import { transactionPath } from '../transaction/path.ts';
 import { words } from '../texts.ts';
 import { Address } from './address.ts';
 import { Ton } from './amount.ts';
@@ -62,7 +62,7 @@ export function TransactionRow({
   const { hash, now, account, in_msg: taken, out_msgs: sent, total_fees: fees } = transaction;
   return html`<tr class=${isNew ? 'new' : ''}>
     <td class="time"><${Time} at=${now} />${isNew ? html` <small>${words.parts.new}</small>` : null}</td>
-    <td><${Hash} hash=${hash} href=${paths.transaction(hash)} /></td>
+    <td><${Hash} hash=${hash} href=${transactionPath(transaction)} />${simulatedMark(transaction)}</td>
     ${withAccount ? html`<td><${Address} address=${account} /></td>` : null}
     <td>${messageName(transaction)}</td>
     <td class=${taken === null ? 'none' : ''} data-label=${words.transaction.from}>${fromOf(taken)}</td>
@@ -91,6 +91,9 @@ export function TransactionOutcome({
   const outcome = outcomeOfTransaction(transaction.description, known);
   return html`<span class=${outcome.isFailed ? 'bad' : ''} title=${outcome.meaning}>${outcome.text}</span>`;
 }
+
+const simulatedMark = ({ emulated }: Transaction) =>
+  emulated === true ? html` <span class="warn">${words.trace.simulated}</span>` : null;
 
 function messageName({ in_msg: taken, description }: Transaction): string {
   if (taken === null) return words.transaction.types(description.type);

@@ -9,12 +9,12 @@ import { Facts } from '../parts/facts.ts';
 import { Hash } from '../parts/hash.ts';
 import { Json } from '../parts/json.ts';
 import { Time } from '../parts/time.ts';
-import { paths } from '../paths.ts';
+import { transactionPath } from '../transaction/path.ts';
 import { words } from '../texts.ts';
 import type { TraceTree } from './tree.ts';
 
-/** The selected transaction of a trace with its message. */
-export function NodeDetails({ node }: { readonly node: TraceTree }) {
+/** The selected transaction of a trace with its message. @param isSent false for an emulation, whose transactions are on no other page */
+export function NodeDetails({ node, isSent }: { readonly node: TraceTree; readonly isSent: boolean }) {
   const { book } = useLabels();
   const { transaction, message, account } = node;
   const text = words.trace;
@@ -31,9 +31,8 @@ export function NodeDetails({ node }: { readonly node: TraceTree }) {
         [
           text.transaction,
           transaction &&
-            (transaction.emulated === true
-              ? html`<${Hash} hash=${transaction.hash} /> <span class="warn">${text.simulated}</span>`
-              : html`<${Hash} hash=${transaction.hash} href=${paths.transaction(transaction.hash)} />`),
+            html`<${Hash} hash=${transaction.hash} href=${isSent ? transactionPath(transaction) : undefined} />
+              ${transaction.emulated === true ? html`<span class="warn">${text.simulated}</span>` : null}`,
         ],
         [text.time, transaction && html`<${Time} at=${transaction.now} />`],
         [text.result, outcome && html`<span class=${outcome.isFailed ? 'bad' : ''}>${outcome.text}</span>`],

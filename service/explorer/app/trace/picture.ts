@@ -43,10 +43,15 @@ export function TracePicture({
     place.current?.querySelector<SVGElement>('[aria-selected="true"]')?.focus({ preventScroll: true });
   }, [selected]);
 
+  useEffect(() => {
+    const node = layout.nodes.find(({ node: { id } }) => id === selected.id);
+    if (node?.parent === undefined) return;
+    change((last) => showing(last, size, { x: node.x, y: node.y, width: box.width, height: box.height }));
+  }, [selected.id, size]);
+
   const select = (node: PlacedNode | undefined): void => {
     if (node === undefined) return;
     wantsFocus.current = true;
-    change((last) => showing(last, size, { x: node.x, y: node.y, width: box.width, height: box.height }));
     onSelect(node.node);
   };
   const zoom = (factor: number): void =>

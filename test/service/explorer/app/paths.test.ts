@@ -19,6 +19,7 @@ describe('a link of the explorer', () => {
         expect(routeOf(paths.search(text))).toEqual({ page: 'search', text });
         expect(routeOf(paths.account(text, 'tokens'))).toEqual({ page: 'account', address: text, tab: 'tokens' });
         expect(routeOf(paths.trace(text))).toEqual({ page: 'trace', hash: text });
+        expect(routeOf(paths.trace('ab', text))).toEqual({ page: 'trace', hash: 'ab', transaction: text });
         expect(routeOf(paths.transaction(text))).toEqual({ page: 'transaction', hash: text });
       }),
     );

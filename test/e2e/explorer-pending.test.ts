@@ -1,0 +1,82 @@
+import { mnemonicToPrivateKey } from '@ton/crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { paths } from '#service/explorer/app/paths.ts';
+import { runDevCommand } from '#service/main/commands/dev-command.ts';
+import { findBrowser, type Browser, type Page } from '#test/support/browser.ts';
+import { startService, type ServiceProcess } from '#test/support/service-process.ts';
+import { skipLoudly } from '#test/support/skips.ts';
+import { testWallet, transfer } from '#test/support/wallet.ts';
+
+const found = await findBrowser();
+const why = 'missing' in found ? found.missing : '';
+
+/** A busy machine simulates and indexes late. */
+const patient = { timeout: 60_000 };
+
+const selectedLevel = "document.querySelector('[aria-selected=true]')?.getAttribute('aria-level')";
+
+describe.skipIf(skipLoudly('missing' in found, { what: 'pending traces in the explorer', why }))(
+  'a trace in the explorer',
+  () => {
+    let service: ServiceProcess;
+    let browser: Browser;
+    let page: Page;
+
+    beforeAll(async () => {
+      service = await startService(['--block-time', 'manual', '--no-demo', '--index']);
+      browser = await ('launch' in found ? found.launch() : Promise.reject(new Error(why)));
+      page = await browser.newPage();
+    }, 240_000);
+    afterAll(async () => {
+      await browser?.close();
+      await service?.stop('SIGKILL');
+    });
+
+    /** Sends TON from the first wallet of the network. @returns hash of the message */
+    async function send(): Promise<string> {
+      const facts = await fetch(`${service.url}/start/facts.json`);
+      const { accounts } = (await facts.json()) as { accounts: { mnemonic: string }[] };
+      const { secretKey } = await mnemonicToPrivateKey(accounts[0]!.mnemonic.split(' '));
+      const wallet = testWallet(secretKey.subarray(0, 32));
+      const receiver = `0:${'7d'.repeat(32)}`;
+      const boc = wallet.send(0, [transfer(receiver, 1_234_567_890n)], { deploy: true }).toString('base64');
+      const response = await fetch(`${service.url}/api/v2/sendBocReturnHash`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ boc }),
+      });
+      expect(response.status).toBe(200);
+      return ((await response.json()) as { result: { hash: string } }).result.hash;
+    }
+
+    const text = (): Promise<string> => page.evaluate<string>('document.body.innerText');
+
+    it('is shown as it is foreseen, with links to its simulated transactions, then as it comes', async () => {
+      const hash = await send();
+      await page.goto(`${service.url}${paths.trace(hash)}`);
+      await expect.poll(text, patient).toContain('Simulated: no block has all of it yet');
+      await expect.poll(() => page.evaluate("document.querySelectorAll('g.node.pending').length"), patient).toBe(2);
+      await page.evaluate('document.querySelector(\'[role=treeitem][tabindex="0"]\').focus()');
+      await page.keyboard.press('ArrowRight');
+      await expect.poll(() => page.evaluate(selectedLevel), patient).toBe('2');
+      expect(await text()).toContain('1.23456789');
+
+      const simulated = 'section[aria-label="Selected transaction"] a[href*="?tx="]';
+      const link = await page.evaluate<string>(`document.querySelector('${simulated}').href`);
+      await page.goto(link);
+      await expect.poll(() => page.evaluate(selectedLevel), patient).toBe('2');
+
+      await runDevCommand(['mine', '5', '--internal-url', service.internalUrl]);
+      await expect.poll(text, patient).toContain('Complete');
+      expect(await page.evaluate("document.querySelectorAll('g.node.pending').length")).toBe(0);
+      expect(await page.evaluate(selectedLevel)).toBe('2');
+      await page.waitForSelector('section[aria-label="Selected transaction"] a[href^="/explorer/tx/"]');
+    }, 240_000);
+
+    it('is named by the page of a transaction that no block has', async () => {
+      await page.goto(`${service.url}${paths.transaction('cd'.repeat(32))}`);
+      await expect.poll(text, patient).toContain('A simulated transaction has no page');
+    }, 120_000);
+  },
+);
