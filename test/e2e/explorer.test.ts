@@ -102,7 +102,7 @@ describe.skipIf(skipLoudly('missing' in found, { what: 'explorer in a browser', 
     /** Waits until a page has drawn what it loads. */
     async function settled(): Promise<void> {
       await page.waitForSelector('main h1');
-      await expect.poll(() => page.evaluate<number>("document.querySelectorAll('.loading').length")).toBe(0);
+      await expect.poll(() => page.evaluate<number>("document.querySelectorAll('.loading').length"), patient).toBe(0);
     }
 
     describe('shows the same as the API', () => {
@@ -264,11 +264,29 @@ describe.skipIf(skipLoudly('missing' in found, { what: 'explorer in a browser', 
             await expect.poll(text, patient).toContain(words);
             await page.unroute(calls);
             await expect
-              .poll(() => page.evaluate<number>("document.querySelectorAll('[role=alert]').length"), { message: name })
+              .poll(() => page.evaluate<number>("document.querySelectorAll('[role=alert]').length"), {
+                ...patient,
+                message: name,
+              })
               .toBe(0);
           }
         },
       );
+
+      it('with 401 every page asks for the key', async () => {
+        await page.route(calls, refusal(401));
+        for (const [name, path] of Object.entries(pages())) {
+          if (['emulate', 'unknown'].includes(name)) continue;
+          await open(path);
+          await expect
+            .poll(() => page.evaluate<number>("document.querySelectorAll('input[name=key]').length"), {
+              ...patient,
+              message: name,
+            })
+            .toBeGreaterThan(0);
+        }
+        await page.unroute(calls);
+      });
 
       it('with 401 a page asks for the key, and uses it', async () => {
         const keys: string[] = [];
