@@ -141,6 +141,18 @@ describe.skipIf(skipLoudly('missing' in found, { what: 'explorer in a browser', 
       });
     });
 
+    it('home shows the newest masterchain block as the head, and blocks by seqno', async () => {
+      await open(paths.home);
+      await page.waitForSelector('main table a[href*="/block/-1:"]');
+      const shown = await page.evaluate<string[]>(
+        '[...document.querySelectorAll(\'main a[href*="/block/-1:"]\')].map(({ textContent }) => textContent)',
+      );
+      const seqnos = shown.map((one) => Number(one.split(':')[2]));
+      expect(seqnos.length).toBeGreaterThan(5);
+      expect(seqnos.slice(1)).toEqual(seqnos.slice(1).toSorted((one, other) => other - one));
+      expect(seqnos[0]).toBe(seqnos[1]);
+    });
+
     it('a masterchain block shows the weight of its signers', async () => {
       await open(paths.block(-1, '8000000000000000', 3));
       await expect.poll(text, patient).toContain('1 of 1 masterchain validators');

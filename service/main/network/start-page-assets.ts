@@ -4,8 +4,9 @@ body { margin: 1.5rem; max-width: 75rem; }
 h1 { font-size: 1.4rem; } h2 { font-size: 1.05rem; margin: 1.5rem 0 0.3rem; }
 a { margin-right: 1rem; }
 table { border-collapse: collapse; }
-th, td { text-align: left; padding: 0.15rem 0.9rem 0.15rem 0; border-bottom: 1px solid #8884; vertical-align: top; overflow-wrap: anywhere; }
+th, td { text-align: left; padding: 0.15rem 0.9rem 0.15rem 0; border-bottom: 1px solid #8884; vertical-align: top; overflow-wrap: break-word; }
 td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+td.code { overflow-wrap: anywhere; }
 td.code, input { font-family: ui-monospace, monospace; font-size: 0.85rem; }
 label { margin-right: 1rem; }
 input { max-width: 100%; box-sizing: border-box; }
@@ -102,7 +103,13 @@ async function refresh() {
     byId('faucet').hidden = !facts.faucet;
     for (const id of ['v3', 'streaming', 'explorer']) byId(id).hidden = facts.v3 === undefined;
     pairs(byId('connect'), { v2: facts.v2, 'global config': facts.globalConfig, ...facts.connect });
-    pairs(byId('demo'), facts.demo);
+    fill(
+      byId('demo'),
+      Object.entries(facts.demo).map(([name, address]) => [
+        cell(name),
+        facts.explorer === undefined ? cell(address, 'code') : linked(address, 'account'),
+      ]),
+    );
     fill(
       byId('accounts'),
       facts.accounts.map(({ name, version, address, nanotons, mnemonic }) => [

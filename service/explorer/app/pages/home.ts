@@ -42,7 +42,8 @@ export function HomePage() {
       api.v3<News['transactions']>('transactions', { limit: ROWS, sort: 'desc' }, signal),
       api.v3<News['actions']>('actions', { limit: ROWS, sort: 'desc', include_accounts: true }, signal),
     ]);
-    return { blocks, transactions, actions };
+    // The API orders by time, and several blocks may have the same second.
+    return { blocks: blocks.toSorted((one, other) => other.seqno - one.seqno), transactions, actions };
   });
   const { reload, isLoading, error } = load;
   const [events, setEvents] = useState(0);
