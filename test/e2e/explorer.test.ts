@@ -168,11 +168,12 @@ describe.skipIf(skipLoudly('missing' in found, { what: 'explorer in a browser', 
     });
 
     it('names its page in the title of the tab', async () => {
-      const title = (): Promise<string> => page.evaluate<string>('document.title');
       await open(paths.config);
-      await expect.poll(title, patient).toBe('Configuration · Tonplane explorer');
+      await expect.poll(() => page.evaluate('document.title'), patient).toBe('Configuration · Tonplane explorer');
       await open(paths.block(-1, '8000000000000000', 3));
-      await expect.poll(title, patient).toBe('Block -1:8000000000000000:3 · Tonplane explorer');
+      await expect
+        .poll(() => page.evaluate('document.title'), patient)
+        .toBe('Block -1:8000000000000000:3 · Tonplane explorer');
     });
 
     it.each([

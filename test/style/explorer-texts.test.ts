@@ -33,10 +33,11 @@ function readPaths(code: string): string[] {
   );
 }
 
+/** `a.b.c` -> `a`, `a.b`, `a.b.c`. */
+const beginnings = (path: string): string[] => path.split('.').map((_, at, parts) => parts.slice(0, at + 1).join('.'));
+
 function unusedPaths(all: readonly string[], codes: readonly string[]): string[] {
   const read = new Set(codes.flatMap(readPaths));
-  const beginnings = (path: string): string[] =>
-    path.split('.').map((_, at, parts) => parts.slice(0, at + 1).join('.'));
   return all.filter((path) => !beginnings(path).some((beginning) => read.has(beginning)));
 }
 

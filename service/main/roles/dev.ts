@@ -236,14 +236,14 @@ async function startDevApi(
   return api;
 }
 
-function explorerOf({ internalPosts }: DevNetwork, { keyRequired, isLoopback }: DevParts['access']): ExplorerOptions {
+function explorerOf({ internalPosts }: DevNetwork, access: DevParts['access']): ExplorerOptions {
   const isPrivate = internalPosts.has('/dev');
   return {
     network: isPrivate ? 'private network' : 'recorded network',
     isPrivate,
     startPage: startPaths.start,
     documents: startPaths.documents,
-    ...(keyRequired && isLoopback && { keyFacts: startPaths.facts }),
+    ...(access.keyRequired && access.isLoopback && { keyFacts: startPaths.facts }),
   };
 }
 

@@ -38,6 +38,9 @@ const cellOf = (bits: (builder: ReturnType<typeof beginCell>) => unknown) => {
   return parseBoc(builder.endCell().toBoc().toString('base64'));
 };
 
+const hexOf = (byte: number): string => byte.toString(16).padStart(2, '0').repeat(32);
+const bytes = (byte: number): Buffer => Buffer.alloc(32, byte);
+
 describe('the configuration on a page', () => {
   it('has each parameter of a private network decoded and titled', () => {
     const parameters = genesis();
@@ -101,9 +104,6 @@ describe('the configuration on a page', () => {
     expect(rowsOf(decodeParameter(43, sizes).value)).toMatchObject({ max_msg_extra_currencies: '9' });
   });
 
-  const hexOf = (byte: number): string => byte.toString(16).padStart(2, '0').repeat(32);
-  const bytes = (byte: number): Buffer => Buffer.alloc(32, byte);
-
   it('has the simplex consensus in both forms', () => {
     const first = beginCell().storeUint(0x21, 8).storeUint(1, 8);
     for (const value of [400, 4, 1000, 250]) first.storeUint(value, 32);
@@ -139,10 +139,10 @@ describe('the configuration on a page', () => {
   });
 
   it('has the temporary keys of validators', () => {
-    const key = beginCell().storeUint(3, 4).storeBuffer(bytes(1)).storeUint(0x8e81278a, 32).storeBuffer(bytes(2));
+    const temporary = beginCell().storeUint(3, 4).storeBuffer(bytes(1)).storeUint(0x8e81278a, 32).storeBuffer(bytes(2));
     const signed = beginCell()
       .storeUint(4, 4)
-      .storeRef(key.storeUint(9, 32).storeUint(1_795_000_000, 32).endCell())
+      .storeRef(temporary.storeUint(9, 32).storeUint(1_795_000_000, 32).endCell())
       .storeUint(5, 4)
       .storeBuffer(Buffer.alloc(64, 3));
     const keys = Dictionary.empty(Dictionary.Keys.Buffer(32), builders);
@@ -161,13 +161,7 @@ describe('the configuration on a page', () => {
     });
   });
 
-  const oracles = Dictionary.empty(Dictionary.Keys.Buffer(32), Dictionary.Values.Buffer(32));
-  oracles.set(bytes(0x0a), bytes(0x0b));
   const oracleRow = [{ kind: 'group', rows: [hashRow('oracle', 0x0a), hashRow('address_in_the_other_chain', 0x0b)] }];
-
-  function hashRow(name: string, byte: number) {
-    return [name, { kind: 'hash', hex: hexOf(byte) }];
-  }
 
   it.each([71, 72, 73])('has the bridge of parameter %i', (id) => {
     const cell = cellOf((all) =>
@@ -184,10 +178,8 @@ describe('the configuration on a page', () => {
   it.each([79, 81, 82])('has the token bridge of parameter %i in both forms', (id) => {
     const fees = beginCell();
     for (const fee of [1n, 2n, 3n, 4n, 5n, 6n]) fees.storeCoins(fee);
-    const head = (tag: number) => (all: ReturnType<typeof beginCell>) =>
-      all.storeUint(tag, 8).storeBuffer(bytes(1)).storeBuffer(bytes(2)).storeDict(oracles).storeUint(5, 8);
-    const first = cellOf((all) => head(0)(all).storeCoins(77n));
-    const second = cellOf((all) => head(1)(all).storeRef(fees.endCell()).storeBuffer(bytes(3)));
+    const first = cellOf((all) => bridgeHead(all, 0).storeCoins(77n));
+    const second = cellOf((all) => bridgeHead(all, 1).storeRef(fees.endCell()).storeBuffer(bytes(3)));
     const shared = { bridge_address: `-1:${hexOf(1)}`, oracles_address: `-1:${hexOf(2)}`, state_flags: '5' };
     expect(rowsOf(decodeParameter(id, first).value)).toEqual({ ...shared, burn_bridge_fee: '77', oracles: oracleRow });
     const value = decodeParameter(id, second).value as Extract<ConfigValue, { kind: 'group' }>;
@@ -198,6 +190,17 @@ describe('the configuration on a page', () => {
     });
   });
 });
+
+const oracles = Dictionary.empty(Dictionary.Keys.Buffer(32), Dictionary.Values.Buffer(32));
+oracles.set(bytes(0x0a), bytes(0x0b));
+
+function hashRow(name: string, byte: number) {
+  return [name, { kind: 'hash', hex: hexOf(byte) }];
+}
+
+/** Fields that both forms of a token bridge begin with. */
+const bridgeHead = (builder: Builder, tag: number) =>
+  builder.storeUint(tag, 8).storeBuffer(bytes(1)).storeBuffer(bytes(2)).storeDict(oracles).storeUint(5, 8);
 
 /** Values of a dictionary that a test writes bit by bit. */
 const builders: DictionaryValue<Builder> = {
