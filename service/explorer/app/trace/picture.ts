@@ -52,6 +52,8 @@ export function TracePicture({
   const select = (node: PlacedNode | undefined): void => {
     if (node === undefined) return;
     wantsFocus.current = true;
+    // The view moves with the selection: only a box in view is drawn, and only a drawn box takes the focus.
+    change((last) => showing(last, size, { x: node.x, y: node.y, width: box.width, height: box.height }));
     onSelect(node.node);
   };
   const zoom = (factor: number): void =>
