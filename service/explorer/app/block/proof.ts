@@ -37,7 +37,7 @@ type SignaturesAnswer = {
   readonly slot?: number;
 };
 
-/** Weights are undefined for a set of an unknown form, and in a browser that computes no hashes: it does so over HTTPS and on loopback. */
+/** Weights are undefined for a set of an unknown form, and on a page that is not secure. There the browser computes no hashes. */
 type Signed = {
   readonly answer: SignaturesAnswer;
   readonly validators: number | undefined;

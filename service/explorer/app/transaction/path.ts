@@ -1,7 +1,7 @@
 import type { Transaction } from '../objects.ts';
 import { paths } from '../paths.ts';
 
-/** Path of a transaction. A simulated transaction has no page: its trace shows it. Undefined for one that no message of a network causes. */
+/** Path of a transaction. A simulated transaction has no page: its trace shows it. The path is undefined for an emulation. */
 export function transactionPath({
   hash,
   emulated,
