@@ -76,7 +76,8 @@ describe.skipIf(missing)('an upgrade by Helm from the release before', () => {
         ...given,
         replicas: 2,
         observability: { serviceMonitor: true, prometheusRule: true },
-        rollout: { drainSeconds: 0 },
+        // An ending pod answers until the forwarder knows that it ends, also on a busy machine.
+        rollout: { drainSeconds: 5 },
         plans: [
           { name: 'free', requestsPerSecond: 1000 },
           // Too slow for leases, which a pod that ends does not give back.
