@@ -42,28 +42,32 @@ export type KeyTableBuilder = {
   /** Adds the text of a valid row, without id and hash. */
   addTerms(text: string, plan: string): BuiltTerms;
   /**
-   * Adds a key read from a file. `id` (12 base-62 digits) and `sha256` (64 hex digits) are checked before. If an earlier part has the key with the
-   * same hash, nothing changes. Returns false when another key has the id.
+   * Adds a key read from a file. `id` (12 base-62 digits) and `sha256` (64 hex digits) are at the given offsets of `bytes` and checked before. If an
+   * earlier part has the key with the same hash, nothing changes. Returns false when another key has the id.
    */
-  add(id: string, sha256: string, terms: BuiltTerms): boolean;
+  add(bytes: Buffer, idAt: number, sha256At: number, terms: BuiltTerms): boolean;
   /** Starts the next part. While shards exchange keys, two parts may have the same key. */
   nextPart(): void;
   build(): PackedKeys;
 };
 
-const HASH_BYTES = 32;
+export const HASH_BYTES = 32;
 
 /** Initial capacity: enough for most keyrings; doubled when full. */
 const FIRST_CAPACITY = 1024;
 const FIRST_TERM_BYTES = 1024;
+
+/** Value of a hex digit by its code; 255 for any other character. */
+export const hexValues = Uint8Array.from({ length: 256 }, (_, code) => {
+  const value = Number.parseInt(String.fromCharCode(code), 16);
+  return Number.isNaN(value) ? 255 : value;
+});
 
 /** @param keysAtLeast capacity that needs no growth; growth blocks requests while it runs */
 export function createKeyTableBuilder(keysAtLeast = FIRST_CAPACITY): KeyTableBuilder {
   let capacity = Math.max(FIRST_CAPACITY, keysAtLeast);
   let ids = new Uint8Array(capacity * idLength);
   let hashes = new Uint8Array(capacity * HASH_BYTES);
-  let idText = bufferOver(ids);
-  let hashText = bufferOver(hashes);
   let slots = new Int32Array(slotsFor(capacity));
   let termsOf = new Uint32Array(capacity);
   let termTexts = new Uint8Array(FIRST_TERM_BYTES);
@@ -77,8 +81,6 @@ export function createKeyTableBuilder(keysAtLeast = FIRST_CAPACITY): KeyTableBui
     capacity *= 2;
     ids = longer(ids, capacity * idLength);
     hashes = longer(hashes, capacity * HASH_BYTES);
-    idText = bufferOver(ids);
-    hashText = bufferOver(hashes);
     termsOf = longer(termsOf, capacity);
     slots = new Int32Array(slotsFor(capacity));
     for (let index = 0; index < size; index++) slots[slotOf(slots, ids, ids, index * idLength)] = index + 1;
@@ -96,14 +98,17 @@ export function createKeyTableBuilder(keysAtLeast = FIRST_CAPACITY): KeyTableBui
       termEnds[termCount] = end;
       return { place: termCount++, plan };
     },
-    add(id, sha256, { place, plan }) {
+    add(bytes, idAt, hexAt, { place, plan }) {
       if (size === capacity) grow();
+      const slot = slotOf(slots, ids, bytes, idAt);
       const index = size;
-      idText.write(id, index * idLength, 'latin1');
-      hashText.write(sha256, index * HASH_BYTES, 'hex');
-      const slot = slotOf(slots, ids, ids, index * idLength);
+      const end = (index + 1) * HASH_BYTES;
+      for (let at = index * HASH_BYTES, hex = hexAt; at < end; at++, hex += 2) {
+        hashes[at] = ((hexValues[bytes[hex] ?? 0] ?? 0) << 4) | (hexValues[bytes[hex + 1] ?? 0] ?? 0);
+      }
       const there = (slots[slot] ?? 0) - 1;
       if (there >= 0) return there < partStart && Buffer.compare(hashAt(there), hashAt(index)) === 0;
+      for (let at = 0; at < idLength; at++) ids[index * idLength + at] = bytes[idAt + at] ?? 0;
       termsOf[index] = place;
       size++;
       noteExample(plans, plan, index);

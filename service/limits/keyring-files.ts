@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib';
 
 import { LimitsError } from './errors.ts';
 import type { PackedKeys } from './key-table.ts';
-import { createKeyringReader } from './keyring-reader.ts';
+import { createKeyringReader, type KeyringReader } from './keyring-reader.ts';
 
 /** Keys of all files of a keyring. `sha256` is the hash of their contents, in hex. */
 export type ReadKeyring = { readonly keys: PackedKeys; readonly sha256: string };
@@ -14,6 +14,9 @@ const BYTES_MAX = 256 * 1024 * 1024;
 
 /** Most files: Secrets with about 8,000 keys each for a million keys, twice. While shards exchange keys, two Secrets may have the same keys. */
 const FILES_MAX = 512;
+
+/** Bytes of one read. */
+const CHUNK_BYTES = 128 * 1024;
 
 /** Most bytes of an unpacked file. A Secret has at most 1 MiB, a few times that unpacked. The file is unpacked in one piece. */
 const UNPACKED_BYTES_MAX = 32 * 1024 * 1024;
@@ -73,9 +76,10 @@ export function readKeyring(path: string): ReadKeyring {
     const files = filesOf(path);
     refuseTooMuch(files);
     const reader = createKeyringReader(expectedBytes(files));
-    for (const { path: each } of files) {
-      const bytes = readFileSync(each);
-      reader.read(isGzip(bytes) ? gunzipSync(bytes, { maxOutputLength: UNPACKED_BYTES_MAX }) : bytes);
+    for (const file of files) {
+      if (isPacked(file.path)) feedUnpacked(reader, gunzipSync(readFileSync(file.path), unpacking));
+      else feedPlain(reader, file.path);
+      reader.endFile();
     }
     return reader.end();
   } catch (error) {
@@ -83,17 +87,30 @@ export function readKeyring(path: string): ReadKeyring {
   }
 }
 
-/** Detects gzip by the first bytes, whatever the name. */
-function isGzip(start: Uint8Array): boolean {
-  return start[0] === 0x1f && start[1] === 0x8b;
+function feedPlain(reader: KeyringReader, path: string): void {
+  const descriptor = openSync(path, 'r');
+  try {
+    const chunk = Buffer.alloc(CHUNK_BYTES);
+    for (let bytes = readSync(descriptor, chunk); bytes > 0; bytes = readSync(descriptor, chunk)) {
+      reader.feed(chunk.subarray(0, bytes));
+    }
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
+const unpacking = { maxOutputLength: UNPACKED_BYTES_MAX };
+
+function feedUnpacked(reader: KeyringReader, bytes: Buffer): void {
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) reader.feed(bytes.subarray(at, at + CHUNK_BYTES));
+}
+
+/** Detects gzip by the first bytes, whatever the name. */
 function isPacked(path: string): boolean {
   const start = Buffer.alloc(2);
   const descriptor = openSync(path, 'r');
   try {
-    readSync(descriptor, start);
-    return isGzip(start);
+    return readSync(descriptor, start) === 2 && start[0] === 0x1f && start[1] === 0x8b;
   } finally {
     closeSync(descriptor);
   }

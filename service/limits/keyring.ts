@@ -162,7 +162,8 @@ export function createKeyring(options: KeyringOptions, dependencies?: KeyringDep
 /** Returns the keys in the text of a keyring file. Throws LimitsError `keyring_invalid`. */
 export function parseKeyring(text: string): KeyTable {
   const reader = createKeyringReader();
-  reader.read(Buffer.from(text));
+  reader.feed(Buffer.from(text));
+  reader.endFile();
   return openKeyTable(reader.end().keys);
 }
 

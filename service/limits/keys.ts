@@ -13,7 +13,8 @@ const keyLength = secretAt + SECRET_LENGTH;
 
 const digits62 = Uint8Array.from({ length: 128 }, (_, code) => Number(BASE62.includes(String.fromCharCode(code))));
 
-function isDigit62(code: number): boolean {
+/** Reports whether a character code is a base-62 digit. */
+export function isDigit62(code: number): boolean {
   return digits62[code] === 1;
 }
 

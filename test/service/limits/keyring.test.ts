@@ -9,6 +9,8 @@ import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { LimitsError } from '#service/limits/errors.ts';
+import { openKeyTable } from '#service/limits/key-table.ts';
+import { createKeyringReader } from '#service/limits/keyring-reader.ts';
 import { createKeyring, KEYRING_POLL_MS, parseKeyring } from '#service/limits/keyring.ts';
 import { makeKey, type NewKey } from '#service/limits/keys.ts';
 import { mountFolder } from '#test/support/mounted-folder.ts';
@@ -174,13 +176,19 @@ describe('a keyring', () => {
     expect(keyring.find(second.key, noonMs)).toBeDefined();
   });
 
-  it('a file is read the same, indented or not', () => {
+  it('a file in any pieces, indented or not, is read the same', () => {
     const made = Array.from({ length: 20 }, () => makeKey(randomBytes));
     const document = { keys: made.map((key, index) => entryOf(key, { owner: `"{[\\ ${index} é` })) };
     for (const text of [JSON.stringify(document), JSON.stringify(document, undefined, 2)]) {
-      const table = parseKeyring(text);
-      const owners = made.map(({ id }) => table.termsAt(table.indexOf(id)).owner);
-      expect(owners).toEqual(made.map((_key, index) => `"{[\\ ${index} é`));
+      const bytes = Buffer.from(text);
+      for (const length of [1, 7, 96, 1000]) {
+        const reader = createKeyringReader();
+        for (let at = 0; at < bytes.length; at += length) reader.feed(bytes.subarray(at, at + length));
+        reader.endFile();
+        const table = openKeyTable(reader.end().keys);
+        const owners = made.map(({ id }) => table.termsAt(table.indexOf(id)).owner);
+        expect(owners).toEqual(made.map((_key, index) => `"{[\\ ${index} é`));
+      }
     }
   });
 
