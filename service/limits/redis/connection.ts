@@ -1,4 +1,4 @@
-import { Cluster, Redis } from 'ioredis';
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
 
 import { isClientCertificateRefused, type ClientCertificate } from '#service/tls/client-certificate.ts';
 import { untrustedCertificate } from '#service/tls/untrusted-certificate.ts';
@@ -79,7 +79,7 @@ export function connectRedis({ url, ca, clientCertificate, retryMs }: Connection
   const servers = serversOf(url);
   if (servers === undefined) return new Redis(url, one);
   if (servers.kind === 'sentinel')
-    return new Redis({ ...one, ...servers.login, ...sentinelOptions(servers, tls, retryMs) });
+    return new FollowingRedis({ ...one, ...servers.login, ...sentinelOptions(servers, tls, retryMs) }, retryMs);
   return new Cluster([...servers.nodes], {
     enableOfflineQueue: false,
     clusterRetryStrategy: retryMs,
@@ -91,6 +91,28 @@ export function connectRedis({ url, ca, clientCertificate, retryMs }: Connection
     dnsLookup: (address, done) => done(null, address),
     redisOptions: { ...once, ...servers.login, ...tls },
   });
+}
+
+/**
+ * Client behind Sentinels that only its owner ends. ioredis ends a client for good if Sentinels announce another primary while the client
+ * connects.
+ */
+class FollowingRedis extends Redis {
+  #isClosed = false;
+
+  constructor(options: RedisOptions, retryMs: () => number) {
+    super(options);
+    this.on('end', () => {
+      setTimeout(() => {
+        if (!this.#isClosed && this.status === 'end') this.connect().catch(() => undefined);
+      }, retryMs()).unref();
+    });
+  }
+
+  override disconnect(reconnect = false): void {
+    if (!reconnect) this.#isClosed = true;
+    super.disconnect(reconnect);
+  }
 }
 
 /** Options by which a client asks Sentinels for the primary, and asks again when they name another. */

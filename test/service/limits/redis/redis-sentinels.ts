@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -125,4 +126,80 @@ async function end(child: ChildProcess): Promise<void> {
   const ended = once(child, 'exit');
   child.kill('SIGKILL');
   await ended;
+}
+
+/** A Sentinel that a test scripts. It names one primary, and may wait before it does. */
+export type ScriptedSentinel = {
+  readonly url: string;
+  /** From now on queries for the primary wait. */
+  hold(): void;
+  /** Queries that wait. */
+  readonly waiting: () => number;
+  /** Tells all subscribers that another primary is in charge. */
+  announce(): void;
+  /** Answers the queries that wait, and all later ones at once. */
+  release(): void;
+  close(): void;
+};
+
+/** @param primaryPort port of the primary that it names, before and after the announcement */
+export async function startScriptedSentinel(primaryPort: number): Promise<ScriptedSentinel> {
+  const [sockets, subscribers] = [new Set<Socket>(), new Set<Socket>()];
+  const held: (() => void)[] = [];
+  let isHeld = false;
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    const answer = (command: string): void => {
+      if (/subscribe/i.test(command)) {
+        subscribers.add(socket);
+        socket.write(`>3\r\n${bulk('subscribe')}${bulk(SWITCH)}:1\r\n`);
+      } else if (!command.includes('get-master-addr-by-name')) {
+        socket.write(/sentinels/i.test(command) ? '*0\r\n' : '+OK\r\n');
+      } else if (isHeld) {
+        held.push(() => answer(command));
+      } else {
+        socket.write(`*2\r\n${bulk('127.0.0.1')}${bulk(`${primaryPort}`)}`);
+      }
+    };
+    // A client sends each command as an array, several in one packet.
+    socket.on('data', (bytes) =>
+      bytes
+        .toString()
+        .split(/\*\d+\r\n/)
+        .slice(1)
+        .forEach(answer),
+    );
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `redis+sentinel://127.0.0.1:${port}/main`,
+    hold() {
+      isHeld = true;
+    },
+    waiting: () => held.length,
+    announce() {
+      const address = `127.0.0.1 ${primaryPort}`;
+      const message = `>3\r\n${bulk('message')}${bulk(SWITCH)}${bulk(`main ${address} ${address}`)}`;
+      for (const socket of subscribers) socket.write(message);
+    },
+    release() {
+      isHeld = false;
+      for (const answer of held.splice(0)) answer();
+    },
+    close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+}
+
+/** Channel of a change of primary. */
+const SWITCH = '+switch-master';
+
+/** A bulk string of RESP3. */
+function bulk(text: string): string {
+  return `$${Buffer.byteLength(text)}\r\n${text}\r\n`;
 }

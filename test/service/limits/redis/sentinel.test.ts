@@ -7,7 +7,8 @@ import { ensureProgram } from '#test/support/debian-package.ts';
 import { startTlsRedis } from '#test/support/redis-server.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 
-import { startTlsSentinel, startWatchedRedis, type WatchedRedis } from './redis-sentinels.ts';
+import { startRedisProcess } from './redis-process.ts';
+import { startScriptedSentinel, startTlsSentinel, startWatchedRedis, type WatchedRedis } from './redis-sentinels.ts';
 import { askWith, startPods, untilAll, type SharedPod } from './shared-setup.ts';
 
 describe('a URL of Sentinels', () => {
@@ -79,6 +80,28 @@ describe.skipIf(missing)('a Redis that Sentinels name', () => {
     client.disconnect();
     asking.disconnect();
   }, 240_000);
+});
+
+describe.skipIf(missing)('a Sentinel that announces another primary', () => {
+  it('does not end a client that connects at that moment', async () => {
+    const redis = await startRedisProcess();
+    const sentinel = await startScriptedSentinel(redis.port);
+    const client = connectRedis({ url: sentinel.url, retryMs: () => 20 });
+    client.on('error', () => undefined);
+    const ping = (): Promise<unknown> => client.ping().catch(() => undefined);
+    await expect.poll(ping).toBe('PONG');
+    sentinel.hold();
+    redis.signal('SIGKILL');
+    await expect.poll(sentinel.waiting).toBe(1);
+    sentinel.announce();
+    await redis.start();
+    sentinel.release();
+    await expect.poll(ping).toBe('PONG');
+    client.disconnect();
+    await expect.poll(() => client.status).toBe('end');
+    sentinel.close();
+    await redis.close();
+  });
 });
 
 describe.skipIf(missing)('a Redis and a Sentinel over TLS', () => {
