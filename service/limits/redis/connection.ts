@@ -1,4 +1,4 @@
-import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { Cluster, Redis } from 'ioredis';
 
 import { isClientCertificateRefused, type ClientCertificate } from '#service/tls/client-certificate.ts';
 import { untrustedCertificate } from '#service/tls/untrusted-certificate.ts';
@@ -79,7 +79,7 @@ export function connectRedis({ url, ca, clientCertificate, retryMs }: Connection
   const servers = serversOf(url);
   if (servers === undefined) return new Redis(url, one);
   if (servers.kind === 'sentinel')
-    return new FollowingRedis({ ...one, ...servers.login, ...sentinelOptions(servers, tls, retryMs) }, retryMs);
+    return new FollowingRedis({ ...one, ...servers.login, ...sentinelOptions(servers, tls, retryMs) }).follow(retryMs);
   return new Cluster([...servers.nodes], {
     enableOfflineQueue: false,
     clusterRetryStrategy: retryMs,
@@ -100,9 +100,9 @@ export function connectRedis({ url, ca, clientCertificate, retryMs }: Connection
 class FollowingRedis extends Redis {
   #isClosed = false;
 
-  constructor(options: RedisOptions, retryMs: () => number) {
-    super(options);
-    this.on('end', () => {
+  /** @param retryMs milliseconds until the next try to connect */
+  follow(retryMs: () => number): this {
+    return this.on('end', () => {
       setTimeout(() => {
         if (!this.#isClosed && this.status === 'end') this.connect().catch(() => undefined);
       }, retryMs()).unref();
