@@ -135,7 +135,7 @@ export type ScriptedSentinel = {
   hold(): void;
   /** Queries that wait. */
   readonly waiting: () => number;
-  /** Tells all subscribers that another primary is in charge. */
+  /** Announces another primary to all subscribers. */
   announce(): void;
   /** Answers the queries that wait, and all later ones at once. */
   release(): void;
