@@ -1,3 +1,4 @@
+import { Address } from '@ton/core';
 import { mnemonicToPrivateKey } from '@ton/crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -6,7 +7,7 @@ import { runDevCommand } from '#service/main/commands/dev-command.ts';
 import { findBrowser, type Browser, type Page } from '#test/support/browser.ts';
 import { startService, type ServiceProcess } from '#test/support/service-process.ts';
 import { skipLoudly } from '#test/support/skips.ts';
-import { testWallet, transfer } from '#test/support/wallet.ts';
+import { testWallet, transfer, type TestWallet } from '#test/support/wallet.ts';
 
 const found = await findBrowser();
 const why = 'missing' in found ? found.missing : '';
@@ -33,14 +34,21 @@ describe.skipIf(skipLoudly('missing' in found, { what: 'pending traces in the ex
       await service?.stop('SIGKILL');
     });
 
-    /** Sends TON from the first wallet of the network. @returns hash of the message */
-    async function send(): Promise<string> {
+    const receiver = `0:${'7d'.repeat(32)}`;
+
+    /** The first wallet of the network, and its message that sends TON. @param seqno that the message names */
+    async function walletMessage(seqno = 0): Promise<{ readonly wallet: TestWallet; readonly boc: string }> {
       const facts = await fetch(`${service.url}/start/facts.json`);
       const { accounts } = (await facts.json()) as { accounts: { mnemonic: string }[] };
       const { secretKey } = await mnemonicToPrivateKey(accounts[0]!.mnemonic.split(' '));
       const wallet = testWallet(secretKey.subarray(0, 32));
-      const receiver = `0:${'7d'.repeat(32)}`;
-      const boc = wallet.send(0, [transfer(receiver, 1_234_567_890n)], { deploy: true }).toString('base64');
+      const message = wallet.send(seqno, [transfer(receiver, 1_234_567_890n)], { deploy: seqno === 0 });
+      return { wallet, boc: message.toString('base64') };
+    }
+
+    /** Sends TON. @returns hash of the message */
+    async function send(): Promise<string> {
+      const { boc } = await walletMessage();
       const response = await fetch(`${service.url}/api/v2/sendBocReturnHash`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
@@ -51,6 +59,37 @@ describe.skipIf(skipLoudly('missing' in found, { what: 'pending traces in the ex
     }
 
     const text = (): Promise<string> => page.evaluate<string>('document.body.innerText');
+
+    /** Pastes a text into the page of the emulation, and runs it. */
+    async function emulate(pasted: string): Promise<void> {
+      await page.goto(`${service.url}${paths.emulate}`);
+      await page.fill('textarea[name=message]', pasted);
+      await page.click('main button[type=submit]');
+    }
+
+    const boxes = (): Promise<number> => page.evaluate<number>("document.querySelectorAll('g.node').length");
+
+    it('is drawn before it is sent, from a pasted message', async () => {
+      await emulate((await walletMessage()).boc);
+      await expect.poll(boxes, patient).toBe(2);
+      expect(await text()).toContain('1.23456789');
+      expect(await page.evaluate('document.querySelectorAll(\'main a[href^="/explorer/tx/"]\').length')).toBe(0);
+    }, 240_000);
+
+    it('is drawn from a TON Connect request', async () => {
+      const { wallet } = await walletMessage();
+      const from = wallet.address.toRawString();
+      const address = Address.parse(receiver).toString({ bounceable: false });
+      await emulate(JSON.stringify({ from, messages: [{ address, amount: '1234567890' }] }));
+      await expect.poll(boxes, patient).toBe(2);
+      expect(await text()).toContain('1.23456789');
+    }, 240_000);
+
+    it('is refused with exit code and meaning when the message names another seqno', async () => {
+      await emulate((await walletMessage(7)).boc);
+      await expect.poll(text, patient).toMatch(/The contract does not accept the message: exit code \d+ \(/);
+      expect(await boxes()).toBe(0);
+    }, 240_000);
 
     it('is shown as it is foreseen, with links to its simulated transactions, then as it comes', async () => {
       const hash = await send();
