@@ -36,7 +36,7 @@ const parameters = ['ssl', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'useli
  *
  * - a root without `sslmode` means `verify-full`, and a root with `allow` or `prefer` means `verify-ca`: a root is named to be checked
  * - `verify-full` without a root trusts the public authorities of the runtime
- * - a client certificate of the field is named to be shown: without `sslmode` it means at least `require`, and no way is without TLS
+ * - with a client certificate of the field, an absent `sslmode` means `require`, and every connection uses TLS
  *
  * @returns the ways to connect, or `problem`, which names the parameter and never repeats the URL
  */

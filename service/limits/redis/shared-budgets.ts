@@ -261,19 +261,18 @@ function takeArgument(
   const owed = away === undefined ? 0 : Math.ceil(refill(budget.bucket, shareOf(plan, away.pods), nowUs).deficit);
   const { requestsPerSecond, burst, requestsPerDay } = plan;
   const counted = `${owed},${away?.usedToday ?? 0},${owed * (away?.pods ?? 0)}`;
-  const remembered = rememberedOf(budget, state, plan, nowUs);
   const rule = `${requestsPerSecond},${burst},${requestsPerDay ?? -1},${least},${want},${stock}`;
   // The tenth number is the time for simulated clocks.
-  return `${rule},${counted},0,${remembered}`;
+  return `${rule},${counted},0,${rememberedOf(budget, state, plan, nowUs)}`;
 }
 
 /**
- * Returns the pod's copy of the hash: when it was made, its deficit by now, its day, the day's tokens. A deficit refilled by now counts as none, and a
- * deficit of the time without Redis is owed apart.
+ * Returns the pod's copy of the hash: when it was made, its deficit by now, its day, the day's tokens. A deficit refilled by now counts as none.
+ * A deficit of the time without Redis is owed apart.
  */
 function rememberedOf(budget: Budget, { away, memory }: SharedState, plan: LimitPlan, nowUs: number): string {
-  const isWithout = memory.made === 0 || plan.requestsPerSecond === 0 || away !== undefined;
-  const deficit = isWithout ? 0 : Math.floor(refill(budget.bucket, plan, nowUs).deficit);
+  const hasDeficit = memory.made !== 0 && plan.requestsPerSecond > 0 && away === undefined;
+  const deficit = hasDeficit ? Math.floor(refill(budget.bucket, plan, nowUs).deficit) : 0;
   return `${memory.made},${deficit},${memory.day},${memory.usedToday}`;
 }
 
