@@ -6,15 +6,19 @@ import { format } from 'oxfmt';
 /** A file that is made from a source in the repository, and whether it already was as it must be. */
 export type GeneratedFile = { readonly path: string; readonly clean: boolean };
 
-/** With `check` nothing is written. */
-export type GenerateOptions = { readonly check: boolean };
+/** With `check` nothing is written. With `asIs` the text is not formatted. */
+export type GenerateOptions = { readonly check: boolean; readonly asIs?: boolean };
 
 const root = resolve(import.meta.dirname, '..');
 
 /** Writes a generated file, its path from the root, unless it is as it must be already. TypeScript and JSON are formatted. */
-export async function settle(path: string, text: string, { check }: GenerateOptions): Promise<GeneratedFile> {
+export async function settle(
+  path: string,
+  text: string,
+  { check, asIs = false }: GenerateOptions,
+): Promise<GeneratedFile> {
   const style = JSON.parse(await readFile(join(root, '.oxfmtrc.json'), 'utf8'));
-  const settled = /\.(ts|json)$/.test(path) ? (await format(path, text, style)).code : text;
+  const settled = !asIs && /\.(ts|json)$/.test(path) ? (await format(path, text, style)).code : text;
   const file = join(root, path);
   const present = await readFile(file, 'utf8').catch(() => undefined);
   const clean = present === settled;

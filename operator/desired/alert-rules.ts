@@ -30,7 +30,7 @@ type RuleFacts = {
 type Rule = Readonly<Record<string, unknown>>;
 /** `critical`: act now; `warning`: act within a working day; `info`: for reading. */
 export const severities = ['critical', 'warning', 'info'] as const;
-type Severity = (typeof severities)[number];
+export type Severity = (typeof severities)[number];
 
 /** Other words for severities, such as `critical` -> `page`. */
 export type Severities = { readonly [severity in Severity]?: string };
@@ -197,10 +197,12 @@ function streamAlerts(facts: RuleFacts): Rule[] {
   ];
 }
 
-type AlertParts = {
+/** An alert before the labels of its resource, in the form of both resources. */
+export type AlertParts = {
   readonly alert: string;
   readonly expr: string;
-  readonly for: string;
+  /** Time for which the expression is true before the alert fires; absent: none. */
+  readonly for?: string;
   readonly severity: Severity;
   readonly summary: string;
   /** Window of a burn rate. */

@@ -220,3 +220,119 @@ export function createLeadingGauge(register: Registry): Gauge<'name'> {
     registers: [register],
   });
 }
+
+/** Panels of the leader in the dashboard of the operator. */
+export const leaderPanels = [
+  {
+    row: 'TonApis',
+    title: 'Leaders',
+    description: '1 in good order',
+    kind: 'stat',
+    queries: { '': 'sum(leader_election_master_status)' },
+  },
+] as const;
+
+/** Panels of queues in the dashboard of the operator. */
+export const queuePanels = [
+  {
+    row: 'Work',
+    title: 'Looks at resources',
+    description: 'By result',
+    unit: 'ops',
+    queries: {
+      '{{controller}} {{result}}': 'sum by (controller, result) (rate(controller_runtime_reconcile_total[RATE]))',
+    },
+  },
+  {
+    row: 'Work',
+    title: 'Time of one look',
+    unit: 's',
+    queries: {
+      '{{controller}} p50':
+        'histogram_quantile(0.5, sum by (le, controller) (rate(controller_runtime_reconcile_time_seconds_bucket[RATE])))',
+      '{{controller}} p99':
+        'histogram_quantile(0.99, sum by (le, controller) (rate(controller_runtime_reconcile_time_seconds_bucket[RATE])))',
+    },
+  },
+  {
+    row: 'Work',
+    title: 'Failures',
+    description: 'By kind',
+    unit: 'ops',
+    queries: {
+      '{{controller}} errors': 'sum by (controller) (rate(controller_runtime_reconcile_errors_total[RATE]))',
+      '{{controller}} terminal': 'sum by (controller) (rate(controller_runtime_terminal_reconcile_errors_total[RATE]))',
+      '{{controller}} panics': 'sum by (controller) (rate(controller_runtime_reconcile_panics_total[RATE]))',
+      '{{controller}} timeouts': 'sum by (controller) (rate(controller_runtime_reconcile_timeouts_total[RATE]))',
+    },
+  },
+  {
+    row: 'Work',
+    title: 'Queue',
+    description: 'Keys that wait, by priority',
+    queries: { '{{controller}} {{priority}}': 'sum by (controller, priority) (workqueue_depth)' },
+  },
+  {
+    row: 'Work',
+    title: 'Time in the queue',
+    unit: 's',
+    queries: {
+      '{{controller}} p50':
+        'histogram_quantile(0.5, sum by (le, controller) (rate(workqueue_queue_duration_seconds_bucket[RATE])))',
+      '{{controller}} p99':
+        'histogram_quantile(0.99, sum by (le, controller) (rate(workqueue_queue_duration_seconds_bucket[RATE])))',
+    },
+  },
+  {
+    row: 'Work',
+    title: 'Workers',
+    description: 'Busy ones, and the longest at one key',
+    queries: {
+      '{{controller}} busy': 'sum by (controller) (controller_runtime_active_workers)',
+      '{{controller}} longest, s': 'max by (controller) (workqueue_longest_running_processor_seconds)',
+    },
+  },
+] as const;
+
+/** Panels of requests to the API server in the dashboard of the operator. */
+export const clientPanels = [
+  {
+    row: 'API server',
+    title: 'Requests',
+    description: 'By status',
+    unit: 'ops',
+    queries: { '{{method}} {{code}}': 'sum by (method, code) (rate(rest_client_requests_total[RATE]))' },
+  },
+  {
+    row: 'API server',
+    title: 'Time of requests',
+    unit: 's',
+    queries: {
+      '{{verb}} p99':
+        'histogram_quantile(0.99, sum by (le, verb) (rate(rest_client_request_duration_seconds_bucket[RATE])))',
+    },
+  },
+] as const;
+
+/** Panels of watches in the dashboard of the operator. */
+export const watchPanels = [
+  {
+    row: 'API server',
+    title: 'Watches begun again',
+    queries: {
+      '{{resource}} {{reason}}': 'sum by (resource, reason) (increase(ton_operator_watch_restarts_total[RATE]))',
+    },
+  },
+  {
+    row: 'API server',
+    title: 'Age of caches',
+    description: 'Since the last event or bookmark',
+    unit: 's',
+    queries: { '{{resource}}': 'max by (resource) (ton_operator_cache_age_seconds)' },
+  },
+  {
+    row: 'Process',
+    title: 'Objects in caches',
+    queries: { '{{resource}}': 'max by (resource) (ton_operator_cache_objects)' },
+  },
+] as const;

@@ -140,3 +140,88 @@ export function createReconcileMetrics(
     },
   };
 }
+
+/** Panels of TonApis in the dashboard of the operator. */
+export const tonApiPanels = [
+  {
+    row: 'TonApis',
+    title: 'TonApis',
+    description: 'Looked after by the operator',
+    kind: 'stat',
+    queries: { '': 'count(count by (namespace, name) (ton_api_condition{type="Ready",status="True"}))' },
+  },
+  {
+    row: 'TonApis',
+    title: 'Not Ready',
+    kind: 'stat',
+    queries: { '': 'sum(max by (namespace, name) (ton_api_condition{type="Ready",status="True"}) == bool 0)' },
+  },
+  {
+    row: 'TonApis',
+    title: 'Paused',
+    kind: 'stat',
+    queries: { '': 'sum(max by (namespace, name) (ton_api_condition{type="Paused",status="True"})) or vector(0)' },
+  },
+  {
+    row: 'TonApis',
+    title: 'Waiting to roll out',
+    description: 'TonApis whose new template waits for its turn',
+    kind: 'stat',
+    queries: { '': 'max(ton_operator_rollout_queue)' },
+  },
+  {
+    row: 'TonApis',
+    title: 'Conditions',
+    description: 'Why a TonApi is not as it should be',
+    kind: 'table',
+    height: 9,
+    queries: { '': 'max by (namespace, name, type, reason) (ton_api_condition_reason)' },
+  },
+  {
+    row: 'TonApis',
+    title: 'Pods',
+    description: 'Wanted, ready and new pods of every TonApi',
+    height: 9,
+    queries: { '{{namespace}}/{{name}} {{state}}': 'max by (namespace, name, state) (ton_api_replicas)' },
+  },
+] as const;
+
+/** Panels of versions in the dashboard of the operator. */
+export const buildPanels = [
+  {
+    row: 'TonApis',
+    title: 'Version',
+    kind: 'stat',
+    queries: { '': 'count by (version) (ton_operator_build_info)' },
+  },
+] as const;
+
+/** Panels of writes in the dashboard of the operator. */
+export const writePanels = [
+  {
+    row: 'Work',
+    title: 'From a change to Ready',
+    unit: 's',
+    queries: {
+      '{{kind}} p50':
+        'histogram_quantile(0.5, sum by (le, kind) (rate(ton_operator_apply_to_ready_seconds_bucket[RATE])))',
+      '{{kind}} p99':
+        'histogram_quantile(0.99, sum by (le, kind) (rate(ton_operator_apply_to_ready_seconds_bucket[RATE])))',
+    },
+  },
+  {
+    row: 'API server',
+    title: 'Writes',
+    description: 'Flat while nothing changes',
+    unit: 'ops',
+    queries: { '{{verb}} {{kind}} {{result}}': 'sum by (kind, verb, result) (rate(ton_operator_writes_total[RATE]))' },
+  },
+  {
+    row: 'API server',
+    title: 'Drift corrected',
+    description: 'Foreign edits that were undone',
+    queries: {
+      '{{kind}} by {{manager}}': 'sum by (kind, manager) (increase(ton_operator_drift_corrections_total[RATE]))',
+    },
+  },
+] as const;

@@ -96,3 +96,79 @@ export function createHttpMetrics(register: Registry): HttpMetrics {
     connectionRefused: () => refusedConnections.inc(),
   };
 }
+
+/** Panels of requests in the dashboard of a TonApi. */
+export const httpPanels = [
+  {
+    row: 'Callers',
+    title: 'Requests',
+    kind: 'stat',
+    unit: 'reqps',
+    queries: { '': 'sum(rate(ton_http_requests_total{PODS}[RATE]))' },
+  },
+  {
+    row: 'Callers',
+    title: 'Errors',
+    description: 'Share of 5xx; 429 is none',
+    kind: 'stat',
+    unit: 'percentunit',
+    queries: {
+      '': '(sum(rate(ton_http_requests_total{PODS,status=~"5.."}[RATE])) or vector(0)) / sum(rate(ton_http_requests_total{PODS}[RATE]))',
+    },
+  },
+  {
+    row: 'Callers',
+    title: 'p99',
+    kind: 'stat',
+    unit: 's',
+    queries: {
+      '': 'histogram_quantile(0.99, sum by (le) (rate(ton_http_request_duration_seconds_bucket{PODS}[RATE])))',
+    },
+  },
+  {
+    row: 'Callers',
+    title: 'Requests by operation',
+    unit: 'reqps',
+    queries: { '{{operation}}': 'sum by (operation) (rate(ton_http_requests_total{PODS}[RATE]))' },
+  },
+  {
+    row: 'Callers',
+    title: 'Answers by status',
+    unit: 'reqps',
+    queries: { '{{status}}': 'sum by (status) (rate(ton_http_requests_total{PODS}[RATE]))' },
+  },
+  {
+    row: 'Callers',
+    title: 'Latency',
+    unit: 's',
+    queries: {
+      p50: 'histogram_quantile(0.5, sum by (le) (rate(ton_http_request_duration_seconds_bucket{PODS}[RATE])))',
+      p90: 'histogram_quantile(0.9, sum by (le) (rate(ton_http_request_duration_seconds_bucket{PODS}[RATE])))',
+      p99: 'histogram_quantile(0.99, sum by (le) (rate(ton_http_request_duration_seconds_bucket{PODS}[RATE])))',
+    },
+  },
+  {
+    row: 'Callers',
+    title: 'Latency by operation, p99',
+    unit: 's',
+    queries: {
+      '{{operation}}':
+        'histogram_quantile(0.99, sum by (le, operation) (rate(ton_http_request_duration_seconds_bucket{PODS}[RATE])))',
+    },
+  },
+  {
+    row: 'Callers',
+    title: 'Errors by operation',
+    unit: 'reqps',
+    queries: {
+      '{{operation}} {{status}}':
+        'sum by (operation, status) (rate(ton_http_requests_total{PODS,status=~"5.."}[RATE]))',
+    },
+  },
+  {
+    row: 'Callers',
+    title: 'Requests under way',
+    description: 'By pod',
+    queries: { '{{pod}}': 'sum by (pod) (ton_http_in_flight_requests{PODS})' },
+  },
+] as const;

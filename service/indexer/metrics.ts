@@ -104,3 +104,35 @@ export function createIndexerMetrics(register: Registry, readings: IndexerReadin
     read: (source) => reads.inc({ source }),
   };
 }
+
+/** Panels of the index in the dashboard of a TonApi. */
+export const indexerPanels = [
+  {
+    row: 'Index',
+    title: 'Behind the network',
+    queries: { blocks: 'max(ton_indexer_lag_blocks{PODS})', seconds: 'max(ton_indexer_lag_seconds{PODS})' },
+  },
+  {
+    row: 'Index',
+    title: 'Blocks of the past left',
+    queries: { blocks: 'max(ton_indexer_remaining_blocks{PODS})' },
+  },
+  {
+    row: 'Index',
+    title: 'Blocks written',
+    queries: { '{{stream}}': 'sum by (stream) (rate(ton_indexer_blocks_total{PODS}[RATE]))' },
+  },
+  {
+    row: 'Index',
+    title: 'Transactions written',
+    queries: { '{{stream}}': 'sum by (stream) (rate(ton_indexer_transactions_total{PODS}[RATE]))' },
+  },
+  {
+    row: 'Index',
+    title: 'Failures that are tried again',
+    queries: {
+      '{{stage}}': 'sum by (stage) (rate(ton_indexer_retries_total{PODS}[RATE]))',
+      'at the moment': 'sum(ton_indexer_troubles{PODS})',
+    },
+  },
+] as const;

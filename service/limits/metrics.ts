@@ -130,3 +130,24 @@ export function createKeyringMetrics(register: Registry) {
     refused: () => reloads.labels('refused').inc(),
   };
 }
+
+/** Panels of limits in the dashboard of a TonApi. */
+export const limitsPanels = [
+  {
+    row: 'Limits',
+    title: 'Decisions',
+    description: 'By plan',
+    unit: 'ops',
+    queries: { '{{plan}} {{result}}': 'sum by (plan, result) (rate(ton_limits_decisions_total{PODS}[RATE]))' },
+  },
+  {
+    row: 'Limits',
+    title: 'Redis',
+    description: 'Time of a question; 1 while it is away',
+    unit: 's',
+    queries: {
+      p99: 'histogram_quantile(0.99, sum by (le) (rate(ton_limits_redis_seconds_bucket{PODS}[RATE])))',
+      away: 'max(ton_limits_redis_away{PODS})',
+    },
+  },
+] as const;

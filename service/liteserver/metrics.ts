@@ -127,3 +127,14 @@ function defineSeries(register: Registry) {
     }),
   };
 }
+
+/** Panels of queries in the dashboard of a TonApi. */
+export const liteServerPanels = [
+  {
+    row: 'Lite servers',
+    title: 'Queries',
+    description: 'By lite server',
+    unit: 'reqps',
+    queries: { '{{lite_server}}': 'sum by (lite_server) (rate(ton_liteserver_queries_total{PODS}[RATE]))' },
+  },
+] as const;

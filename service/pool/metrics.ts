@@ -266,3 +266,81 @@ function registerMemberGauges(register: Registry, readings: PoolReadings): void 
       p70Seconds.map(({ methodClass, seconds }) => ({ labels: { class: methodClass }, value: seconds })),
   );
 }
+
+/** Panels of the pool in the dashboard of a TonApi. */
+export const poolPanels = [
+  {
+    row: 'Callers',
+    title: 'Age of the head',
+    kind: 'stat',
+    unit: 's',
+    queries: { '': 'time() - max(ton_pool_head_utime_seconds{PODS})' },
+  },
+  {
+    row: 'Callers',
+    title: 'Usable lite servers',
+    description: 'The pod with the fewest',
+    kind: 'stat',
+    queries: { '': 'min(ton_pool_usable_lite_servers{PODS})' },
+  },
+  {
+    row: 'Lite servers',
+    title: 'Attempts that failed',
+    unit: 'reqps',
+    queries: {
+      '{{lite_server}} {{outcome}}':
+        'sum by (lite_server, outcome) (rate(ton_pool_attempts_total{PODS,outcome!="ok"}[RATE]))',
+    },
+  },
+  {
+    row: 'Lite servers',
+    title: 'Latency, p70',
+    description: 'By lite server and class of functions',
+    unit: 's',
+    queries: { '{{lite_server}} {{class}}': 'max by (lite_server, class) (ton_pool_score_p70_seconds{PODS})' },
+  },
+  {
+    row: 'Lite servers',
+    title: 'Lag',
+    description: 'Blocks behind the served head',
+    queries: { '{{lite_server}}': 'max by (lite_server) (ton_pool_lag_blocks{PODS})' },
+  },
+  {
+    row: 'Lite servers',
+    title: 'Under way and the limit',
+    queries: {
+      '{{lite_server}}': 'sum by (lite_server) (ton_pool_in_flight{PODS})',
+      '{{lite_server}} limit': 'sum by (lite_server) (ton_pool_in_flight_limit{PODS})',
+    },
+  },
+  {
+    row: 'Lite servers',
+    title: 'Head',
+    description: 'Served masterchain seqno, by pod',
+    queries: { '{{pod}}': 'ton_pool_head_seqno{PODS}' },
+  },
+  {
+    row: 'Lite servers',
+    title: 'Reads by source',
+    unit: 'reqps',
+    queries: { '{{source}}': 'sum by (source) (rate(ton_pool_reads_total{PODS}[RATE]))' },
+  },
+  {
+    row: 'Lite servers',
+    title: 'Hedges, retries, refusals for want of room',
+    unit: 'ops',
+    queries: {
+      'hedge {{event}}': 'sum by (event) (rate(ton_pool_hedges_total{PODS}[RATE]))',
+      'retry {{event}}': 'sum by (event) (rate(ton_pool_retries_total{PODS}[RATE]))',
+      'shed {{reason}}': 'sum by (reason) (rate(ton_pool_shed_total{PODS}[RATE]))',
+    },
+  },
+  {
+    row: 'Proofs and get-methods',
+    title: 'Misbehaviour',
+    description: 'Answers whose proof failed',
+    queries: {
+      '{{lite_server}} {{rule}}': 'sum by (lite_server, rule) (increase(ton_pool_misbehaviours_total{PODS}[RATE]))',
+    },
+  },
+] as const;

@@ -80,3 +80,14 @@ export function createSignatureCounter(register: Registry): Counter<'result'> {
 function resultOf(error: unknown): string {
   return error instanceof ProofError || error instanceof ProofUnavailableError ? error.code : 'failed';
 }
+
+/** Panels of proofs in the dashboard of a TonApi. */
+export const proofPanels = [
+  {
+    row: 'Proofs and get-methods',
+    title: 'Checks',
+    description: 'By result',
+    unit: 'ops',
+    queries: { '{{kind}} {{result}}': 'sum by (kind, result) (rate(ton_proof_checks_total{PODS}[RATE]))' },
+  },
+] as const;

@@ -54,3 +54,18 @@ export function createStoreMetrics(register: Registry, { connections }: StoreRea
     },
   };
 }
+
+/** Panels of Postgres in the dashboard of a TonApi. */
+export const storePanels = [
+  {
+    row: 'Index',
+    title: 'Postgres',
+    unit: 's',
+    queries: {
+      'query of a caller, p99':
+        'histogram_quantile(0.99, sum by (le) (rate(ton_store_read_seconds_bucket{PODS}[RATE])))',
+      'transaction, p99':
+        'histogram_quantile(0.99, sum by (le) (rate(ton_store_transaction_seconds_bucket{PODS}[RATE])))',
+    },
+  },
+] as const;

@@ -39,3 +39,48 @@ export function createStreamMetrics(register: Registry): StreamMetrics {
     subscribed: (transport, result) => subscriptions.inc({ transport, result }),
   };
 }
+
+/** Panels of streams in the dashboard of a TonApi. */
+export const streamingPanels = [
+  {
+    row: 'Streams',
+    title: 'Connections',
+    queries: { '{{transport}}': 'sum by (transport) (ton_streaming_connections{PODS})' },
+  },
+  {
+    row: 'Streams',
+    title: 'Events',
+    queries: { '{{type}} {{finality}}': 'sum by (type, finality) (rate(ton_streaming_events_total{PODS}[RATE]))' },
+  },
+  {
+    row: 'Streams',
+    title: 'Classified to written, p99',
+    unit: 's',
+    queries: {
+      final: 'histogram_quantile(0.99, sum by (le) (rate(ton_streaming_final_lag_seconds_bucket{PODS}[RATE])))',
+      'pending, since its acceptance':
+        'histogram_quantile(0.99, sum by (le) (rate(ton_streaming_pending_lag_seconds_bucket{PODS}[RATE])))',
+    },
+  },
+  {
+    row: 'Streams',
+    title: 'Behind the index',
+    queries: {
+      blocks: 'max(ton_streaming_final_behind_blocks{PODS})',
+      seconds: 'max(ton_streaming_final_behind_seconds{PODS})',
+    },
+  },
+  {
+    row: 'Streams',
+    title: 'Closes',
+    queries: { '{{code}}': 'sum by (code) (rate(ton_streaming_closes_total{PODS}[RATE]))' },
+  },
+  {
+    row: 'Streams',
+    title: 'Resumes, blocks without actions',
+    queries: {
+      '{{result}}': 'sum by (result) (rate(ton_streaming_resumes_total{PODS}[RATE]))',
+      'blocks without actions': 'sum(rate(ton_streaming_unclassified_blocks_total{PODS}[RATE]))',
+    },
+  },
+] as const;

@@ -59,3 +59,22 @@ export function createTvmMetrics(register: Registry, queueLength: () => number):
     }),
   };
 }
+
+/** Panels of get-methods in the dashboard of a TonApi. */
+export const tvmPanels = [
+  {
+    row: 'Proofs and get-methods',
+    title: 'Get-methods',
+    unit: 'ops',
+    queries: { '{{kind}} {{result}}': 'sum by (kind, result) (rate(ton_tvm_calls_total{PODS}[RATE]))' },
+  },
+  {
+    row: 'Proofs and get-methods',
+    title: 'Time of get-methods, p99',
+    unit: 's',
+    queries: {
+      '{{kind}}':
+        'histogram_quantile(0.99, sum by (le, kind) (rate(ton_tvm_call_duration_seconds_bucket{PODS}[RATE])))',
+    },
+  },
+] as const;

@@ -78,7 +78,7 @@ describe('an alert', () => {
       expect(['critical', 'warning', 'info']).toContain(labels?.['severity']);
       expect(annotations?.['runbook_url']).toBe(`${runbookUrl}/${name}.md`);
       expect(read(`tonplane/runbooks/${name}.md`)).toMatch(
-        new RegExp(String.raw`^# ${name}\n\n[\s\S]+## Look\n\n1\. [\s\S]+## Do\n\n- `),
+        new RegExp(String.raw`^# ${name}: [^\n]+\n\n[\s\S]+## Look\n\n1\. [\s\S]+## Do\n\n- `),
       );
     },
   );

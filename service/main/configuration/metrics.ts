@@ -23,3 +23,20 @@ export function createReloadMetrics(register: Registry) {
     refused: () => reloads.inc({ result: 'refused' }),
   };
 }
+
+/** Panels of the configuration in the dashboard of a TonApi. */
+export const configurationPanels = [
+  {
+    row: 'Callers',
+    title: 'Configurations in force',
+    description: '1 when all pods agree',
+    kind: 'stat',
+    queries: { '': 'count(count by (hash) (ton_config_hash{PODS}))' },
+  },
+  {
+    row: 'Pods',
+    title: 'Configuration',
+    description: 'Changes of files, by result',
+    queries: { '{{result}}': 'sum by (result) (increase(ton_config_reloads_total{PODS}[RATE]))' },
+  },
+] as const;

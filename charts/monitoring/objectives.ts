@@ -1,0 +1,100 @@
+/** Rows of the dashboard of objectives. */
+export const objectiveRows = ['Availability', 'Latency', 'Alerts'] as const;
+
+/** Panels of objectives, from series that operator/desired/alert-rules.ts records. */
+export const objectivePanels = [
+  {
+    row: 'Availability',
+    title: 'Errors, 5 minutes',
+    kind: 'stat',
+    unit: 'percentunit',
+    queries: { '': 'tonapi:http_error_ratio:rate5m{PODS}' },
+  },
+  {
+    row: 'Availability',
+    title: 'Errors, 1 day',
+    kind: 'stat',
+    unit: 'percentunit',
+    queries: { '': 'tonapi:http_error_ratio:rate1d{PODS}' },
+  },
+  {
+    row: 'Availability',
+    title: 'Burn rate, 1 hour',
+    description: "1 spends the month's budget in a month; 14.4 pages",
+    kind: 'stat',
+    queries: { '': 'tonapi:http_error_ratio:rate1h{PODS} / (1 - $availability / 100)' },
+  },
+  {
+    row: 'Availability',
+    title: 'Budget left, 3 days',
+    description: 'Of what the objective allows in these days',
+    kind: 'stat',
+    unit: 'percentunit',
+    queries: { '': '1 - tonapi:http_error_ratio:rate3d{PODS} / (1 - $availability / 100)' },
+  },
+  {
+    row: 'Availability',
+    title: 'Burn rate by window',
+    description: 'Alerts: 14.4 over 1h and 5m, 6 over 6h and 30m, 3 over 1d and 2h, 1 over 3d and 6h',
+    queries: {
+      '5m': 'tonapi:http_error_ratio:rate5m{PODS} / (1 - $availability / 100)',
+      '30m': 'tonapi:http_error_ratio:rate30m{PODS} / (1 - $availability / 100)',
+      '1h': 'tonapi:http_error_ratio:rate1h{PODS} / (1 - $availability / 100)',
+      '2h': 'tonapi:http_error_ratio:rate2h{PODS} / (1 - $availability / 100)',
+      '6h': 'tonapi:http_error_ratio:rate6h{PODS} / (1 - $availability / 100)',
+      '1d': 'tonapi:http_error_ratio:rate1d{PODS} / (1 - $availability / 100)',
+      '3d': 'tonapi:http_error_ratio:rate3d{PODS} / (1 - $availability / 100)',
+    },
+  },
+  {
+    row: 'Latency',
+    title: 'Slow, 5 minutes',
+    description: 'Share of requests over the latency objective',
+    kind: 'stat',
+    unit: 'percentunit',
+    queries: { '': 'tonapi:http_slow_ratio:rate5m{PODS}' },
+  },
+  {
+    row: 'Latency',
+    title: 'Slow, 1 day',
+    kind: 'stat',
+    unit: 'percentunit',
+    queries: { '': 'tonapi:http_slow_ratio:rate1d{PODS}' },
+  },
+  {
+    row: 'Latency',
+    title: 'Burn rate, 1 hour',
+    description: 'Of the one in a hundred that may be slow',
+    kind: 'stat',
+    queries: { '': 'tonapi:http_slow_ratio:rate1h{PODS} / 0.01' },
+  },
+  {
+    row: 'Latency',
+    title: 'Requests',
+    description: 'Below 1 a second the short windows do not alert',
+    kind: 'stat',
+    unit: 'reqps',
+    queries: { '': 'tonapi:http_requests:rate5m{PODS}' },
+  },
+  {
+    row: 'Latency',
+    title: 'Slow requests by window',
+    unit: 'percentunit',
+    queries: {
+      '5m': 'tonapi:http_slow_ratio:rate5m{PODS}',
+      '30m': 'tonapi:http_slow_ratio:rate30m{PODS}',
+      '1h': 'tonapi:http_slow_ratio:rate1h{PODS}',
+      '2h': 'tonapi:http_slow_ratio:rate2h{PODS}',
+      '6h': 'tonapi:http_slow_ratio:rate6h{PODS}',
+      '1d': 'tonapi:http_slow_ratio:rate1d{PODS}',
+      '3d': 'tonapi:http_slow_ratio:rate3d{PODS}',
+    },
+  },
+  {
+    row: 'Alerts',
+    title: 'Firing',
+    description: 'Alerts of this TonApi',
+    height: 6,
+    queries: { '{{alertname}} {{window}}': 'ALERTS{PODS,alertstate="firing"}' },
+  },
+] as const;
