@@ -1,8 +1,8 @@
-import { request, type IncomingMessage } from 'node:http';
-import { connect, isIP, type Socket } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
 import { pipeline, Transform, type Readable } from 'node:stream';
-import { connect as connectTls } from 'node:tls';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+
+import { Client, type Dispatcher } from 'undici';
 
 import { MetadataError } from './errors.ts';
 import type { Location } from './location.ts';
@@ -28,13 +28,16 @@ export type Answer = {
 const ADDRESSES_MAX = 4;
 const CONNECT_TIMEOUT_MS = 5000;
 
+/** Bytes of the headers of an answer, as Node's own servers and clients allow. */
+const HEADER_BYTES_MAX = 16_384;
+
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
  * Sends one GET to the first address that accepts the connection; `location.host` is only a header. The request has no cookie, credential or referrer
- * that identifies this service. It uses no proxy of the environment.
+ * that identifies this service. It uses no proxy of the environment, follows no redirect, and reuses no connection.
  *
- * @param addresses checked ones
+ * @param addresses checked ones; of a host that is an address, the host itself
  * @throws MetadataError `unreachable`, `bad_status`, `not_json`; the signal's reason
  */
 export async function httpGet(
@@ -43,114 +46,81 @@ export async function httpGet(
   options: HttpGetOptions,
   signal: AbortSignal,
 ): Promise<Answer> {
-  const socket = await connectToAny(location, addresses, options, signal);
-  const destroy = (): void => void socket.destroy();
-  // The listener stays as long as the socket, so that everything in progress fails.
-  signal.addEventListener('abort', destroy, { once: true });
-  socket.once('close', () => signal.removeEventListener('abort', destroy));
+  const { url, host } = location;
+  const client = new Client(url.origin, {
+    // The signal has the deadline of the whole fetch.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxHeaderSize: HEADER_BYTES_MAX,
+    connect: connectionTo(host, addresses.slice(0, ADDRESSES_MAX), options, signal),
+  });
+  const destroy = (): void => void client.destroy();
   try {
-    signal.throwIfAborted();
-    const response = await send(location, socket, options);
-    return { ...readHead(location.host, response, signal), destroy };
-  } catch (error) {
-    destroy();
-    throw failure(location.host, error, signal);
-  }
-}
-
-async function connectToAny(
-  location: Location,
-  addresses: readonly string[],
-  options: HttpGetOptions,
-  signal: AbortSignal,
-): Promise<Socket> {
-  let last: unknown;
-  for (const address of addresses.slice(0, ADDRESSES_MAX)) {
-    try {
-      const socket = await connected(connect({ host: address, port: location.port }), 'connect', signal);
-      return location.url.protocol === 'https:' ? await secured(socket, location.host, options, signal) : socket;
-    } catch (error) {
-      signal.throwIfAborted();
-      last = error;
-    }
-  }
-  throw failure(location.host, last, signal);
-}
-
-/** Starts TLS. The certificate must be that of the host, whatever its address. */
-function secured(socket: Socket, host: string, options: HttpGetOptions, signal: AbortSignal): Promise<Socket> {
-  const name = host.replace(/\.$/, '');
-  const secure = connectTls({
-    socket,
-    host: name,
-    // An address is no name: RFC 6066, section 3.
-    servername: isIP(name) === 0 ? name : '',
-    ALPNProtocols: ['http/1.1'],
-    ...(options.certificateAuthority !== undefined && { ca: [options.certificateAuthority].flat() }),
-  });
-  return connected(secure, 'secureConnect', signal);
-}
-
-/** Resolves with the socket when it is ready; otherwise the socket is destroyed. */
-function connected(socket: Socket, event: 'connect' | 'secureConnect', signal: AbortSignal): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const fail = (error: unknown): void => {
-      settle();
-      // Later errors of the socket have no reader.
-      socket.on('error', () => {});
-      socket.destroy();
-      reject(error);
-    };
-    const abort = (): void => fail(signal.reason);
-    const timer = setTimeout(() => fail(new Error('silent')), CONNECT_TIMEOUT_MS);
-    const done = (): void => {
-      settle();
-      resolve(socket);
-    };
-    const settle = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', abort);
-      socket.off('error', fail).off(event, done);
-    };
-    signal.addEventListener('abort', abort, { once: true });
-    socket.once('error', fail).once(event, done);
-    if (signal.aborted) abort();
-  });
-}
-
-function send({ url }: Location, socket: Socket, { userAgent }: HttpGetOptions): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    const sent = request({
-      createConnection: () => socket,
+    const response = await client.request({
       method: 'GET',
       path: `${url.pathname}${url.search}`,
-      setHost: false,
       headers: {
-        host: url.host,
         accept: 'application/json, */*;q=0.5',
         'accept-encoding': 'gzip, deflate, br',
-        'user-agent': userAgent,
-        connection: 'close',
+        'user-agent': options.userAgent,
       },
+      reset: true,
+      signal,
     });
-    sent.once('response', resolve);
-    // The listener also covers errors after the response.
-    sent.on('error', reject);
-    sent.once('close', () => reject(new Error('closed')));
-    sent.end();
-  });
+    // A body that nobody reads may fail too.
+    response.body.on('error', () => {});
+    return { ...readHead(host, response, signal), destroy };
+  } catch (error) {
+    destroy();
+    throw failure(host, error, signal);
+  }
 }
 
-function readHead(host: string, response: IncomingMessage, signal: AbortSignal): Omit<Answer, 'destroy'> {
-  const { statusCode: status = 0, headers } = response;
-  const redirect = redirects.has(status) ? headers.location : undefined;
+/** Returns the options of a connection to given addresses alone. The certificate must be that of the host, whatever its address. */
+function connectionTo(
+  host: string,
+  addresses: readonly string[],
+  { certificateAuthority }: HttpGetOptions,
+  signal: AbortSignal,
+) {
+  const name = host.replace(/\.$/, '');
+  return {
+    lookup: lookupOf(addresses),
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: CONNECT_TIMEOUT_MS,
+    timeout: ADDRESSES_MAX * CONNECT_TIMEOUT_MS,
+    allowH2: false,
+    // The socket ends with the signal, also while it connects.
+    signal,
+    // An address is no name: RFC 6066, section 3.
+    servername: isIP(name) === 0 ? name : '',
+    ...(certificateAuthority !== undefined && { ca: [certificateAuthority].flat() }),
+  };
+}
+
+/** Returns a lookup with one answer, so that a connection resolves no name. Addresses of hosts that are addresses are not looked up. */
+function lookupOf(addresses: readonly string[]): LookupFunction {
+  return (_host, _options, callback) =>
+    callback(
+      null,
+      addresses.map((address) => ({ address, family: isIP(address) })),
+    );
+}
+
+function readHead(host: string, response: Dispatcher.ResponseData, signal: AbortSignal): Omit<Answer, 'destroy'> {
+  const { statusCode: status, headers } = response;
+  const redirect = redirects.has(status) ? [headers.location].flat()[0] : undefined;
   if (redirect === undefined && (status < 200 || status > 299)) {
     throw new MetadataError('bad_status', `${host} answers ${status}`, { host, status });
   }
   return { redirect, body: readBody(host, response, signal) };
 }
 
-async function* readBody(host: string, response: IncomingMessage, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+async function* readBody(
+  host: string,
+  response: Dispatcher.ResponseData,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of decompressed(host, response)) yield chunk as Uint8Array;
   } catch (error) {
@@ -166,18 +136,20 @@ const decompressors: Readonly<Record<string, () => Transform>> = {
 };
 
 /** Decompresses a body; some hosts compress whatever the request says. The output comes in pieces, and its reader bounds it. */
-function decompressed(host: string, response: IncomingMessage): Readable {
-  const encoding = response.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
-  if (encoding === 'identity' || encoding === '') return response;
+function decompressed(host: string, { headers, body }: Dispatcher.ResponseData): Readable {
+  const encoding = String(headers['content-encoding'] ?? 'identity')
+    .trim()
+    .toLowerCase();
+  if (encoding === 'identity' || encoding === '') return body;
   if (!Object.hasOwn(decompressors, encoding)) {
     throw new MetadataError('not_json', `${host} answers in an unknown encoding`, { host });
   }
   const decompress = decompressors[encoding]?.() ?? new Transform();
   // The reader gets the error too.
-  return pipeline(response, decompress, () => {});
+  return pipeline(body, decompress, () => {});
 }
 
-/** Converts a failure of sockets to a MetadataError, or to the signal's reason if that was the cause. */
+/** Converts a failure of the connection to a MetadataError, or to the signal's reason if that was the cause. */
 function failure(host: string, error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
   if (error instanceof MetadataError) return error;
