@@ -9,16 +9,14 @@ import type { PoolMetrics } from './metrics.ts';
 import type { PoolTuning } from './options.ts';
 import type { PoolContext } from './reads.ts';
 import { hasNewest } from './slices.ts';
-import { judge } from './verdict.ts';
+import { createTipProofs } from './tip-proofs.ts';
+import { judge, type Verdict } from './verdict.ts';
 
 /** Most blocks proved at a time: the newest candidate and, when its proof is slow, the blocks below it. */
 const PROVING_MAX = 4;
 
 /** Most of them that few lite servers have yet. One slot stays free for the block that is served next. */
 const LEADING_MAX = 2;
-
-/** Most blocks remembered as proved, and as refused. One for each lite server is plenty. */
-const REMEMBERED_MAX = 64;
 
 /** Error when the block is right, but the reported state hash is not that of its header. */
 const wrongStateHash = new ProofError('hash_mismatch', { subject: 'masterchainInfo.stateRootHash' });
@@ -51,16 +49,19 @@ export function createHeadKeeper(
 ): HeadKeeper {
   const { members, metrics, logger, now } = dependencies;
   const { tuning } = options;
-  const stop = new AbortController();
-  const proving = new Map<string, { sinceMs: number; done: Promise<void> }>();
-  /** Proved blocks that are not served yet. */
-  const proved = new Map<string, Head>();
-  const refusals = new Map<string, { readonly untilMs: number; readonly isEarly: boolean }>();
   let announcedSeqno = 0;
   let head: Head | undefined;
+  let isClosed = false;
+  const proofs = createTipProofs(tuning, {
+    prove: dependencies.prove,
+    onRefused,
+    onDone: consider,
+    timeoutMs: () => (head === undefined ? tuning.firstProveTimeoutMs : tuning.proveTimeoutMs),
+    now,
+  });
 
   function consider(): void {
-    if (stop.signal.aborted) return;
+    if (isClosed) return;
     const tips = members.flatMap((member) => (hasVote(member) ? (member.tip() ?? []) : []));
     const servedSeqno = (): number => head?.block.seqno ?? 0;
     serveOne(headCandidates({ tips, servedSeqno: servedSeqno(), nowMs: now(), unproved: options.unproved }));
@@ -68,47 +69,23 @@ export function createHeadKeeper(
     if (head !== undefined) leadingTips({ tips, servedSeqno: servedSeqno(), nowMs: now() }).forEach(prepare);
   }
 
-  function refusalOf(key: string) {
-    const refusal = refusals.get(key);
-    return refusal !== undefined && refusal.untilMs > now() ? refusal : undefined;
-  }
-
   /** Serves the newest block that is proved, or proves quickly. */
   function serveOne(candidates: readonly Tip[]): void {
     for (const tip of candidates) {
-      const key = keyOf(tip);
-      const ready = proved.get(key);
+      const { head: ready, refusal, sinceMs } = proofs.stateOf(tip);
       if (ready !== undefined) return void serve(ready);
-      if (refusalOf(key)?.isEarly === false) continue;
-      const underWay = proving.get(key);
-      if (underWay === undefined) {
-        if (proving.size < PROVING_MAX) startProof(key, tip, false);
+      if (refusal?.isEarly === false) continue;
+      if (sinceMs === undefined) {
+        if (proofs.running() < PROVING_MAX) proofs.start(tip, false);
         return;
       }
-      if (now() - underWay.sinceMs < tuning.slowAfterMs) return;
+      if (now() - sinceMs < tuning.slowAfterMs) return;
     }
   }
 
   function prepare(tip: Tip): void {
-    const key = keyOf(tip);
-    const isKnown = proved.has(key) || proving.has(key) || refusalOf(key) !== undefined;
-    if (!isKnown && proving.size < LEADING_MAX) startProof(key, tip, true);
-  }
-
-  function startProof(key: string, tip: Tip, isEarly: boolean): void {
-    proving.set(key, { sinceMs: now(), done: proveTip(key, tip, isEarly) });
-  }
-
-  async function proveTip(key: string, tip: Tip, isEarly: boolean): Promise<void> {
-    try {
-      const timeoutMs = head === undefined ? tuning.firstProveTimeoutMs : tuning.proveTimeoutMs;
-      const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(timeoutMs)]);
-      remember(proved, key, await dependencies.prove(tip, { deadlineMs: now() + timeoutMs, signal, isUrgent: true }));
-    } catch (error) {
-      if (!stop.signal.aborted) refuse(key, tip, error, isEarly);
-    }
-    proving.delete(key);
-    consider();
+    const isKnown = Object.values(proofs.stateOf(tip)).some((part) => part !== undefined);
+    if (!isKnown && proofs.running() < LEADING_MAX) proofs.start(tip, true);
   }
 
   async function serve(next: Head): Promise<void> {
@@ -120,58 +97,43 @@ export function createHeadKeeper(
   }
 
   function publish(next: Head): void {
-    if (stop.signal.aborted || next.block.seqno <= (head?.block.seqno ?? 0)) return;
+    if (isClosed || next.block.seqno <= (head?.block.seqno ?? 0)) return;
     if (head === undefined) logger.info({ block: blockText(next.block) }, 'first masterchain head');
     head = next;
-    for (const [key, { block }] of proved) if (block.seqno <= next.block.seqno) proved.delete(key);
+    proofs.forget(next.block.seqno);
     dependencies.onHead?.();
-    for (const member of reporters(next)) {
+    for (const member of reportersOf(next, members)) {
       if (!member.tip()?.stateRootHash.equals(next.stateRootHash))
         member.judged('report', judge(wrongStateHash), wrongStateHash);
     }
   }
 
-  function reporters({ block }: Tip): Member[] {
-    return members.filter((member) => {
-      const tip = member.tip();
-      return tip !== undefined && sameBlock(tip.block, block);
-    });
-  }
-
   /** Refuses a block that fails its proof: the servers that reported it invented it. */
-  function refuse(key: string, tip: Tip, error: unknown, wasEarly: boolean): void {
-    const verdict = judge(error);
-    // The proof may have failed because few lite servers have the block yet. Once more have it, it is tried again at once.
-    const isEarly = wasEarly && verdict.health !== 'misbehaved';
-    remember(refusals, key, { untilMs: now() + tuning.refusedMs, isEarly });
-    if (isEarly) return;
+  function onRefused(tip: Tip, verdict: Verdict, error: unknown): void {
     metrics.headRefused();
     logger.warn({ block: blockText(tip.block), err: error }, 'reported masterchain block is not proved and not served');
     if (verdict.health !== 'misbehaved') return;
-    for (const member of reporters(tip)) member.judged('report', verdict, error);
+    for (const member of reportersOf(tip, members)) member.judged('report', verdict, error);
   }
 
   return {
     head: () => head,
     consider,
-    async close() {
-      stop.abort();
-      await Promise.all([...proving.values()].map(({ done }) => done));
+    close() {
+      isClosed = true;
+      return proofs.close();
     },
   };
+}
+
+function reportersOf({ block }: Tip, members: readonly Member[]): Member[] {
+  return members.filter((member) => {
+    const tip = member.tip();
+    return tip !== undefined && sameBlock(tip.block, block);
+  });
 }
 
 /** Reports whether a server counts for the head. It must be in, and its newest block must not be the end of a slice of the past. */
 export function hasVote(member: Pick<Member, 'health' | 'use'>): boolean {
   return member.health().phase === 'in' && hasNewest(member.use().slices);
-}
-
-function keyOf({ block }: Tip): string {
-  return block.rootHash.toString('latin1') + block.fileHash.toString('latin1');
-}
-
-function remember<V>(map: Map<string, V>, key: string, value: V): void {
-  map.set(key, value);
-  const [oldest] = map.keys();
-  if (map.size > REMEMBERED_MAX && oldest !== undefined) map.delete(oldest);
 }

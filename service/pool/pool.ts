@@ -5,13 +5,12 @@ import type { Registry } from 'prom-client';
 import type { LiteServer, QueryOptions } from '../liteserver/liteserver.ts';
 import type { LiteServerOptions } from '../liteserver/options.ts';
 import type { ProofMetrics } from '../proof/metrics.ts';
-import { createConsensusKeeper } from './consensus.ts';
-import type { Consensus } from './consensus.ts';
+import { createConsensusHeads, type ConsensusHeads } from './consensus-heads.ts';
 import { createPicker } from './lite-server-picker.ts';
 import { createBroadcast } from './broadcast.ts';
 import type { Broadcast } from './broadcast.ts';
 import { createHeadCatchUp } from './head-catch-up.ts';
-import { createMonotonicHeads, scopeFloors } from './monotonic-heads.ts';
+import { createMonotonicHeads } from './monotonic-heads.ts';
 import type { MonotonicHeads } from './monotonic-heads.ts';
 import { createHeadWaiters } from './head-waiters.ts';
 import type { HeadWaiters } from './head-waiters.ts';
@@ -53,7 +52,7 @@ export type Pool = {
    * Returns the newest masterchain seqno, at or below the head, that 60 % of the lite servers have. It is never older than the caller has seen at any
    * pod. Rejects like `headFor`.
    */
-  consensusFor(context: PoolContext): Promise<Consensus>;
+  readonly consensusFor: ConsensusHeads['consensusFor'];
   /**
    * Asks lite servers until one gives a good answer. Rejects with PoolError (`no_lite_server`, `deadline`, `aborted`, `closed`). Otherwise it rejects
    * with the most informative LiteServerError or ProofError.
@@ -156,18 +155,10 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
     now,
     unixMs,
   });
-  const agreed = (): Consensus | undefined => agreement.consensus();
-  const agreeing = createHeadWaiters(() => agreed()?.seqno ?? 0);
-  const consensusFloors = createMonotonicHeads(floorsOptions, {
-    head: () => {
-      const consensus = agreed();
-      return consensus && { consensus, block: consensus };
-    },
-    proved,
-    whenServed: agreeing.wait,
-    // The consensus of most lite servers cannot be taken from a single one.
-    findAhead: () => Promise.resolve(undefined),
-    shared: shared && scopeFloors(shared.floors, 'consensus'),
+  const consensus = createConsensusHeads(floorsOptions, {
+    members,
+    head: proved,
+    shared: shared?.floors,
     now,
     unixMs,
   });
@@ -189,16 +180,10 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
       now,
     },
   );
-  const agreement = createConsensusKeeper({ members, head: keeper.head, now });
   roster.start(() => {
     keeper.consider();
-    agree();
+    consensus.consider();
   });
-
-  function agree(): void {
-    agreement.consider();
-    agreeing.moved(agreed()?.seqno ?? 0);
-  }
 
   /** Proves a block above the served head and announces it, for callers who get answers at it. Other pods must know the block first. */
   async function proveAndAnnounce(tip: Tip, context: PoolContext): Promise<Head> {
@@ -210,7 +195,7 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
   function onHead(): void {
     headTimes.add(headSeqno());
     waiters.moved(headSeqno());
-    agree();
+    consensus.consider();
   }
 
   function reading(member: Member): MemberReading {
@@ -222,7 +207,7 @@ export function createPool(options: PoolOptions, dependencies: PoolDependencies)
     headFor: floors.headFor,
     saw: options.trust === 'none' ? () => undefined : floors.saw,
     whenServed: waiters.wait,
-    consensusFor: async (context) => (await consensusFloors.headFor(context)).consensus,
+    consensusFor: consensus.consensusFor,
     query: reads.query,
     broadcast,
     queryBytes: reads.queryBytes,

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
-import { Worker } from 'node:worker_threads';
-import type { Bill, ThreadBudget } from './bill.ts';
 import type { EmulatorProgram } from './emulator.ts';
+import { abortedError, giveRun, releaseTask, startThread, taskOf } from './emulator-thread.ts';
+import type { RunTerms, Task, Thread } from './emulator-thread.ts';
 import { TvmError } from './errors.ts';
-import { createFairQueue, type Run } from './fair-queue.ts';
-import type { Job, JobOutput, ThreadData, ThreadMessage } from './job.ts';
+import { createFairQueue } from './fair-queue.ts';
+import type { Job, JobOutput, ThreadMessage } from './job.ts';
 import type { TvmMetrics } from './metrics.ts';
 
 export type EmulatorPoolOptions = {
@@ -21,30 +21,13 @@ export type EmulatorPoolDependencies = {
   readonly now: () => number;
 };
 
-/** Terms of a run. */
-export type RunTerms = {
-  /** Payer and caller. */
-  readonly bill: Bill;
-  /** Longest run in milliseconds. The thread of a longer run is ended. */
-  readonly wallTimeMs: number;
-  /** Removes a waiting job, and ends a running job. */
-  readonly signal: AbortSignal | undefined;
-  /** Takes the time that the run used. */
-  readonly budget?: ThreadBudget | undefined;
-};
-
-/** EmulatorPool that run one job at a time each. A thread can be ended under a job that does not end. */
+/** Threads that run one job at a time each. A thread can be ended under a job that does not end. */
 export type EmulatorPool = {
   readonly queueLength: number;
   /** Rejects with TvmError `tvm_queue_full`, `tvm_timeout`, `tvm_crashed`, `tvm_aborted`, `tvm_closed`. */
   run(job: Job, terms: RunTerms): Promise<JobOutput>;
   close(): Promise<void>;
 };
-
-/** Megabytes of a thread's native stack. The emulator recurses for each level of a stack that it writes. */
-const STACK_MEGABYTES = 64;
-/** Megabytes of a thread's heap besides the emulator's memory: a log of some ten megabytes and its copies. */
-const HEAP_MEGABYTES = 256;
 
 /** Consecutive threads that die before they are ready, after which the emulator counts as unable to start here. */
 const FAILED_STARTS_MAX = 3;
@@ -57,22 +40,6 @@ const LOOK_MS = 10;
 
 /** Core time of a thread's start, charged to the run that ended the previous thread. */
 const START_MS = 40;
-
-type Task = {
-  readonly job: Job;
-  readonly wallTimeMs: number;
-  readonly budget: ThreadBudget | undefined;
-  readonly resolve: (output: JobOutput) => void;
-  readonly reject: (error: Error) => void;
-};
-
-type Thread = {
-  readonly worker: Worker;
-  ready: boolean;
-  run: Run<Task> | undefined;
-  startedMs: number;
-  timer: NodeJS.Timeout | undefined;
-};
 
 type StartReason = 'work' | 'timeout' | 'crashed' | 'aborted' | 'memory';
 
@@ -93,8 +60,8 @@ export function createEmulatorPool(
   let closed = false;
 
   function start(reason: StartReason): void {
-    const worker = startWorker(options.workerUrl, { program });
-    const thread: Thread = { worker, ready: false, run: undefined, startedMs: 0, timer: undefined };
+    const thread = startThread(options.workerUrl, { program });
+    const { worker } = thread;
     threads.add(thread);
     metrics.threadStarts.inc({ reason });
     worker.on('message', (message: ThreadMessage) => receive(thread, message));
@@ -112,28 +79,16 @@ export function createEmulatorPool(
       return dispatch();
     }
     if (message.kind === 'dead') return end(thread, crashed(message.error), 'crashed');
-    const task = release(thread, message.usedMs);
+    const task = releaseTask(thread, message.usedMs);
     task?.resolve(message.output);
     if (message.memoryBytes > options.memoryBytesMax) return end(thread, undefined, 'memory');
     dispatch();
   }
 
-  /** Frees the thread of its task and charges the run. The caller settles the task. */
-  function release(thread: Thread, usedMs: number): Task | undefined {
-    const { run } = thread;
-    clearTimeout(thread.timer);
-    thread.run = undefined;
-    thread.worker.unref();
-    run?.end(usedMs);
-    const task = run?.entry;
-    if (task?.budget !== undefined) task.budget.leftMs -= usedMs;
-    return task;
-  }
-
   /** Ends a thread and rejects its task with the error. Another thread replaces it unless a spare exists. */
   function end(thread: Thread, error: TvmError | undefined, reason: StartReason): void {
     threads.delete(thread);
-    const task = release(thread, now() - thread.startedMs + START_MS);
+    const task = releaseTask(thread, now() - thread.startedMs + START_MS);
     if (error !== undefined) task?.reject(error);
     void thread.worker.terminate();
     if (!closed && threads.size < workers) start(reason);
@@ -162,7 +117,8 @@ export function createEmulatorPool(
         break;
       }
       // A thread that will soon be ended is the youngest one. Short runs thus use the thread whose code is warm.
-      give((run.expectedMs > UNWANTED_MS ? idle.pop() : idle.shift())!, run);
+      const thread = (run.expectedMs > UNWANTED_MS ? idle.pop() : idle.shift())!;
+      giveRun(thread, run, now(), () => watch(thread, run.entry.wallTimeMs));
     }
     if (queue.length > 0 && threads.size < workers) start('work');
   }
@@ -174,16 +130,6 @@ export function createEmulatorPool(
       looking = undefined;
       dispatch();
     }, LOOK_MS);
-  }
-
-  function give(thread: Thread, run: Run<Task>): void {
-    const { job, wallTimeMs } = run.entry;
-    thread.run = run;
-    thread.startedMs = now();
-    thread.worker.ref();
-    thread.timer = setTimeout(() => watch(thread, wallTimeMs), wallTimeMs / 2);
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread's port has no origin
-    thread.worker.postMessage(job);
   }
 
   function watch(thread: Thread, wallTimeMs: number): void {
@@ -231,38 +177,6 @@ export function createEmulatorPool(
   };
 }
 
-/** Starts a thread. @param workerData the compiled emulator, if another thread has compiled it */
-function startWorker(workerUrl: URL, workerData: ThreadData): Worker {
-  const resourceLimits = { stackSizeMb: STACK_MEGABYTES, maxOldGenerationSizeMb: HEAP_MEGABYTES };
-  return new Worker(workerUrl, { workerData, resourceLimits });
-}
-
-/** Returns a task and its result. @param onAbort called when the signal aborts the unsettled task, which then rejects with `tvm_aborted` */
-function taskOf(
-  job: Job,
-  { wallTimeMs, signal, budget }: RunTerms,
-  onAbort: (task: Task) => void,
-): { readonly task: Task; readonly output: Promise<JobOutput> } {
-  const { promise, resolve, reject } = Promise.withResolvers<JobOutput>();
-  const abort = (): void => {
-    onAbort(task);
-    task.reject(abortedError());
-  };
-  const settle = (act: () => void): void => {
-    signal?.removeEventListener('abort', abort);
-    act();
-  };
-  const task: Task = {
-    job,
-    wallTimeMs,
-    budget,
-    resolve: (output) => settle(() => resolve(output)),
-    reject: (error) => settle(() => reject(error)),
-  };
-  signal?.addEventListener('abort', abort, { once: true });
-  return { task, output: promise };
-}
-
 function crashed(detail: string, cause?: unknown): TvmError {
   return new TvmError('tvm_crashed', { detail }, cause);
 }
@@ -273,8 +187,4 @@ function queueFull(limit: number): TvmError {
 
 function closedError(): TvmError {
   return new TvmError('tvm_closed', { detail: 'the TVM is closed' });
-}
-
-function abortedError(): TvmError {
-  return new TvmError('tvm_aborted', { detail: 'the caller stopped waiting' });
 }

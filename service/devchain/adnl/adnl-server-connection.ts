@@ -13,6 +13,7 @@ import type { AdnlFaults } from './adnl-faults.ts';
 import type { AdnlServerConnection, AdnlServerHandlers } from './adnl-server.ts';
 import { delayMsOf, faultyFrame } from './adnl-server-faults.ts';
 import { createOutput } from './adnl-server-output.ts';
+import { createReading } from './adnl-server-reading.ts';
 
 /** Answers waiting in a socket above which its queries are not read: two of the largest frames. */
 const OUTPUT_BYTES_MAX = 32 * 1024 * 1024;
@@ -55,8 +56,11 @@ export function createServerConnection(
   let keyIndex = -1;
   let inFlight = 0;
   let sentFrames = 0;
-  let restTimer: NodeJS.Timeout | undefined;
   let idleTimer = startIdleTimer();
+  const reading = createReading(socket, {
+    trickle: () => faults().slowRead,
+    isFull: () => inFlight >= inFlightMax || output.waitingBytes() > OUTPUT_BYTES_MAX,
+  });
 
   const connection: ServerConnection = {
     id,
@@ -77,10 +81,10 @@ export function createServerConnection(
   // The event 'close' follows an error, and all cleanup happens there.
   socket.on('error', (error) => logger.debug({ err: error, connection: id }, 'adnl connection failed'));
   socket.on('data', onData);
-  socket.on('drain', flow);
+  socket.on('drain', reading.update);
   socket.on('close', () => {
     clearTimeout(idleTimer);
-    clearTimeout(restTimer);
+    reading.stop();
     output.stop();
     gone.abort();
   });
@@ -98,7 +102,7 @@ export function createServerConnection(
 
   function onData(chunk: Buffer): void {
     idleTimer.refresh();
-    rest(chunk.length);
+    reading.took(chunk.length);
     try {
       if (session === undefined) greet(chunk);
       else session.decoder.push(chunk);
@@ -107,7 +111,7 @@ export function createServerConnection(
       logger.debug({ err: error, connection: id }, 'adnl connection broke the protocol');
       socket.destroy();
     }
-    flow();
+    reading.update();
   }
 
   /** Collects the handshake. The bytes after it are frames already. */
@@ -142,7 +146,7 @@ export function createServerConnection(
         logger.error({ err: error, connection: id }, 'a query was not answered: its handler failed');
     } finally {
       inFlight -= 1;
-      flow();
+      reading.update();
     }
   }
 
@@ -162,26 +166,6 @@ export function createServerConnection(
       output.write(session.encoder.encode(payload));
     }
     if (closeAfterFrames !== undefined && sentFrames >= closeAfterFrames) output.afterwards(() => socket.end());
-  }
-
-  /** Reading stops while too many queries are in work, too many answers wait, or a slow reader rests. */
-  function flow(): void {
-    if (socket.destroyed) return;
-    if (inFlight >= inFlightMax || output.waitingBytes() > OUTPUT_BYTES_MAX || restTimer !== undefined) socket.pause();
-    else socket.resume();
-  }
-
-  /** A slow reader rests as long as the bytes it took are worth. */
-  function rest(bytes: number): void {
-    const { slowRead } = faults();
-    if (slowRead === undefined) return;
-    restTimer = setTimeout(
-      () => {
-        restTimer = undefined;
-        flow();
-      },
-      (bytes / slowRead.bytes) * slowRead.everyMs,
-    );
   }
 }
 

@@ -3,11 +3,12 @@ import type { Logger } from 'pino';
 import type { ReadContext } from '#service/contract/answer.ts';
 import type { BlockId } from '#service/decode/block-id.ts';
 import { pause } from '#service/runtime/retry.ts';
-import type { BlockFile, LiveBlockFiles } from '#service/live/blocks/block-files.ts';
+import type { LiveBlockFiles } from '#service/live/blocks/block-files.ts';
 import type { LiveSignedBlocks } from '#service/live/blocks/signed-blocks.ts';
 import type { AccountKey, Change, StateChange, TraceSnapshot } from '../changes.ts';
 import type { WatchedHub } from '../hub.ts';
 import { statesOfBlock, type ConfirmedSnapshots } from './confirmed-snapshots.ts';
+import { aheadOf, finalBlocksOf, followedOf, type Followed } from './followed-chain.ts';
 import { createOpenTraces } from './open-traces.ts';
 import { blockName, openSeenBlock, type SeenBlock } from './seen-block.ts';
 
@@ -50,19 +51,6 @@ const LOOK_MS = 5_000;
 /** Masterchain blocks of one look. Traces of a longer gap are forgotten. */
 const BLOCKS_MAX = 16;
 
-/** Blocks of one shard between two masterchain blocks. */
-const SHARD_BLOCKS_MAX = 16;
-
-/** Newest masterchain block that the traces have. */
-type Followed = {
-  readonly seqno: number;
-  /** Newest blocks of its shards. */
-  readonly tops: readonly BlockId[];
-  readonly keyBlockSeqno: number;
-  /** Version of the rules in force. */
-  readonly version: number;
-};
-
 export function createConfirmedSource(
   { everyMs = EVERY_MS }: ConfirmedSourceOptions,
   dependencies: ConfirmedSourceDependencies,
@@ -78,43 +66,24 @@ export function createConfirmedSource(
   let looking: Promise<void> | undefined;
   const isWatched = (account: AccountKey): boolean => hub.watchesConfirmed({ accounts: [account], traces: [] });
 
-  /** Blocks that a masterchain block makes final, the oldest of a shard first. */
-  async function finalBlocks(tops: readonly BlockId[], before: ReadonlySet<string>, context: ReadContext) {
-    const blocks = new Map<string, SeenBlock>();
-    for (const top of tops) {
-      const line: SeenBlock[] = [];
-      const next = [top];
-      for (const id of next) {
-        const name = blockName(id);
-        if (before.has(name) || blocks.has(name) || id.seqno === 0 || line.length >= SHARD_BLOCKS_MAX) continue;
-        const block = traces.signed(name) ?? openSeenBlock(await files.readFile(id, context));
-        line.unshift(block);
-        next.push(...block.previous);
-      }
-      for (const block of line) blocks.set(block.name, block);
-    }
-    return [...blocks.values()];
-  }
-
-  async function followed({ id, shards, keyBlockSeqno }: BlockFile, context: ReadContext): Promise<Followed> {
-    const isSameRules = at?.keyBlockSeqno === keyBlockSeqno;
-    const version = isSameRules ? at!.version : await files.readGlobalVersion(keyBlockSeqno, context);
-    return { seqno: id.seqno, tops: shards, keyBlockSeqno, version };
-  }
-
   async function followHead(context: ReadContext): Promise<void> {
     const head = files.head();
     if (head === undefined) return;
     if (at === undefined || head.seqno - at.seqno > BLOCKS_MAX) {
       traces.clear();
-      at = await followed(await files.readFile(await files.masterchainBlock(head.seqno, context), context), context);
+      const file = await files.readFile(await files.masterchainBlock(head.seqno, context), context);
+      at = await followedOf(file, at, files, context);
     }
     while (at.seqno < head.seqno) {
       const seqno: number = at.seqno + 1;
       const file = await files.readFile(await files.masterchainBlock(seqno, context), context);
-      const blocks = await finalBlocks(file.shards, new Set(at.tops.map(blockName)), context);
+      const blocks = await finalBlocksOf(
+        file.shards,
+        at.tops,
+        async (id) => traces.signed(blockName(id)) ?? openSeenBlock(await files.readFile(id, context)),
+      );
       const { replaced, dropped } = traces.finish([...blocks, openSeenBlock(file)], seqno);
-      at = await followed(file, context);
+      at = await followedOf(file, at, files, context);
       await correct(dropped);
       await withdraw(replaced);
     }
@@ -193,14 +162,7 @@ export function createConfirmedSource(
     await looking;
   }
 
-  async function run(): Promise<void> {
-    for (;;) {
-      await pause(everyMs, signal);
-      await look();
-    }
-  }
-
-  const done = everyMs === 0 ? Promise.resolve() : run().catch(() => undefined);
+  const done = everyMs === 0 ? Promise.resolve() : repeat(look, everyMs, signal).catch(() => undefined);
 
   return {
     isAvailable: () => isAvailable,
@@ -212,9 +174,10 @@ export function createConfirmedSource(
   };
 }
 
-/** Blocks that are not final yet, the oldest first. @param tops newest final blocks of the shards */
-function aheadOf(tops: readonly BlockId[], listed: readonly BlockId[]): readonly BlockId[] {
-  const isPassed = ({ workchain, shard, seqno }: BlockId): boolean =>
-    tops.some((top) => top.workchain === workchain && top.shard === shard && top.seqno >= seqno);
-  return listed.filter((id) => !isPassed(id)).toSorted((one, other) => one.seqno - other.seqno);
+/** Looks in intervals. Rejects when the signal aborts. */
+async function repeat(look: () => Promise<void>, everyMs: number, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    await pause(everyMs, signal);
+    await look();
+  }
 }

@@ -22,13 +22,6 @@ type Shown = Record<string, unknown>;
 export function createBodyBuilder(random: Random) {
   const values = createValueWriter(random);
 
-  /** Returns a body of the constructor, its tag first, and its decoded form. */
-  function body(source: Constructor): Content {
-    const builder = beginCell();
-    const shown = constructor(source, builder, {});
-    return { cell: builder.endCell(), shown };
-  }
-
   function constructor(source: Constructor, builder: Builder, scope: Scope): unknown {
     for (const bit of source.tag) builder.storeBit(bit === '1');
     const [only, more] = source.fields;
@@ -164,7 +157,14 @@ export function createBodyBuilder(random: Random) {
     return shown;
   }
 
-  return { body };
+  return {
+    /** Returns a body of the constructor, its tag first, and its decoded form. */
+    body(source: Constructor): Content {
+      const builder = beginCell();
+      const shown = constructor(source, builder, {});
+      return { cell: builder.endCell(), shown };
+    },
+  };
 }
 
 /** Returns a number that the checks after a field allow; undefined when there are none. */

@@ -79,13 +79,6 @@ export function createValueWriter(random: Random) {
     return text;
   }
 
-  function writeText(builder: Builder): string {
-    const text = 'dns'.repeat(random(5));
-    builder.storeUint(text === '' ? 0 : 1, 8);
-    if (text !== '') builder.storeUint(text.length, 8).storeBuffer(Buffer.from(text));
-    return text;
-  }
-
   return {
     bits,
     content,
@@ -95,7 +88,12 @@ export function createValueWriter(random: Random) {
     address: writeAddress,
     rest: writeRest,
     snake: writeSnake,
-    text: writeText,
+    text(builder: Builder): string {
+      const text = 'dns'.repeat(random(5));
+      builder.storeUint(text === '' ? 0 : 1, 8);
+      if (text !== '') builder.storeUint(text.length, 8).storeBuffer(Buffer.from(text));
+      return text;
+    },
   };
 }
 
