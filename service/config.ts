@@ -48,27 +48,20 @@ export type Trust = 'verified' | 'signed-head' | 'none';
 /** API surfaces. `v2` includes `POST /api/v2/jsonRPC`, `jsonrpc` is only that; `emulate` needs no database; `stream` and `explorer` need `v3`. */
 export type Surface = 'v2' | 'v3' | 'jsonrpc' | 'emulate' | 'stream' | 'explorer';
 
-/** Rates and bounds of a group of keys. */
-export type Plan = {
-  readonly name: string;
-  /** 0 means no rate limit. */
-  readonly requestsPerSecond: number;
-  /** Requests at once after a pause; at least `requestsPerSecond`. */
+/** Rates and bounds of a group of keys, as the definition describes them. A field that changes nothing on its way from the manifest is not named here. */
+export type Plan = Omit<
+  ManifestPlan,
+  'burst' | 'requestsPerDay' | 'maxConcurrent' | 'liteServerTiers' | 'methodCosts'
+> & {
+  /** At least `requestsPerSecond`. */
   readonly burst: number;
-  /** Per UTC day; null means no limit. */
+  /** Null means no limit. */
   readonly requestsPerDay: number | null;
-  /** Requests running at once; null means no limit. */
+  /** Null means no limit. */
   readonly maxConcurrent: number | null;
-  /** May read what only archive lite servers have. */
-  readonly archive: boolean;
-  /** Tiers of lite servers that may be asked for it. */
   readonly liteServerTiers: readonly LiteServerEntry['tier'][];
   /** Tokens that an operation takes; 1 for those not named. */
   readonly methodCosts: Readonly<Record<string, number>>;
-  /** Bounds of get-methods: gas, and milliseconds of one run of the virtual machine. Unset, those of the service. */
-  readonly getMethods?: { readonly gas?: number; readonly wallMs?: number };
-  /** Bounds of streaming: connections over all pods, addresses and traces of one connection. Unset, those of the service. */
-  readonly streaming?: { readonly connections?: number; readonly addresses?: number; readonly traces?: number };
 };
 
 /** How v2 may name the type of a block id; clients check for the first. */
@@ -293,6 +286,7 @@ const DEFAULT_DRAIN_SECONDS = 20;
 const STREAMING_CONNECTIONS_DEFAULT = 20_000;
 
 type Spec = TonApi['spec'];
+type ManifestPlan = Spec['plans'][number];
 
 function resolveGlobalConfig(
   manifest: Manifest,
@@ -334,18 +328,14 @@ function liteServerOf({ name, address, publicKey, ...use }: NonNullable<Spec['li
   return { name, host, port: Number(address.slice(colon + 1)), publicKey: hash(publicKey), ...use, slices: null };
 }
 
-function planOf(plan: Spec['plans'][number]): Plan {
+function planOf(plan: ManifestPlan): Plan {
   return {
-    name: plan.name,
-    requestsPerSecond: plan.requestsPerSecond,
+    ...plan,
     burst: plan.burst ?? plan.requestsPerSecond,
     requestsPerDay: plan.requestsPerDay === undefined || plan.requestsPerDay === 0 ? null : plan.requestsPerDay,
     maxConcurrent: plan.maxConcurrent ?? null,
-    archive: plan.archive,
     liteServerTiers: plan.liteServerTiers ?? liteServerTiers,
     methodCosts: Object.fromEntries((plan.methodCosts ?? []).map(({ method, cost }) => [method, cost])),
-    ...(plan.getMethods && { getMethods: plan.getMethods }),
-    ...(plan.streaming && { streaming: plan.streaming }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { createAddresses } from './addresses.ts';
+import { timesPlan } from './budget.ts';
 import type { PlanWithCosts, Subject } from './callers.ts';
 import { addressSubject, siteOf } from './client-address.ts';
-import type { LimitPlan } from './options.ts';
 
 /** Callers without a key, by address. */
 export type AnonymousCallers = {
@@ -46,15 +46,5 @@ export function createAnonymousCallers(given: PlanWithCosts, max: number, seed: 
 }
 
 function pricedForSite(priced: PlanWithCosts): PlanWithCosts {
-  return { ...priced, plan: planOfSite(priced.plan) };
-}
-
-function planOfSite(plan: LimitPlan): LimitPlan {
-  return {
-    ...plan,
-    requestsPerSecond: plan.requestsPerSecond * BUDGETS_OF_SITE,
-    burst: plan.burst * BUDGETS_OF_SITE,
-    requestsPerDay: plan.requestsPerDay === null ? null : plan.requestsPerDay * BUDGETS_OF_SITE,
-    maxConcurrent: plan.maxConcurrent === null ? null : plan.maxConcurrent * BUDGETS_OF_SITE,
-  };
+  return { ...priced, plan: timesPlan(priced.plan, BUDGETS_OF_SITE) };
 }

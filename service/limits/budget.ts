@@ -27,6 +27,17 @@ export function newBudget(nowUs: number): Budget {
   return { bucket: fullBucket(nowUs), day: dayOf(nowUs), usedToday: 0, inFlight: 0 };
 }
 
+/** Returns a plan for several subjects together. */
+export function timesPlan(plan: LimitPlan, count: number): LimitPlan {
+  return {
+    ...plan,
+    requestsPerSecond: plan.requestsPerSecond * count,
+    burst: plan.burst * count,
+    requestsPerDay: plan.requestsPerDay === null ? null : plan.requestsPerDay * count,
+    maxConcurrent: plan.maxConcurrent === null ? null : plan.maxConcurrent * count,
+  };
+}
+
 /** Takes a slot among the requests running at once. */
 export function takeSlot(budget: Budget, plan: LimitPlan): Shortage | undefined {
   if (plan.maxConcurrent !== null && budget.inFlight >= plan.maxConcurrent) {

@@ -1,21 +1,7 @@
-/** Plan as limits read it. Numbers are whole. */
-export type LimitPlan = {
-  readonly name: string;
-  /** Tokens a second; 0 means no rate limit. */
-  readonly requestsPerSecond: number;
-  /** Tokens of a full bucket, at least `requestsPerSecond`. */
-  readonly burst: number;
-  /** Tokens in one UTC day; null means no limit. */
-  readonly requestsPerDay: number | null;
-  /** Requests running at once; null means no limit. */
-  readonly maxConcurrent: number | null;
-  /** Tokens of an operation; 1 for operations not named, 0 is free. */
-  readonly methodCosts: Readonly<Record<string, number>>;
-  /** Bounds of get-methods: gas, and milliseconds of one run. The service's defaults apply when unset. */
-  readonly getMethods?: { readonly gas?: number; readonly wallMs?: number };
-  /** Bounds of streaming. The defaults depend on whether the caller has a key. */
-  readonly streaming?: Partial<StreamingTerms>;
-} & Partial<Grants>;
+import type { Plan } from '../config.ts';
+
+/** Plan as limits read it. Permissions that it does not name are the least. */
+export type LimitPlan = Omit<Plan, keyof Grants> & Partial<Grants>;
 
 /** Bounds of a caller's streams. */
 export type StreamingTerms = {

@@ -12,6 +12,30 @@ end
 local mostWhole = 9007199254740991
 `;
 
+/** Argument of `takeScript`: what is wanted, and what the pod knows. A field without a limit is absent. */
+export type TakeArgument = {
+  /** All numbers of the plan. */
+  readonly plan: Readonly<Record<string, number>>;
+  /** Least tokens that help, tokens wanted, and tokens put back. */
+  readonly least: number;
+  readonly want: number;
+  readonly back: number;
+  /** Use that a pod counted while Redis was unavailable: its deficit, its tokens of the day, and the deficit of all pods. */
+  readonly away?: { readonly deficit: number; readonly usedToday: number; readonly ofAllPods: number };
+  /**
+   * The pod's copy of the hash: when the hash was made, the deficit by now, the day, and tokens of the day. The copy counts if Redis has another hash,
+   * because Redis lost the hash that the pod copied.
+   */
+  readonly copy?: {
+    readonly made: number;
+    readonly deficit: number;
+    readonly day: number;
+    readonly usedToday: number;
+  };
+  /** Unix microseconds, for simulated clocks only. */
+  readonly nowUs?: number;
+};
+
 /**
  * Takes tokens from the buckets and days of one or more subjects, in one step for all pods. The rule is that of `bucket.ts`, in the same whole
  * millionths and microseconds. The keys of one call are in one slot of a cluster: each has its subject as hash tag.
@@ -21,14 +45,7 @@ local mostWhole = 9007199254740991
  * - `day`, `n` tokens of that day.
  * - `g` time when the hash was made.
  *
- * ARGV[i] is numbers separated by commas.
- * - 1 tokens a second (0: no rate), 2 burst, 3 tokens a day (-1: no limit).
- * - 4 least tokens that help, 5 tokens wanted, 6 tokens put back.
- * - 7 deficit and 8 tokens of the day that a pod counted while Redis was unavailable.
- * - 9 the resulting deficit of all pods.
- * - 10 the time (simulated clocks only).
- * - The pod's copy of the hash: 11 when it was made, 12 the deficit by now, 13 the day, 14 tokens of the day. The copy counts if Redis has another
- *   hash, because Redis lost the hash that the pod copied.
+ * ARGV[i] is a TakeArgument in JSON.
  *
  * Answers eight numbers a subject.
  * - 1 granted, 2 reason (0 none, 1 rate, 2 day), 3 wait in microseconds.
@@ -39,15 +56,15 @@ export function takeScript(time: string): string {
   return `${wholeNumber}
 local token, dayUs = 1000000, 86400000000
 local text = function(number) return string.format('%.0f', number) end
+local nothingAway = {deficit = 0, usedToday = 0, ofAllPods = 0}
+local noCopy = {made = 0, deficit = 0, day = 0, usedToday = 0}
 local answers = {}
 for subject = 1, #KEYS do
-  local key, arg = KEYS[subject], {}
-  for number in string.gmatch(ARGV[subject], '[^,]+') do arg[#arg + 1] = tonumber(number) end
+  local key, arg = KEYS[subject], cjson.decode(ARGV[subject])
   local now = ${time}
-  local rate, burst, perDay = arg[1], arg[2], arg[3]
-  local least, want, back = arg[4], arg[5], arg[6]
-  local owed, owedDay, ofAll = arg[7], arg[8], arg[9]
-  local madeBefore, ownDeficit, ownDay, ownUsed = arg[11] or 0, arg[12] or 0, arg[13] or 0, arg[14] or 0
+  local rate, burst, perDay = arg.plan.requestsPerSecond, arg.plan.burst, arg.plan.requestsPerDay
+  local least, want, back = arg.least, arg.want, arg.back
+  local away, copy = arg.away or nothingAway, arg.copy or noCopy
   local cap, today, wrong = burst * token, math.floor(now / dayUs), 0
   local stored = redis.pcall('HMGET', key, 'd', 'u', 'day', 'n', 'g')
   if stored.err then
@@ -62,19 +79,21 @@ for subject = 1, #KEYS do
   if wrong == 1 then value = {} end
   local deficit, made = 0, value[5]
   if value[1] then deficit = math.max(0, value[1] - math.max(0, now - (value[2] or now)) * rate) end
-  if made ~= madeBefore then deficit = math.max(deficit, ownDeficit) end
-  if owed > 0 then deficit = math.max(deficit, math.min(math.max(deficit + owed, ofAll), cap)) end
+  if made ~= copy.made then deficit = math.max(deficit, copy.deficit) end
+  if away.deficit > 0 then
+    deficit = math.max(deficit, math.min(math.max(deficit + away.deficit, away.ofAllPods), cap))
+  end
   deficit = math.max(0, deficit - back * token)
   local day, used = today, 0
   if value[3] and value[3] >= day then
     day, used = value[3], value[4] or 0
   end
-  if made ~= madeBefore and ownDay == day then used = math.max(used, ownUsed) end
+  if made ~= copy.made and copy.day == day then used = math.max(used, copy.usedToday) end
   used = math.max(0, used - back)
   made = made or now
-  used = used + owedDay
+  used = used + away.usedToday
   local grant, reason, wait = want, 0, 0
-  if perDay >= 0 then
+  if perDay then
     grant = math.min(grant, perDay - used)
     if grant < least then grant, reason, wait = 0, 2, (day + 1) * dayUs - now end
   end
@@ -96,7 +115,7 @@ for subject = 1, #KEYS do
   redis.call('HSET', key, 'd', text(deficit), 'u', text(now), 'day', text(day), 'n', text(used), 'g', text(made))
   local ttl = 1000
   if rate > 0 then ttl = ttl + math.ceil(deficit / rate / 1000) end
-  if perDay >= 0 then ttl = math.max(ttl, math.ceil(((day + 1) * dayUs - now) / 1000) + 1000) end
+  if perDay then ttl = math.max(ttl, math.ceil(((day + 1) * dayUs - now) / 1000) + 1000) end
   redis.call('PEXPIRE', key, text(ttl))
   for _, number in ipairs({grant, reason, wait, deficit, used, made, day, wrong}) do answers[#answers + 1] = number end
 end

@@ -6,7 +6,7 @@ import type { LimitPlan, OnRedisFailure } from '../options.ts';
 import { scriptOf } from './script-batcher.ts';
 import { earlierScope } from './earlier-scope.ts';
 import { createSharedConcurrency } from './shared-concurrency.ts';
-import { redisTime, TAKE_ANSWER_LENGTH, takeScript } from './script.ts';
+import { redisTime, TAKE_ANSWER_LENGTH, takeScript, type TakeArgument } from './script.ts';
 import type { RedisSession } from './redis-session.ts';
 
 export type SharedBudgetsOptions = {
@@ -96,7 +96,7 @@ export function createSharedBudgets(
     const batch = state.waiters.splice(0);
     const least = batch[0]?.tokens ?? 0;
     const want = batch.reduce((sum, { tokens }) => sum + tokens, 0) + leaseTokens(state, plan, sentUs);
-    const argument = takeArgument({ least, want }, budget, state, plan, sentUs);
+    const argument = JSON.stringify(takeArgument({ least, want }, budget, state, plan, sentUs));
     state.stock = 0;
     const answer = await askStore(`limits:${api}:{${subject}}`, argument).catch((error: unknown) => {
       state.waiters.unshift(...batch);
@@ -246,8 +246,7 @@ function leaseTokens(state: SharedState, plan: LimitPlan, nowUs: number): number
 }
 
 /**
- * Returns the argument of `takeScript`. Its numbers are the plan, the wanted tokens and the unused stock. The debts of the time without Redis and the
- * pod's copy of the hash follow.
+ * Returns the argument of `takeScript`.
  * @param least tokens of the first request; `want` of all requests and the lease
  */
 function takeArgument(
@@ -256,24 +255,29 @@ function takeArgument(
   state: SharedState,
   plan: LimitPlan,
   nowUs: number,
-): string {
-  const { away, stock } = state;
-  const owed = away === undefined ? 0 : Math.ceil(refill(budget.bucket, shareOf(plan, away.pods), nowUs).deficit);
-  const { requestsPerSecond, burst, requestsPerDay } = plan;
-  const counted = `${owed},${away?.usedToday ?? 0},${owed * (away?.pods ?? 0)}`;
-  const rule = `${requestsPerSecond},${burst},${requestsPerDay ?? -1},${least},${want},${stock}`;
-  // The tenth number is the time for simulated clocks.
-  return `${rule},${counted},0,${rememberedOf(budget, state, plan, nowUs)}`;
+): TakeArgument {
+  const wanted = { plan: numbersOf(plan), least, want, back: state.stock };
+  const copy = copyOf(budget, state, plan, nowUs);
+  const { away } = state;
+  if (away === undefined) return { ...wanted, copy };
+  const deficit = Math.ceil(refill(budget.bucket, shareOf(plan, away.pods), nowUs).deficit);
+  return { ...wanted, copy, away: { deficit, usedToday: away.usedToday, ofAllPods: deficit * away.pods } };
 }
 
-/**
- * Returns the pod's copy of the hash: when it was made, its deficit by now, its day, the day's tokens. A deficit refilled by now counts as none.
- * A deficit of the time without Redis is owed apart.
- */
-function rememberedOf(budget: Budget, { away, memory }: SharedState, plan: LimitPlan, nowUs: number): string {
+/** Returns the numbers of a plan: its rates and bounds. */
+function numbersOf(plan: LimitPlan): TakeArgument['plan'] {
+  return Object.fromEntries(Object.entries(plan).filter(([, value]) => typeof value === 'number'));
+}
+
+/** Returns the pod's copy of the hash. A deficit refilled by now counts as none. A deficit of the time without Redis is owed apart. */
+function copyOf(
+  budget: Budget,
+  { away, memory }: SharedState,
+  plan: LimitPlan,
+  nowUs: number,
+): NonNullable<TakeArgument['copy']> {
   const hasDeficit = memory.made !== 0 && plan.requestsPerSecond > 0 && away === undefined;
-  const deficit = hasDeficit ? Math.floor(refill(budget.bucket, plan, nowUs).deficit) : 0;
-  return `${memory.made},${deficit},${memory.day},${memory.usedToday}`;
+  return { ...memory, deficit: hasDeficit ? Math.floor(refill(budget.bucket, plan, nowUs).deficit) : 0 };
 }
 
 /** Counts demand: the use within the last whole lease time. */

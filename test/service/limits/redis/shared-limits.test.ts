@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, inject, it } from 'vitest';
 
 import { fullBucket, take } from '#service/limits/bucket.ts';
-import { takeScript } from '#service/limits/redis/script.ts';
+import { takeScript, type TakeArgument } from '#service/limits/redis/script.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 
 import type { Decision } from '#service/limits/limits.ts';
@@ -159,7 +159,7 @@ describe.skipIf(missing)('limits shared in Redis', () => {
 
   it('the script in Redis follows the very rule of the bucket, over any times and costs', async () => {
     const client = new Redis(url);
-    const script = takeScript('arg[10]');
+    const script = takeScript('arg.nowUs');
     const startUs = 1_795_270_000_000_000;
     const step = fc.tuple(fc.integer({ min: -2_000_000, max: 3_000_000 }), fc.integer({ min: 1, max: 60 }));
     let run = 0;
@@ -177,8 +177,8 @@ describe.skipIf(missing)('limits shared in Redis', () => {
             nowUs += pauseUs;
             const expected = take(bucket, rate, nowUs, tokens);
             bucket = expected.bucket;
-            const args = [requestsPerSecond, rate.burst, -1, tokens, tokens, 0, 0, 0, 0, nowUs];
-            const answer = (await client.eval(script, 1, key, args.join(','))) as number[];
+            const argument: TakeArgument = { plan: rate, least: tokens, want: tokens, back: 0, nowUs };
+            const answer = (await client.eval(script, 1, key, JSON.stringify(argument))) as number[];
             expect(answer.slice(0, 4)).toEqual([
               expected.admitted ? tokens : 0,
               expected.admitted ? 0 : 1,
