@@ -10,7 +10,7 @@ import { proofPanels } from '#service/proof/metrics.ts';
 import { storePanels } from '#service/store/metrics.ts';
 import { streamingPanels } from '#service/streaming/metrics.ts';
 import { tvmPanels } from '#service/tvm/metrics.ts';
-import type { Dashboard, Panel } from './grafana.ts';
+import type { Dashboard } from './grafana.ts';
 import { objectivePanels, objectiveRows } from './objectives.ts';
 
 const namespaceOf = (series: string) =>

@@ -23,6 +23,7 @@ const render = (panels: readonly Panel<'A' | 'B'>[]): Rendered =>
     widths: { stat: 4, curves: 12 },
     panels,
   }) as Rendered;
+const page = (runbook: string) => runbookTable([{ alert: 'A', severities: ['critical', 'info'], runbook }]);
 const curves = (row: 'A' | 'B', title: string) => ({ row, title, queries: { '': 'up' } });
 const stat = (row: 'A' | 'B', title: string) => ({ ...curves(row, title), kind: 'stat' }) as const;
 const places = ({ panels }: Rendered) =>
@@ -94,7 +95,6 @@ describe('dashboards, rules and the index of runbooks', () => {
   });
 
   it('refuse a runbook whose heading has no meaning', () => {
-    const page = (runbook: string) => runbookTable([{ alert: 'A', severities: ['critical', 'info'], runbook }]);
     expect(page('# A: a | b\n').split('\n').at(-1)).toBe(String.raw`| [A](A.md) | critical, info | a \| b |`);
     expect(() => page('# A\n')).toThrow('A.md: expected the heading "# A: meaning"');
   });
