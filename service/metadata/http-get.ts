@@ -67,7 +67,7 @@ export async function httpGet(
       reset: true,
       signal,
     });
-    // A body that nobody reads may fail too.
+    // An unread body may fail too.
     response.body.on('error', () => {});
     return { ...readHead(host, response, signal), destroy };
   } catch (error) {
@@ -109,7 +109,7 @@ function lookupOf(addresses: readonly string[]): LookupFunction {
 
 function readHead(host: string, response: Dispatcher.ResponseData, signal: AbortSignal): Omit<Answer, 'destroy'> {
   const { statusCode: status, headers } = response;
-  const redirect = redirects.has(status) ? [headers.location].flat()[0] : undefined;
+  const redirect = redirects.has(status) ? [headers['location']].flat()[0] : undefined;
   if (redirect === undefined && (status < 200 || status > 299)) {
     throw new MetadataError('bad_status', `${host} answers ${status}`, { host, status });
   }
