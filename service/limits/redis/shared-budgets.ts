@@ -266,8 +266,9 @@ function takeArgument(
 
 /** Returns the numbers of a plan: its rates and bounds. */
 function numbersOf(plan: LimitPlan): TakeArgument['plan'] {
-  const isNumber = (entry: readonly [string, unknown]): entry is [string, number] => typeof entry[1] === 'number';
-  return Object.fromEntries(Object.entries(plan).filter(isNumber));
+  return Object.fromEntries(
+    Object.entries(plan).flatMap(([name, value]) => (typeof value === 'number' ? [[name, value]] : [])),
+  );
 }
 
 /** Returns the pod's copy of the hash. A deficit refilled by now counts as none. A deficit of the time without Redis is owed apart. */
