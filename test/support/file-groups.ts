@@ -20,6 +20,7 @@ export const onControlPlane = ['test/**/*.cluster.test.ts'];
 export const apart = [
   'test/service/**/heartbeat.test.ts',
   'test/service/**/legacy-send.test.ts',
+  'test/service/metadata/http-get.test.ts',
   'test/service/**/refusal-throttle.test.ts',
   'test/service/**/status-line.test.ts',
   'test/service/pool/{admission-queue,flapping}.test.ts',
