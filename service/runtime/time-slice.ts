@@ -12,13 +12,15 @@ export async function restTurns(): Promise<void> {
   for (let turn = 0; turn < REST_TURNS; turn++) await setImmediate();
 }
 
+type RestedWork = { readonly signal: AbortSignal | undefined; readonly resume: () => void };
+
 /** Works that have rested, in the order of arrival. */
-const rested: (() => void)[] = [];
+const rested: RestedWork[] = [];
 
 /** Waits for a turn in which no other rested work goes on. Slices of many works in one turn would be one long stop. */
-function takeTurn(): Promise<void> {
+function takeTurn(signal: AbortSignal | undefined): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  rested.push(resolve);
+  rested.push({ signal, resume: resolve });
   if (rested.length === 1) void resumeRested();
   return promise;
 }
@@ -26,7 +28,12 @@ function takeTurn(): Promise<void> {
 async function resumeRested(): Promise<void> {
   while (rested.length > 0) {
     await setImmediate();
-    rested.shift()?.();
+    let next: RestedWork | undefined;
+    do {
+      next = rested.shift();
+      next?.resume();
+      // Aborted work only ends, so the work behind has the same turn.
+    } while (next?.signal?.aborted === true);
   }
 }
 
@@ -47,7 +54,7 @@ export function createTimeSlice(
   let endMs = nowMs() + TURN_MS;
   const rest = async (): Promise<void> => {
     await restTurns();
-    await takeTurn();
+    await takeTurn(signal);
     signal?.throwIfAborted();
     endMs = nowMs() + TURN_MS;
   };

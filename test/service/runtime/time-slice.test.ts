@@ -37,6 +37,22 @@ describe('slices of long work', () => {
     expect(works).toEqual(Array.from({ length: WORKS * PARTS }, (_, at) => at % WORKS));
   });
 
+  it('take no turn for work that is aborted while it waits', async () => {
+    const ending = new AbortController();
+    const turns: number[] = [];
+    let nowMs = 0;
+    const rest = async (signal?: AbortSignal): Promise<void> => {
+      await createTimeSlice(signal, () => (nowMs += 1000)).pause();
+      turns.push(performance.nodeTiming.uvMetricsInfo.loopCount);
+    };
+    const works = [rest(), rest(ending.signal), rest(ending.signal), rest()];
+    ending.abort(new Error('the caller is gone'));
+    const ends = await Promise.allSettled(works);
+    expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled']);
+    const [first, last] = turns as [number, number];
+    expect(last - first).toBe(1);
+  });
+
   it('end with the reason of the signal, and the works beside go on', async () => {
     const ending = new AbortController();
     const timeSlice = createTimeSlice(ending.signal, () => performance.now() * 1e6);
