@@ -62,7 +62,9 @@ export function clientCertificateOf(
   const { certificate, key } = source;
   if (certificate === undefined || key === undefined) {
     const named = `${options.certificate} and ${options.key}`;
-    const message = `${field}: expected ${named}, or ${source.source} in the manifest's file, got not both`;
+    const found =
+      certificate !== undefined ? 'no private key' : key !== undefined ? 'no certificate' : 'neither of the two parts';
+    const message = `${field}: expected ${named}, or ${source.source} in the manifest's file, got ${found}`;
     throw refusal('client_certificate_missing', field, message);
   }
   return checked({ certificate, key }, (part) => `${field} (${part === 'key' ? 'privateKey' : part})`);

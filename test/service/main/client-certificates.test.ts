@@ -63,10 +63,14 @@ describe.each(servers)('the client certificate for $name', ({ name, field, spec,
     expect(withSecret(filesOf(first), ...given)[loaded]).toEqual(first);
   });
 
-  it('is demanded where the manifest names it, whole', () => {
-    const message = `${field}: expected --${name}-client-certificate-file and --${name}-client-key-file, or Secret client (tls.crt, tls.key)`;
-    expect(() => withSecret({ 'tls.crt': first.certificate }, ...given)).toThrow(message);
-    expect(() => withSecret({ 'other.crt': first.certificate }, ...given)).toThrow(message);
+  it.each([
+    [{ 'tls.crt': first.certificate }, 'no private key'],
+    [{ 'tls.key': first.key }, 'no certificate'],
+    [{ 'other.crt': first.certificate }, 'neither of the two parts'],
+  ])('is demanded where the manifest names it, whole, and the error names the missing part: %#', (parts, found) => {
+    const options = `--${name}-client-certificate-file and --${name}-client-key-file`;
+    const message = `${field}: expected ${options}, or Secret client (tls.crt, tls.key) in the manifest's file, got ${found}`;
+    expect(() => withSecret(parts, ...given)).toThrow(message);
   });
 
   it('is not demanded of a process that does not reach the server', () => {
