@@ -1,10 +1,10 @@
 import { BagCells } from './bag-cells.ts';
+import { collectAll, collectRest, enter, startWalk, walkOn } from './bag-walk.ts';
 import { BOC_MAGIC } from './boc.ts';
-import { DEPTH_MAX, kindCode, maskCount } from './cell-table.ts';
+import { kindCode, maskCount } from './cell-table.ts';
 import { CellSlice } from './cell-slice.ts';
 import type { CellTable } from './cell-table.ts';
 import { crc32c } from './crc32c.ts';
-import { DecodeError } from './errors.ts';
 import type { ReadBudget } from './read-budget.ts';
 
 /** Optional parts of a bag, with the bits of the node's `mode` in brackets. */
@@ -23,9 +23,6 @@ export type BocOptions = {
   readonly budget?: ReadBudget;
 };
 
-/** Steps of one written cell: hashing, lookup and copy. */
-const CELL_STEPS = 2;
-
 /** Options of the node's block files (mode 31). */
 export const BLOCK_FILE_OPTIONS: BocOptions = { crc32c: true, index: true, cacheBits: true, hashes: true };
 
@@ -35,6 +32,37 @@ export const BLOCK_FILE_OPTIONS: BocOptions = { crc32c: true, index: true, cache
  */
 export function writeBoc(table: CellTable, roots: readonly number[], options: BocOptions = {}): Buffer {
   return write(table, roots, options, (bytes) => Buffer.allocUnsafeSlow(bytes));
+}
+
+/** Cells of a step. */
+const STEP_CELLS = 1024;
+
+/**
+ * Writes the bag of `writeBoc` in steps, so that a caller may do other work between two steps of a large bag. A step takes a millisecond,
+ * and some ten at the ends of the largest bags. The hashes of the cells are computed before.
+ */
+export function* writeBocInSteps(
+  table: CellTable,
+  root: number,
+  options: BocOptions = {},
+): Generator<undefined, Buffer> {
+  const bag = new BagCells();
+  const walk = startWalk(table, bag, options.budget);
+  const tops = [enter(walk, root)];
+  while (!walkOn(walk, STEP_CELLS)) yield;
+  weigh(bag);
+  yield;
+  arrangeBag(bag, tops, options);
+  yield;
+  const whole = { table, bag, tops, rest: undefined };
+  const layout = layOut(whole, options);
+  const out = Buffer.allocUnsafeSlow(layout.bytes);
+  let at = writeHead(out, whole, layout, options);
+  for (let index = 0; index < bag.count; index += STEP_CELLS) {
+    at = writeCells(out, at, whole, { from: index, to: index + STEP_CELLS }, layout, options);
+    yield;
+  }
+  return writeEnd(out, at, options);
 }
 
 /** Returns the bag of `writeBoc` in base64, without bytes to be garbage-collected. */
@@ -74,8 +102,7 @@ function write(
     const { budget } = options;
     const tops = roots instanceof CellSlice ? [collectRest(bag, roots, budget)] : collectAll(table, bag, roots, budget);
     weigh(bag);
-    if (options.depthFirst === true) arrangeDepthFirst(bag, tops);
-    else arrange(bag, tops);
+    arrangeBag(bag, tops, options);
     return serialize({ table, bag, tops, rest }, options, allocate);
   } finally {
     if (bag.capacity > SHARED_CELLS_MAX) sharedBag = new BagCells();
@@ -90,65 +117,6 @@ const SHARED_CELLS_MAX = 32_768;
 
 /** Most cells of a part of the bag (`max_cell_whs`). The top of a part may get stored hashes. */
 const PART_CELLS_MAX = 64;
-const WEIGHT_MAX = 255;
-
-function collectAll(table: CellTable, bag: BagCells, roots: readonly number[], budget?: ReadBudget): readonly number[] {
-  const [root] = roots;
-  if (root === undefined || roots.length > 1 || table.refCount(root) > 0) {
-    return roots.map((cell) => collect(table, bag, cell, { depth: 0, budget }));
-  }
-  // Most bodies of messages are one cell, which needs no hash.
-  budget?.step(CELL_STEPS);
-  bag.raise(bag.append(root, 0, 0));
-  return [0];
-}
-
-/** Depth of a cell, and the budget that pays for it. */
-type Place = { readonly depth: number; readonly budget: ReadBudget | undefined };
-
-/** Collects the rest of a slice. The rest stands for the cell; no cell below has its hash. */
-function collectRest(bag: BagCells, { table, cell, remainingRefs }: CellSlice, budget?: ReadBudget): number {
-  budget?.step(CELL_STEPS);
-  const number = bag.append(cell, remainingRefs, 0);
-  descend(table, bag, number, table.refCount(cell) - remainingRefs, { depth: 0, budget });
-  return number;
-}
-
-/** Adds a cell and all cells below it, each hash once; returns its number. Recursion is as deep as the tree, which is bounded. */
-function collect(table: CellTable, bag: BagCells, cell: number, place: Place): number {
-  const prefix = table.hashPrefix(cell);
-  for (let known = bag.findAlike(prefix); known >= 0; known = bag.findAlike(prefix, known)) {
-    if (!isSame(table, bag.cell[known]!, cell)) continue;
-    bag.shared[known] = 1;
-    return known;
-  }
-  const { depth, budget } = place;
-  if (depth > DEPTH_MAX)
-    throw new DecodeError('too_big', 'Cells are nested too deep.', { found: depth, limit: DEPTH_MAX });
-  budget?.step(CELL_STEPS);
-  const number = bag.append(cell, table.refCount(cell), prefix);
-  descend(table, bag, number, 0, place);
-  return number;
-}
-
-/** Adds the cells below a cell. @param skipped references that are left out */
-function descend(table: CellTable, bag: BagCells, number: number, skipped: number, { depth, budget }: Place): void {
-  const cell = bag.cell[number]!;
-  const below = { depth: depth + 1, budget };
-  let weight = 1;
-  for (let position = 0; position < bag.refCount[number]!; position++) {
-    const child = collect(table, bag, table.ref(cell, skipped + position), below);
-    bag.refs[number * 4 + position] = child;
-    weight += bag.weight[child]!;
-  }
-  bag.weight[number] = Math.min(WEIGHT_MAX, weight);
-  bag.raise(number);
-}
-
-/** Reports whether two indexes of one table are cells of one hash. */
-function isSame(table: CellTable, one: number, other: number): boolean {
-  return one === other || table.hashEquals(one, table.hash(other));
-}
 
 /**
  * Divides the bag into parts. From the top down, the children share the weight that a part may have. Light children get what they need, and heavy
@@ -180,6 +148,11 @@ function shareWeight({ refs, refCount, weight }: BagCells, number: number): void
 
 /** Progress of a cell; it begins as `new`. */
 const STATE = { new: 0, previsited: 1, visited: 2, allocated: 3 } as const;
+
+function arrangeBag(bag: BagCells, tops: readonly number[], { depthFirst }: BocOptions): void {
+  if (depthFirst === true) arrangeDepthFirst(bag, tops);
+  else arrange(bag, tops);
+}
 
 /** Puts each cell before the cells below it, and all cells below a reference before the next reference. */
 function arrangeDepthFirst(bag: BagCells, tops: readonly number[]): void {
@@ -249,25 +222,57 @@ type Collected = {
   readonly rest: CellSlice | undefined;
 };
 
-function serialize({ table, bag, tops, rest }: Collected, options: BocOptions, allocate: Allocate): Buffer {
-  const { count, cell, refs, refCount, place, order, shared } = bag;
+function serialize(collected: Collected, options: BocOptions, allocate: Allocate): Buffer {
+  const layout = layOut(collected, options);
+  const out = allocate(layout.bytes);
+  const at = writeHead(out, collected, layout, options);
+  const all = { from: 0, to: collected.bag.count };
+  return writeEnd(out, writeCells(out, at, collected, all, layout, options), options);
+}
+
+/** Sizes of a bag in bytes. */
+type Layout = {
+  readonly refBytes: number;
+  readonly offsetBytes: number;
+  readonly dataBytes: number;
+  /** The whole bag. */
+  readonly bytes: number;
+};
+
+/** Puts the cells in order and computes the sizes. Takes the bytes from the budget. */
+function layOut(collected: Collected, options: BocOptions): Layout {
+  const { bag, tops } = collected;
+  const { count, place, order } = bag;
   const refBytes = bytesFor(count);
-  const cellBytes = (number: number): number => {
-    const hashes = storesHashes(bag, number, options) ? 34 * (maskCount(table.levelMask(cell[number]!)) + 1) : 0;
-    const bits = number === 0 && rest !== undefined ? rest.remainingBits : table.bitLength(cell[number]!);
-    return 2 + hashes + ((bits + 7) >> 3) + refCount[number]! * refBytes;
-  };
   let dataBytes = 0;
   for (let number = 0; number < count; number++) {
     order[count - 1 - place[number]!] = number;
-    dataBytes += cellBytes(number);
+    dataBytes += cellBytes(collected, number, refBytes, options);
   }
   const offsetBytes = bytesFor(options.cacheBits === true ? dataBytes * 2 : dataBytes);
   const head = 6 + refBytes * (3 + tops.length) + offsetBytes;
   const indexBytes = options.index === true ? count * offsetBytes : 0;
-  const bagBytes = head + indexBytes + dataBytes + (options.crc32c === true ? 4 : 0);
-  options.budget?.read(bagBytes);
-  const out = allocate(bagBytes);
+  const bytes = head + indexBytes + dataBytes + (options.crc32c === true ? 4 : 0);
+  options.budget?.read(bytes);
+  return { refBytes, offsetBytes, dataBytes, bytes };
+}
+
+function cellBytes({ table, bag, rest }: Collected, number: number, refBytes: number, options: BocOptions): number {
+  const cell = bag.cell[number]!;
+  const hashes = storesHashes(bag, number, options) ? 34 * (maskCount(table.levelMask(cell)) + 1) : 0;
+  const bits = number === 0 && rest !== undefined ? rest.remainingBits : table.bitLength(cell);
+  return 2 + hashes + ((bits + 7) >> 3) + bag.refCount[number]! * refBytes;
+}
+
+/** Writes everything before the cells. Returns the offset after it. */
+function writeHead(
+  out: Buffer,
+  collected: Collected,
+  { refBytes, offsetBytes, dataBytes }: Layout,
+  options: BocOptions,
+): number {
+  const { bag, tops } = collected;
+  const { count, place, order, shared } = bag;
   out.writeUInt32BE(BOC_MAGIC.generic);
   out[4] =
     (options.index === true ? 0x80 : 0) |
@@ -280,15 +285,29 @@ function serialize({ table, bag, tops, rest }: Collected, options: BocOptions, a
   at = writeUint(out, 0, at, refBytes);
   at = writeUint(out, dataBytes, at, offsetBytes);
   for (const top of tops) at = writeUint(out, count - 1 - place[top]!, at, refBytes);
-  if (options.index === true) {
-    let end = 0;
-    for (let index = 0; index < count; index++) {
-      const number = order[index]!;
-      end += cellBytes(number);
-      at = writeUint(out, options.cacheBits === true ? end * 2 + shared[number]! : end, at, offsetBytes);
-    }
-  }
+  if (options.index !== true) return at;
+  let end = 0;
   for (let index = 0; index < count; index++) {
+    const number = order[index]!;
+    end += cellBytes(collected, number, refBytes, options);
+    at = writeUint(out, options.cacheBits === true ? end * 2 + shared[number]! : end, at, offsetBytes);
+  }
+  return at;
+}
+
+/** Writes the cells of some places of the order. Returns the offset after them. */
+function writeCells(
+  out: Buffer,
+  start: number,
+  { table, bag, rest }: Collected,
+  { from, to }: { readonly from: number; readonly to: number },
+  { refBytes }: Layout,
+  options: BocOptions,
+): number {
+  const { count, cell, refs, refCount, place, order } = bag;
+  const last = Math.min(to, count);
+  let at = start;
+  for (let index = from; index < last; index++) {
     const number = order[index]!;
     at =
       number === 0 && rest !== undefined
@@ -297,7 +316,11 @@ function serialize({ table, bag, tops, rest }: Collected, options: BocOptions, a
     const end = number * 4 + refCount[number]!;
     for (let ref = number * 4; ref < end; ref++) at = writeUint(out, count - 1 - place[refs[ref]!]!, at, refBytes);
   }
-  if (options.crc32c === true) out.writeUInt32LE(crc32c(out, 0, at), at);
+  return at;
+}
+
+function writeEnd(out: Buffer, at: number, { crc32c: hasCrc }: BocOptions): Buffer {
+  if (hasCrc === true) out.writeUInt32LE(crc32c(out, 0, at), at);
   return out;
 }
 

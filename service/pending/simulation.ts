@@ -4,6 +4,7 @@ import type { Detector } from '../interfaces/detector.ts';
 import type { ReadContext } from '../contract/answer.ts';
 import type { ChainSnapshot, ChainSnapshots } from '../live/contracts/chain-snapshot.ts';
 import { createTimeSlice } from '../runtime/time-slice.ts';
+import { versionOf } from '../tvm/shard-account.ts';
 import { createSimulatedDetection } from '../simulation/detection.ts';
 import { simulateMessage } from '../simulation/simulate-message.ts';
 import type { SimulatedTrace, SimulationBounds } from '../simulation/simulate-message.ts';
@@ -125,12 +126,12 @@ export function createSimulation(dependencies: SimulationDependencies): Simulati
   return { run, alias };
 }
 
-/** Reports whether accounts are the same as at the last run. @param read accounts as they were then, by `workchain:hex` */
-async function isSame(world: ChainSnapshot, read: ReadonlyMap<string, Buffer>): Promise<boolean> {
+/** Reports whether accounts are the same as at the last run. @param read their versions then, by `workchain:hex` */
+async function isSame(world: ChainSnapshot, read: ReadonlyMap<string, string>): Promise<boolean> {
   const accounts = [...read].map(async ([text, before]) => {
     const [workchain = '', id = ''] = text.split(':');
     const account = { workchain: Number(workchain), id: Buffer.from(id, 'hex') };
-    return before.equals(await world.readShardAccount(account));
+    return before === versionOf(await world.readShardAccount(account));
   });
   return (await Promise.all(accounts)).every(Boolean);
 }

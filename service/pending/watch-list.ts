@@ -24,7 +24,7 @@ export type Watched = {
   /** Head that it was run at last. */
   seqno: number;
   /** Accounts as they were then; undefined while it is to be run again whether they change or not. */
-  read: ReadonlyMap<string, Buffer> | undefined;
+  read: ReadonlyMap<string, string> | undefined;
   /** The index has begun with it: it will not be run again. */
   isTaken: boolean;
   /** Never simulated, and refused at a head. That head may be older than the head of the lite server that accepted the message. */

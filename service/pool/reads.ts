@@ -53,6 +53,8 @@ export type PoolQueryOptions<R, T> = {
   readonly shareAs?: string;
   /** True when the value can never change: a read pinned to a full block id. */
   readonly immutable?: boolean;
+  /** Bytes of a value in the cache; default: twice the answer. */
+  readonly weigh?: (value: T) => number;
   /**
    * Masterchain block that the answer needs; absent: the block of the function's definition. Lite servers with the block are asked first, others wait
    * for it.
@@ -134,7 +136,7 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
   ): Promise<PoolAnswer<T>> {
     if (closed) throw new PoolError('closed');
     const request = fn.encode(args);
-    const { check, shareAs, immutable } = options;
+    const { check, shareAs, immutable, weigh } = options;
     const shared = immutable === true && fn.proof !== 'none' ? sharedAnswers : undefined;
     const key = shareAs === undefined ? `unshared ${++unsharedReads}` : `${shareAs} ${request.toString('latin1')}`;
     const cached = immutable ? cache.get(key) : undefined;
@@ -177,7 +179,8 @@ export function createReads(tuning: PoolTuning, dependencies: ReadsDependencies)
       try {
         const known = shared && (await askShared(question, signal, tuning, { ...dependencies, shared }));
         const { value, answer, liteServer } = known ?? (await ask(question, tried, signal));
-        if (immutable) cache.set(key, value, request.length + 2 * answer.length + CACHE_ENTRY_BYTES);
+        const valueBytes = weigh?.(value) ?? 2 * answer.length;
+        if (immutable) cache.set(key, value, request.length + valueBytes + CACHE_ENTRY_BYTES);
         if (liteServer === undefined) return { value, liteServers: [], source: 'redis', events };
         shared?.write(request, answer);
         return { value, liteServers: [liteServer], source: 'lite_server', events };

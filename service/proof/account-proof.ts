@@ -25,6 +25,8 @@ export type AccountExpectation = {
   readonly pruned?: boolean;
   /** Cache of blocks proved before. The check adds blocks that it proves. */
   readonly known?: ProvedBlockCache;
+  /** The state of the answer, which the caller has opened with `openAccount`; absent: the check opens the state. */
+  readonly opened?: ProvedCell | undefined;
 };
 
 /** Proved state of an account after a block. */
@@ -92,7 +94,7 @@ function readAccountOfShard(expected: AccountExpectation, answer: AccountStateAn
     return { shard, account: undefined };
   }
   const { lastTransactionHash, lastTransactionLt } = entry;
-  const shown = openAccount(answer.state, expected.pruned ?? false);
+  const shown = expected.opened ?? openAccount(answer.state, expected.pruned ?? false);
   requireHash('accountState.state', shown, cell.table.hash(entry.account, 0));
   // The pruned variant may leave out code, data and libraries only.
   if (expected.pruned === true) readAccount(shown.table, shown.cell);
@@ -114,7 +116,8 @@ function readState(
   return { info: header.info, cell, state };
 }
 
-function openAccount(state: Buffer, pruned: boolean): ProvedCell {
+/** Opens the state of an answer. Nothing of it is proved yet. @throws ProofError */
+export function openAccount(state: Buffer, pruned = false): ProvedCell {
   return pruned ? openProof('accountState.state', state) : openRoot('accountState.state', state);
 }
 

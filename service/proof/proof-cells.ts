@@ -17,9 +17,22 @@ export function proving<T>(subject: string, check: () => T): T {
   try {
     return check();
   } catch (error) {
-    if (!(error instanceof DecodeError)) throw error;
-    throw new ProofError(refusal(error), { subject, found: `${error.code}: ${error.message}` }, error);
+    throw refused(subject, error);
   }
+}
+
+/** Runs a check like `proving` that rests between its parts. */
+export async function provingInSlices<T>(subject: string, check: () => Promise<T>): Promise<T> {
+  try {
+    return await check();
+  } catch (error) {
+    throw refused(subject, error);
+  }
+}
+
+function refused(subject: string, error: unknown): unknown {
+  if (!(error instanceof DecodeError)) return error;
+  return new ProofError(refusal(error), { subject, found: `${error.code}: ${error.message}` }, error);
 }
 
 /**

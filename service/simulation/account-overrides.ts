@@ -47,11 +47,10 @@ export async function overrideAccounts(
 
 /** @param utime of the snapshot's block, Unix seconds */
 async function overrideAccount(
-  shardAccount: Buffer,
+  { table, account: cell, lastTransaction }: OpenedShardAccount,
   override: AccountOverride,
   { utime, timeSlice }: { readonly utime: number; readonly timeSlice: TimeSlice },
 ): Promise<Buffer> {
-  const { table, account: cell, lastTransaction } = openShardAccount(shardAccount);
   const store = createCellStore();
   const known = readAccount(table, cell);
   const imported = (of: number | undefined): number | undefined =>

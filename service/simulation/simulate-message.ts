@@ -11,7 +11,7 @@ import type { ChainSnapshot, EmulationCall, SimulatedAccounts } from '../live/co
 import { TvmError } from '../tvm/errors.ts';
 import type { EmulationResult } from '../tvm/tvm.ts';
 import { createTimeSlice } from '../runtime/time-slice.ts';
-import { openShardAccount, type OpenedShardAccount } from '../tvm/shard-account.ts';
+import { openShardAccount, versionOf, type OpenedShardAccount } from '../tvm/shard-account.ts';
 import type { SimulatedState } from './account-state.ts';
 import { createStates } from './states.ts';
 
@@ -31,8 +31,8 @@ export type SimulatedTrace = {
   readonly after: SimulatedAccounts;
   /** States before and after each of them, once each. */
   readonly states: readonly SimulatedState[];
-  /** Accounts that were read, as they are in the chain. While they are unchanged, the simulation is unchanged. */
-  readonly read: ReadonlyMap<string, Buffer>;
+  /** Versions (`versionOf`) of the accounts that were read from the chain. While they are unchanged, the simulation is unchanged. */
+  readonly read: ReadonlyMap<string, string>;
   /** Version of the chain's rules, which defines the fields of a message. */
   readonly version: number;
   /** Messages between accounts that were not followed, because a bound was met. */
@@ -50,7 +50,7 @@ export type Rejection = {
 
 export type SimulatedMessage =
   | ({ readonly kind: 'trace' } & SimulatedTrace)
-  | ({ readonly kind: 'rejected'; readonly read: ReadonlyMap<string, Buffer> } & Rejection);
+  | ({ readonly kind: 'rejected'; readonly read: ReadonlyMap<string, string> } & Rejection);
 
 /** Bounds of a trace. A message that meets a bound is not followed, and `left` counts it. */
 export type SimulationBounds = {
@@ -95,7 +95,7 @@ export async function simulateMessage(
   options: SimulationOptions,
 ): Promise<SimulatedMessage> {
   const { transactionsMax, depthMax, gasMax = Infinity, overrides = noAccounts, signal } = options;
-  const read = new Map<string, Buffer>();
+  const read = new Map<string, string>();
   const found = new Map<string, OpenedShardAccount>();
   const after = new Map<string, OpenedShardAccount>();
   const transactions: SimulatedTransaction[] = [];
@@ -105,9 +105,8 @@ export async function simulateMessage(
     const key = formatRawAddress(account);
     const known = after.get(key) ?? overrides.get(key) ?? found.get(key);
     if (known !== undefined) return known;
-    const boc = await snapshot.readShardAccount(account);
-    const opened = openShardAccount(boc);
-    read.set(key, boc);
+    const opened = await snapshot.readShardAccount(account);
+    read.set(key, versionOf(opened));
     found.set(key, opened);
     return opened;
   };
@@ -125,7 +124,7 @@ export async function simulateMessage(
     await timeSlice.pause();
     const before = await stateOf(account);
     const lt = createdLt >= baseLt ? createdLt + 1n : baseLt;
-    const call = { shardAccount: before.boc, message: write(), lt, ...termsOf(options) };
+    const call = { shardAccount: before, message: write(), lt, ...termsOf(options) };
     const [result] = await Promise.all([emulate(snapshot, call, depth), states.read()]);
     if (result === undefined) {
       left++;

@@ -17,6 +17,7 @@ import { TvmError } from './errors.ts';
 import { gasAtExhaustion } from './gas-trace.ts';
 import type { CellUsage, MessagePrices, Prices } from './prices.ts';
 import { forwardFee, gasBought, gasFee, readPrices, storageFee } from './prices.ts';
+import { openShardAccount } from './shard-account.ts';
 import type { Tvm, TvmWorld } from './tvm.ts';
 
 export type FeesRequest = TvmWorld & {
@@ -113,7 +114,7 @@ async function runSource(
   const given = importFee + (isPoor ? gasFee(prices.gas, prices.gas.limit) : balance);
   const result = await tvm.emulateTransaction({
     ...request,
-    shardAccount: writeSource(store, request, account, state, given),
+    shardAccount: openShardAccount(writeSource(store, request, account, state, given)),
     message: writeBoc(store, [message]),
     lt: (account?.lastTransactionLt ?? 0n) + 1n,
     gasTrace: isPoor,

@@ -1,8 +1,8 @@
 import { parseBoc } from '../decode/boc.ts';
-import type { Boc } from '../decode/boc.ts';
 import { writeBoc } from '../decode/boc-writer.ts';
 import { createCellStore } from '../decode/cell-store.ts';
 import type { CellStore } from '../decode/cell-store.ts';
+import type { CellTable } from '../decode/cell-table.ts';
 import { BitWriter } from '../decode/bit-writer.ts';
 import { TvmError } from './errors.ts';
 import type { TvmMetrics } from './metrics.ts';
@@ -94,8 +94,8 @@ function rootHash(library: Buffer): string | undefined {
   }
 }
 
-/** Returns the hashes (hex) that the library cells of a bag refer to, the first `max`: `library#02 hash:bits256`. Throws DecodeError. */
-export function listLibraryHashes(boc: Boc, max = LIBRARIES_MAX): string[] {
+/** Returns the hashes (hex) that the library cells of a table refer to, the first `max`: `library#02 hash:bits256`. */
+export function listLibraryHashes(boc: CellTable, max = LIBRARIES_MAX): string[] {
   const hashes: string[] = [];
   for (let cell = 0; cell < boc.size && hashes.length < max; cell++) {
     if (boc.kind(cell) !== 'library') continue;

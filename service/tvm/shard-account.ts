@@ -1,10 +1,11 @@
-import { parseBoc, type Boc } from '../decode/boc.ts';
+import { parseBoc } from '../decode/boc.ts';
 import { writeBoc } from '../decode/boc-writer.ts';
 import { CellSlice } from '../decode/cell-slice.ts';
 import { createCellStore } from '../decode/cell-store.ts';
 import type { CellStore } from '../decode/cell-store.ts';
 import type { CellTable } from '../decode/cell-table.ts';
 import { BitWriter } from '../decode/bit-writer.ts';
+import { createPlainBocWriter } from '../decode/plain-boc.ts';
 
 /** Last transaction of an account without transactions. */
 export const NO_TRANSACTION: LastTransaction = { hash: Buffer.alloc(32), lt: 0n };
@@ -14,11 +15,24 @@ export type LastTransaction = { readonly hash: Buffer; readonly lt: bigint };
 /** A bag of cells of `ShardAccount`, and its cells. All readers of the account share the cells, whose hashes are computed once. */
 export type OpenedShardAccount = {
   readonly boc: Buffer;
-  readonly table: Boc;
+  readonly table: CellTable;
   /** Cell of `Account`. */
   readonly account: number;
   readonly lastTransaction: LastTransaction;
 };
+
+/** Makes the bag of an account whose cells are known. @param cell cell of `Account` in a table without other cells */
+export function enclosedAccount(table: CellTable, cell: number, lastTransaction: LastTransaction): OpenedShardAccount {
+  const above = Buffer.alloc(40);
+  lastTransaction.hash.copy(above);
+  above.writeBigUInt64BE(lastTransaction.lt, 32);
+  return { boc: createPlainBocWriter(table)(cell, above), table, account: cell, lastTransaction };
+}
+
+/** A text that differs for different accounts: hash of the account and of its last transaction. */
+export function versionOf({ table, account, lastTransaction }: OpenedShardAccount): string {
+  return `${table.hash(account).toString('latin1')}${lastTransaction.hash.toString('latin1')}`;
+}
 
 /** Opens a bag of `ShardAccount`; the account is still to be read. Throws DecodeError. */
 export function openShardAccount(boc: Buffer): OpenedShardAccount {

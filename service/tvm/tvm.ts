@@ -16,6 +16,7 @@ import type { TvmOptions } from './options.ts';
 import { TVM_DEFAULTS } from './options.ts';
 import type { PreviousBlocks } from './previous-blocks.ts';
 import { previousBlocksTuple } from './previous-blocks.ts';
+import type { OpenedShardAccount } from './shard-account.ts';
 import { createSharedConfigs } from './shared-configs.ts';
 import { decodeStack } from './stack-reader.ts';
 import { encodeStackEntry } from './stack-writer.ts';
@@ -90,8 +91,7 @@ export type GetMethodResult = {
 };
 
 export type EmulationRequest = TvmWorld & {
-  /** `ShardAccount` as a bag of cells. */
-  readonly shardAccount: Buffer;
+  readonly shardAccount: Pick<OpenedShardAccount, 'boc' | 'table'>;
   /** Inbound message as a bag of cells, or the tick or tock of a special account in a masterchain block. */
   readonly message: Buffer | 'tick' | 'tock';
   /** Start lt of the transaction's block, or lt of the transaction itself. It must be above the account's last lt. */
@@ -224,12 +224,13 @@ export function createTvm(options: TvmOptions, { register, logger, now }: TvmDep
     const { message } = request;
     const config = shareConfig(request.config);
     const params = JSON.stringify(emulationParams(request));
-    const [shardAccount, inbound] = [request.shardAccount, typeof message === 'string' ? Buffer.alloc(0) : message];
-    const mentioned = [shardAccount, inbound].flatMap(listMentioned);
+    const { shardAccount } = request;
+    const inbound = typeof message === 'string' ? Buffer.alloc(0) : message;
+    const mentioned = [...listLibraryHashes(shardAccount.table), ...listMentioned(inbound)];
     const wants = { log: request.log === true, gasTrace: request.gasTrace === true };
     const previousBlocks = writePreviousBlocks(request.previousBlocks);
     const shared = { kind: 'transaction', config, params, previousBlocks, ...wants } as const;
-    const texts = { shardAccount: shardAccount.toString('base64'), message: inbound.toString('base64') };
+    const texts = { shardAccount: shardAccount.boc.toString('base64'), message: inbound.toString('base64') };
     const { output } = await runWithLibraries(
       request,
       mentioned,

@@ -12,6 +12,7 @@ import { Registry } from 'prom-client';
 
 import { configFromGlobalConfig, unlimitedPlan } from '#service/config.ts';
 import type { BlockId } from '#service/decode/block-id.ts';
+import { writeBoc } from '#service/decode/boc-writer.ts';
 import { makeKey } from '#service/limits/keys.ts';
 import { getAccountState } from '#service/liteserver/functions.ts';
 import { createLiteServer } from '#service/liteserver/liteserver.ts';
@@ -114,15 +115,17 @@ async function measureCheck(network: Network, block: BlockId, direct: LiteServer
     }),
   );
   const pinned = { block, utime: 0, keyBlockSeqno: 0 };
-  const checkAll = (): void => {
+  const checkAll = async (): Promise<void> => {
     for (const { account, bytes } of answers) {
       const answer = getAccountState.decode(bytes);
       const proved = checkAccountState({ block, workchain: account.workchain, account: account.id }, answer);
       const shard = proved.shard && { block: proved.shard.block, utime: proved.shard.info.utime };
-      viewAccount(account, pinned, { shard, entry: proved.account });
+      await viewAccount(account, pinned, { shard, entry: proved.account }, ({ table, cell }) =>
+        writeBoc(table, [cell], { crc32c: true }),
+      );
     }
   };
-  for (let i = 0; i < checks; i += 1) checkAll();
+  for (let i = 0; i < checks; i += 1) await checkAll();
   const rounds: number[] = [];
   for (let i = 0; i < checks; i += 1) rounds.push(await cpuMs(answers.length, checkAll));
   return median(rounds);

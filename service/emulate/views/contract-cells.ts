@@ -1,7 +1,6 @@
-import { writeBocText } from '#service/decode/boc-writer.ts';
 import type { ReadBudget } from '#service/decode/read-budget.ts';
 import { readAccount } from '#service/decode/tlb/account.ts';
-import { hashInSlices } from '#service/live/accounts/paced-cells.ts';
+import { hashInSlices, writeInSlices } from '#service/live/accounts/paced-cells.ts';
 import type { SimulatedAccounts } from '#service/live/contracts/chain-snapshot.ts';
 import { viewBytes } from '#service/v3/request/scalars.ts';
 import type { TimeSlice } from '#service/runtime/time-slice.ts';
@@ -30,8 +29,8 @@ export async function viewContractCells(
       if (cell === undefined) continue;
       const hash = viewBytes(table.hash(cell));
       if (found[part].has(hash)) continue;
-      await timeSlice.pause();
-      const text = writeBocText(table, [cell], { crc32c: true, budget });
+      const bag = await writeInSlices({ table, cell }, { crc32c: true, budget }, timeSlice);
+      const text = bag.toString('base64');
       budget.write(text.length);
       found[part].set(hash, text);
     }

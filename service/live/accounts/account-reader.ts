@@ -1,17 +1,25 @@
-import { writeBoc } from '#service/decode/boc-writer.ts';
 import { getAccountState } from '#service/liteserver/functions.ts';
 import type { Trust } from '#service/pool/options.ts';
 import type { Pool } from '#service/pool/pool.ts';
+import type { PoolQueryOptions } from '#service/pool/reads.ts';
 import type { AccountStateAnswer } from '#service/proof/answers.ts';
-import { checkAccountState } from '#service/proof/account-proof.ts';
+import { checkAccountState, openAccount } from '#service/proof/account-proof.ts';
 import { createProvedBlockCache } from '#service/proof/proved-block-cache.ts';
-import { proving } from '#service/proof/proof-cells.ts';
-import { NO_TRANSACTION, writeShardAccount } from '#service/tvm/shard-account.ts';
+import { provingInSlices, type ProvedCell } from '#service/proof/proof-cells.ts';
+import { createTimeSlice, type TimeSlice } from '#service/runtime/time-slice.ts';
+import {
+  enclosedAccount,
+  NO_TRANSACTION,
+  openShardAccount,
+  writeShardAccount,
+  type OpenedShardAccount,
+} from '#service/tvm/shard-account.ts';
 import type { AccountId } from './accounts.ts';
 import { viewAccount } from './account-view.ts';
 import type { AccountView, FoundAccount } from './account-view.ts';
 import type { LiveAnswer, ReadContext } from '#service/contract/answer.ts';
 import type { PinnedBlock } from '../pinned-block.ts';
+import { hashInSlices, writeInSlices } from './paced-cells.ts';
 import { readUnprovedAccount } from './unproved-account.ts';
 
 /** An account's cell, and the time of the state that holds it. */
@@ -22,12 +30,19 @@ export type AccountCell = {
   readonly utime: number;
 };
 
-/** Reads of accounts at a pinned block: one upstream query each, shared by all who ask for the same. Rejects as `Pool.query` does. */
+/**
+ * Reads of accounts at a pinned block: one upstream query each, shared by all who ask for the same. Work on large accounts leaves turns to
+ * other requests. Rejects as `Pool.query` does.
+ */
 export type AccountReader = {
   readView(account: AccountId, pinned: PinnedBlock, context: ReadContext): Promise<LiveAnswer<AccountView>>;
   readCell(account: AccountId, pinned: PinnedBlock, context: ReadContext): Promise<LiveAnswer<AccountCell>>;
-  /** BoC of `ShardAccount`. */
-  readShardAccount(account: AccountId, pinned: PinnedBlock, context: ReadContext): Promise<LiveAnswer<Buffer>>;
+  /** All readers at a block share the cells, whose hashes are computed. */
+  readShardAccount(
+    account: AccountId,
+    pinned: PinnedBlock,
+    context: ReadContext,
+  ): Promise<LiveAnswer<OpenedShardAccount>>;
 };
 
 export type AccountReaderOptions = {
@@ -38,9 +53,15 @@ export type AccountReaderOptions = {
 export function createAccountReader({ trust }: AccountReaderOptions, { pool }: { pool: Pool }): AccountReader {
   const known = createProvedBlockCache();
 
-  function find(account: AccountId, { block }: PinnedBlock, answer: AccountStateAnswer): FoundAccount {
-    if (trust !== 'verified') return readUnprovedAccount(block, account.id, answer);
-    const proved = checkAccountState({ block, workchain: account.workchain, account: account.id, known }, answer);
+  function find(
+    account: AccountId,
+    { block }: PinnedBlock,
+    answer: AccountStateAnswer,
+    opened: ProvedCell | undefined,
+  ): FoundAccount {
+    if (trust !== 'verified') return readUnprovedAccount(block, account.id, answer, opened);
+    const { workchain, id } = account;
+    const proved = checkAccountState({ block, workchain, account: id, known, opened }, answer);
     const shard = proved.shard && { block: proved.shard.block, utime: proved.shard.info.utime };
     return { shard, entry: proved.account };
   }
@@ -49,13 +70,19 @@ export function createAccountReader({ trust }: AccountReaderOptions, { pool }: {
     account: AccountId,
     pinned: PinnedBlock,
     context: ReadContext,
-    { shareAs, view }: { shareAs: string; view: (found: FoundAccount) => T },
+    { view, ...options }: ViewOptions<T>,
   ): Promise<LiveAnswer<T>> {
     const args = { id: pinned.block, account };
     return pool.query(getAccountState, args, context, {
-      shareAs,
+      ...options,
       immutable: true,
-      check: (answer) => proving('accountState', () => view(find(account, pinned, answer))),
+      check: (answer, { signal }) =>
+        provingInSlices('accountState', async () => {
+          const slice = createTimeSlice(signal);
+          const opened = answer.state.length === 0 ? undefined : openAccount(answer.state);
+          if (opened !== undefined) await hashInSlices(opened.table, slice);
+          return view(find(account, pinned, answer, opened), slice);
+        }),
     });
   }
 
@@ -63,23 +90,35 @@ export function createAccountReader({ trust }: AccountReaderOptions, { pool }: {
     readView: (account, pinned, context) =>
       read(account, pinned, context, {
         shareAs: 'account',
-        view: (found) => viewAccount(account, pinned, found),
+        view: (found, slice) =>
+          viewAccount(account, pinned, found, (root) => writeInSlices(root, { crc32c: true }, slice)),
       }),
     readCell: (account, pinned, context) =>
       read(account, pinned, context, {
         shareAs: 'account cell',
-        view: ({ shard, entry }) => ({
-          account: entry === undefined ? null : writeBoc(entry.table, [entry.cell], { crc32c: true }),
+        view: async ({ shard, entry }, slice) => ({
+          account: entry === undefined ? null : await writeInSlices(entry, { crc32c: true }, slice),
           utime: shard?.utime ?? pinned.utime,
         }),
       }),
     readShardAccount: (account, pinned, context) =>
       read(account, pinned, context, {
         shareAs: 'shard account',
-        view: ({ entry }) =>
-          entry === undefined
-            ? writeShardAccount(undefined, NO_TRANSACTION)
-            : writeShardAccount(entry, { hash: entry.lastTransactionHash, lt: entry.lastTransactionLt }),
+        weigh: ({ boc, table }) => 2 * boc.length + table.size * CELL_BYTES,
+        view: ({ entry }) => {
+          if (entry === undefined) return openShardAccount(writeShardAccount(undefined, NO_TRANSACTION));
+          const { table, cell, lastTransactionHash: hash, lastTransactionLt: lt } = entry;
+          return enclosedAccount(table, cell, { hash, lt });
+        },
       }),
   };
 }
+
+/** Memory of a cell of a table besides its data, with its hash. */
+const CELL_BYTES = 128;
+
+type ViewOptions<T> = Pick<PoolQueryOptions<AccountStateAnswer, T>, 'weigh'> & {
+  /** Name of the view. */
+  readonly shareAs: string;
+  readonly view: (found: FoundAccount, slice: TimeSlice) => T | Promise<T>;
+};

@@ -1,6 +1,5 @@
 import type { BlockId } from '#service/decode/block-id.ts';
 import type { CellTable } from '#service/decode/cell-table.ts';
-import { writeBoc } from '#service/decode/boc-writer.ts';
 import { createPlainBocWriter } from '#service/decode/plain-boc.ts';
 import { readAccount } from '#service/decode/tlb/account.ts';
 import type { AccountState } from '#service/decode/tlb/account.ts';
@@ -41,14 +40,14 @@ const noState = { balance: 0n, extraCurrencies: [], stateHash: null };
 /**
  * Account as callers see it. An account that the state lacks is uninitialized and empty.
  * In a workchain without shards this holds as of the masterchain block.
- * @throws DecodeError when the account's cells are no `Account`
+ * Rejects with DecodeError when the account's cells are no `Account`, and as `write` does.
  */
-export function viewAccount(
+export async function viewAccount(
   account: AccountId,
   pinned: PinnedBlock,
   { shard, entry }: FoundAccount,
-  writer: BagWriterOf = writerOfNode,
-): AccountView {
+  write: WriteBag,
+): Promise<AccountView> {
   const place = {
     account,
     masterchainBlock: pinned.block,
@@ -62,7 +61,7 @@ export function viewAccount(
   }
   return {
     ...place,
-    ...viewState(state.state, entry.table, writer(entry.table)),
+    ...(await viewState(state.state, entry.table, write)),
     balance: state.balance.grams,
     extraCurrencies: listExtraCurrencies(entry.table, state.balance.extra),
     stateHash: entry.table.hash(entry.cell, 0),
@@ -83,28 +82,27 @@ export async function viewSimulated(
   await hashInSlices(table, timeSlice);
   const entry = { table, cell, lastTransactionHash: lastTransaction.hash, lastTransactionLt: lastTransaction.lt };
   // No caller sees these bags, so the order of their cells is free.
-  return viewAccount(account, pinned, { shard: undefined, entry }, createPlainBocWriter);
+  const write = createPlainBocWriter(table);
+  return viewAccount(account, pinned, { shard: undefined, entry }, (root) => write(root.cell));
 }
 
 type StateView = Pick<AccountView, 'state' | 'code' | 'data' | 'codeHash' | 'dataHash' | 'frozenHash'>;
 
-/** Writer of bags of cells of a table. */
-type BagWriterOf = (table: CellTable) => (root: number) => Buffer;
-
-const writerOfNode: BagWriterOf = (table) => (root) => writeBoc(table, [root], { crc32c: true });
+/** Writes a bag of a cell and all cells below it. */
+type WriteBag = (root: { readonly table: CellTable; readonly cell: number }) => Buffer | Promise<Buffer>;
 
 const noCells = { code: null, data: null, codeHash: null, dataHash: null };
 
 const noContract: StateView = { state: 'uninitialized', ...noCells, frozenHash: null };
 
-function viewState(state: AccountState, table: CellTable, write: (root: number) => Buffer): StateView {
+async function viewState(state: AccountState, table: CellTable, write: WriteBag): Promise<StateView> {
   if (state.kind === 'frozen') return { state: 'frozen', ...noCells, frozenHash: state.stateHash };
   if (state.kind !== 'active') return noContract;
   const { code, data } = state.init;
   return {
     state: 'active',
-    code: code === undefined ? null : write(code),
-    data: data === undefined ? null : write(data),
+    code: code === undefined ? null : await write({ table, cell: code }),
+    data: data === undefined ? null : await write({ table, cell: data }),
     codeHash: code === undefined ? null : table.hash(code),
     dataHash: data === undefined ? null : table.hash(data),
     frozenHash: null,

@@ -2,10 +2,14 @@ import { createHiddenProperty } from '#service/runtime/hidden-property.ts';
 import type { Pool } from '#service/pool/pool.ts';
 import { createAccountReader } from './account-reader.ts';
 import type { AccountReaderOptions } from './account-reader.ts';
+import { createCellStore } from '#service/decode/cell-store.ts';
 import type { AccountView } from './account-view.ts';
 import type { LiveAccount, LiveAccounts } from './accounts.ts';
 import { joinAnswers } from '#service/contract/answer.ts';
 import { pinBlock } from '../pinned-block.ts';
+import { createTimeSlice, type TimeSlice } from '#service/runtime/time-slice.ts';
+import { storeShardAccount, type OpenedShardAccount } from '#service/tvm/shard-account.ts';
+import { importInSlices, writeInSlices } from './paced-cells.ts';
 import { createSuspendedAccounts, isSuspended } from './suspended-accounts.ts';
 import type { SuspendedList } from './suspended-accounts.ts';
 
@@ -40,7 +44,7 @@ export function createLiveAccounts({ trust }: LiveAccountsOptions, { pool }: { p
     async readShardAccount(account, seqno, context) {
       const pinned = await pinBlock(pool, seqno, context);
       const cell = await reader.readShardAccount(account, pinned.value, context);
-      return joinAnswers(cell.value, [pinned, cell]);
+      return joinAnswers(await writeCanonical(cell.value, createTimeSlice(context.signal)), [pinned, cell]);
     },
 
     async readMasterchainInfo(context) {
@@ -51,4 +55,15 @@ export function createLiveAccounts({ trust }: LiveAccountsOptions, { pool }: { p
       return { value: { last, stateRootHash, init }, liteServers: [], cached: true };
     },
   };
+}
+
+/** Writes the bag as the node would. */
+async function writeCanonical(
+  { table, account, lastTransaction }: OpenedShardAccount,
+  timeSlice: TimeSlice,
+): Promise<Buffer> {
+  const store = createCellStore();
+  await importInSlices(store, table, timeSlice);
+  const cell = storeShardAccount(store, store.import(table, account), lastTransaction);
+  return writeInSlices({ table: store, cell }, { crc32c: true }, timeSlice);
 }

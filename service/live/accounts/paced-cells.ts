@@ -1,5 +1,7 @@
 import { parseBoc, type Boc } from '#service/decode/boc.ts';
+import { writeBoc, writeBocInSteps, type BocOptions } from '#service/decode/boc-writer.ts';
 import type { CellStore } from '#service/decode/cell-store.ts';
+import type { CellTable } from '#service/decode/cell-table.ts';
 import type { TimeSlice } from '#service/runtime/time-slice.ts';
 
 /*
@@ -15,7 +17,7 @@ export async function parseInSlices(boc: Buffer, slice: TimeSlice): Promise<Boc>
 }
 
 /** Computes the hashes of all cells of a bag. Rejects with DecodeError `hash_mismatch` for a wrong hash in a Merkle cell. */
-export async function hashInSlices(bag: Boc, slice: TimeSlice): Promise<void> {
+export async function hashInSlices(bag: CellTable, slice: TimeSlice): Promise<void> {
   for (let cell = bag.size - 1; cell >= 0; cell--) {
     const pause = slice.pause();
     if (pause !== undefined) await pause;
@@ -24,10 +26,30 @@ export async function hashInSlices(bag: Boc, slice: TimeSlice): Promise<void> {
 }
 
 /** Copies all cells of a bag into the store. `CellStore.import` then only finds them. Rejects with DecodeError as `CellStore.import` throws. */
-export async function importInSlices(store: CellStore, bag: Boc, slice: TimeSlice): Promise<void> {
+export async function importInSlices(store: CellStore, bag: CellTable, slice: TimeSlice): Promise<void> {
   for (let cell = bag.size - 1; cell >= 0; cell--) {
     const pause = slice.pause();
     if (pause !== undefined) await pause;
     store.import(bag, cell);
+  }
+}
+
+/** Cells that are written at once, in a millisecond. */
+const CELLS_AT_ONCE = 1024;
+
+/** Writes the bag of `writeBoc`. The hashes of the cells are computed before, by `hashInSlices`. Rejects with DecodeError as `writeBoc` throws. */
+export async function writeInSlices(
+  { table, cell }: { readonly table: CellTable; readonly cell: number },
+  options: BocOptions,
+  slice: TimeSlice,
+): Promise<Buffer> {
+  // Steps need arrays of their own, which cost more than a small bag.
+  if (table.size <= CELLS_AT_ONCE) return writeBoc(table, [cell], options);
+  const steps = writeBocInSteps(table, cell, options);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    const pause = slice.pause();
+    if (pause !== undefined) await pause;
   }
 }

@@ -93,8 +93,8 @@ export type ChainSnapshot = {
   estimateFees(call: FeesCall): Promise<SourceFees>;
   /** Version of the chain's rules. Rejects as `Pool.query` does. */
   readVersion(): Promise<number>;
-  /** BoC of `ShardAccount`. Rejects as `Pool.query` does. */
-  readShardAccount(account: AccountId): Promise<Buffer>;
+  /** Rejects as `Pool.query` does. */
+  readShardAccount(account: AccountId): Promise<OpenedShardAccount>;
   /** A transaction at the time of the block. Rejects with TvmError, and as `Pool.query` does. */
   emulate(call: EmulationCall): Promise<EmulationResult>;
   /** Returns this world with further simulated accounts, which replace those of before. @param accounts by raw address, lower case */

@@ -1,10 +1,18 @@
 import { beginCell, Cell } from '@ton/core';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseBoc } from '#service/decode/boc.ts';
-import { BLOCK_FILE_OPTIONS, writeBoc, writeBocText, writeRestText } from '#service/decode/boc-writer.ts';
+import { parseBoc, type Boc } from '#service/decode/boc.ts';
+import {
+  BLOCK_FILE_OPTIONS,
+  writeBoc,
+  writeBocInSteps,
+  writeBocText,
+  writeRestText,
+} from '#service/decode/boc-writer.ts';
 import type { BocOptions } from '#service/decode/boc-writer.ts';
 import { CellSlice } from '#service/decode/cell-slice.ts';
+import type { CellTable } from '#service/decode/cell-table.ts';
+import { bagWithLeaves } from '#test/support/many-cells.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 import { cellTree } from './cells.ts';
 import { answerBags, recordedFiles, tapeBlocks, tonlibBags } from './recorded.ts';
@@ -43,6 +51,39 @@ function alike(): readonly [Cell, Cell] {
     const known = seen.get(prefix);
     if (known !== undefined) return [known, cell];
     seen.set(prefix, cell);
+  }
+}
+
+/** Writes a bag in steps. @returns the bag, and the cells that each step visits or copies */
+function stepsOf(boc: Boc, root: number, options: BocOptions): { readonly bytes: Buffer; readonly steps: number[] } {
+  let cells = 0;
+  const table: CellTable = {
+    size: boc.size,
+    bytes: boc.bytes,
+    kind: (cell) => boc.kind(cell),
+    bitLength: (cell) => boc.bitLength(cell),
+    refCount: (cell) => boc.refCount(cell),
+    ref: (cell, position) => boc.ref(cell, position),
+    levelMask: (cell) => boc.levelMask(cell),
+    hash: (cell, level) => boc.hash(cell, level),
+    depth: (cell, level) => boc.depth(cell, level),
+    hashEquals: (cell, hash, level) => boc.hashEquals(cell, hash, level),
+    hashPrefix: (cell, level) => {
+      cells++;
+      return boc.hashPrefix(cell, level);
+    },
+    dataOffset: (cell) => {
+      cells++;
+      return boc.dataOffset(cell);
+    },
+  };
+  const steps: number[] = [];
+  const writing = writeBocInSteps(table, root, options);
+  for (;;) {
+    cells = 0;
+    const step = writing.next();
+    steps.push(cells);
+    if (step.done === true) return { bytes: step.value, steps };
   }
 }
 
@@ -99,6 +140,35 @@ describe('writeBoc', () => {
     const text = writeBocText(large!, large!.roots);
     expect(parseBoc(Buffer.from(text, 'base64')).hash(0)).toEqual(level[0]!.hash());
     expect(writeBocText(small!, small!.roots)).toBe(before);
+  });
+
+  it('a bag that is written in steps has the same bytes, with every choice of parts', () => {
+    const options = fc.record({
+      crc32c: fc.boolean(),
+      index: fc.boolean(),
+      depthFirst: fc.boolean(),
+      hashes: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(cellTree, options, (cell, chosen) => {
+        const boc = parseBoc(cell.toBoc());
+        const [root] = boc.roots as [number];
+        expect(stepsOf(boc, root, chosen).bytes).toEqual(writeBoc(boc, [root], chosen));
+      }),
+      { seed: 4, numRuns: 300 },
+    );
+  });
+
+  it('a step of the largest account visits or copies some 1,024 cells, and no more', () => {
+    const boc = parseBoc(bagWithLeaves(49_152));
+    expect(boc.size).toBe(65_536);
+    const [root] = boc.roots as [number];
+    boc.hash(root);
+    const { bytes, steps } = stepsOf(boc, root, { crc32c: true });
+    expect(bytes.equals(writeBoc(boc, [root], { crc32c: true }))).toBe(true);
+    // The first step also visits the root.
+    expect(Math.max(...steps)).toBe(1025);
+    expect(steps.reduce((sum, cells) => sum + cells, 0)).toBe(2 * boc.size);
   });
 
   it('cells whose hashes begin alike are written separately', () => {

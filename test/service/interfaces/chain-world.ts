@@ -1,5 +1,6 @@
 import type { DetectionWorld } from '#service/interfaces/detector.ts';
 import { MASTERCHAIN } from '#service/decode/block-id.ts';
+import { writeBoc } from '#service/decode/boc-writer.ts';
 import { CellSlice } from '#service/decode/cell-slice.ts';
 import { findConfigParam } from '#service/decode/tlb/config-params.ts';
 import { readMasterchainStateExtra } from '#service/decode/tlb/masterchain-state-extra.ts';
@@ -30,8 +31,8 @@ export function chainWorld(
     fetchLibrary: librariesAfter(chain, last),
     randSeed: Buffer.alloc(32),
   };
-  const views = new Map<string, AccountView>();
-  const view = (account: AccountId): AccountView => {
+  const views = new Map<string, Promise<AccountView>>();
+  const view = (account: AccountId): Promise<AccountView> => {
     const key = `${account.workchain}:${account.id.toString('hex')}`;
     const known = views.get(key) ?? viewOf(chain, last, account);
     views.set(key, known);
@@ -44,9 +45,9 @@ export function chainWorld(
   const rootCell = findConfigParam(chain.states, root, DNS_ROOT);
   const dnsRoot = rootCell === undefined ? undefined : new CellSlice(chain.states, rootCell).hash();
   return {
-    readAccount: async (account) => view(account),
+    readAccount: view,
     runMethods: async ({ account: id, calls, gasLimit, gasTotal }) => {
-      const account = view(id);
+      const account = await view(id);
       const subject = { ...subjectOf(account), gasLimit };
       const results =
         visits === 'together'
@@ -55,21 +56,21 @@ export function chainWorld(
       return { account, runs: results.map((result) => (result instanceof TvmError ? undefined : result)) };
     },
     runMethod: async ({ account: id, methodId, stack }) => {
-      const account = view(id);
+      const account = await view(id);
       return { ...(await tvm.runGetMethod({ ...subjectOf(account), methodId, stack })), account };
     },
     readDnsRoot: async () => dnsRoot && { workchain: MASTERCHAIN, id: dnsRoot },
   };
 }
 
-function viewOf(chain: Chain, last: ChainBlock, account: AccountId): AccountView {
+function viewOf(chain: Chain, last: ChainBlock, account: AccountId): Promise<AccountView> {
   const { states } = chain;
   const { block } = accountAt(chain, last.id.seqno, account);
   const found = findShardAccount(states, readShardState(states, block.state).accounts, account.id);
   const pinned = { block: last.id, utime: last.header.utime } as PinnedBlock;
   const shard = { block: block.id, utime: block.header.utime };
-  return viewAccount(account, pinned, {
-    shard,
-    entry: found && { table: states, cell: found.account, ...found },
+  const entry = found && { table: states, cell: found.account, ...found };
+  return viewAccount(account, pinned, { shard, entry }, ({ table, cell }) => {
+    return writeBoc(table, [cell], { crc32c: true });
   });
 }

@@ -16,7 +16,6 @@ import {
 } from '#service/live/contracts/chain-snapshot.ts';
 import { createLiveTokens, type Token } from '#service/live/tokens/tokens.ts';
 import { accountKey, accountOfKey } from '#service/store/account-key.ts';
-import { openShardAccount } from '#service/tvm/shard-account.ts';
 import type { Tvm } from '#service/tvm/tvm.ts';
 import { recordingDirs } from '#test/support/fixtures.ts';
 import { startTvm } from '#test/service/tvm/recorded-world.ts';
@@ -196,7 +195,7 @@ describe('a contract that is a copy of another', () => {
   async function worldWithCopy(label: string): Promise<DetectionWorld> {
     const world = await open(last);
     const state = await world.readShardAccount(accountOf(label));
-    return world.withAccounts(new Map([[`0:${forger.id.toString('hex')}`, openShardAccount(state)]]));
+    return world.withAccounts(new Map([[`0:${forger.id.toString('hex')}`, state]]));
   }
 
   it.each(['jetton_wallet_w3', 'stable_wallet_w7', 'nft_0', 'dns_item', 'ms_order_0'])(

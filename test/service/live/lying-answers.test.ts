@@ -10,6 +10,7 @@ import { readBlockInfo } from '#service/decode/tlb/block-info.ts';
 import { isRefusal } from '#service/devchain/chain/errors.ts';
 import { answerQuery } from '#service/devchain/queries/queries.ts';
 import { readHistoryStep } from '#service/live/transactions/account-history.ts';
+import { versionOf } from '#service/tvm/shard-account.ts';
 import { createAccountReader } from '#service/live/accounts/account-reader.ts';
 import { listNames, listTransactions } from '#service/live/transactions/block-listing.ts';
 import { createLiveBlockFiles } from '#service/live/blocks/block-files.ts';
@@ -128,7 +129,7 @@ const lastOfConfig = (await verified(poolOver(truth)).readView(config, head, con
 const reads: readonly Read[] = [
   async (pool) => (await verified(pool).readView(config, head, context)).value,
   async (pool) => (await verified(pool).readCell(wallet, head, context)).value,
-  async (pool) => (await verified(pool).readShardAccount(config, head, context)).value,
+  async (pool) => versionOf((await verified(pool).readShardAccount(config, head, context)).value),
   async (pool) => shownHistory((await readHistoryStep(pool, config, lastOfConfig, 3, context)).value.transactions),
   async (pool) => shownHistory((await listTransactions(pool, head.block, { count: 5 }, context)).value.transactions),
   async (pool) => (await listNames(pool, shardBlock, { count: 300 }, context)).value,

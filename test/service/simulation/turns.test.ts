@@ -1,10 +1,9 @@
-import { setImmediate as turn } from 'node:timers/promises';
-
 import { Address, beginCell, Cell, Dictionary, external, internal, storeMessage, storeTransaction } from '@ton/core';
 import type { Message } from '@ton/core';
 import { describe, expect, it } from 'vitest';
 
 import { parseBoc } from '#service/decode/boc.ts';
+import { writeBocText } from '#service/decode/boc-writer.ts';
 import { createCellStore } from '#service/decode/cell-store.ts';
 import { createAnswerBudget } from '#service/emulate/views/answer-budget.ts';
 import { viewContractCells } from '#service/emulate/views/contract-cells.ts';
@@ -15,8 +14,10 @@ import { createTimeSlice } from '#service/runtime/time-slice.ts';
 import { overrideAccounts } from '#service/simulation/account-overrides.ts';
 import { simulateMessage } from '#service/simulation/simulate-message.ts';
 import { TvmError } from '#service/tvm/errors.ts';
-import { writeShardAccount } from '#service/tvm/shard-account.ts';
+import { openShardAccount, writeShardAccount } from '#service/tvm/shard-account.ts';
+import { hashInSlices } from '#service/live/accounts/paced-cells.ts';
 import { bagWithLeaves } from '#test/support/many-cells.ts';
+import { turnsDuring } from '#test/support/turns.ts';
 
 const { signal } = new AbortController();
 
@@ -35,21 +36,10 @@ function noAccount(): Buffer {
 function emptyChain(emulate: ChainSnapshot['emulate']): ChainSnapshot {
   return {
     block: { utime: 1 },
-    readShardAccount: () => Promise.resolve(noAccount()),
+    readShardAccount: () => Promise.resolve(openShardAccount(noAccount())),
     readVersion: () => Promise.resolve(11),
     emulate,
   } as unknown as ChainSnapshot;
-}
-
-async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
-  const state = { turns: 0, isOver: false };
-  const counting = (async () => {
-    for (; !state.isOver; state.turns++) await turn();
-  })();
-  await work();
-  state.isOver = true;
-  await counting;
-  return state.turns;
 }
 
 const messages: Parameters<typeof Dictionary.empty<number, Message>>[1] = {
@@ -138,6 +128,21 @@ describe('work on large bags of cells leaves turns of the event loop to other re
     const others = await accounts();
     const cells = await turnsDuring(() => viewContractCells(others, createAnswerBudget(), createTimeSlice(signal)));
     expect(cells).toBeGreaterThan(8);
+  });
+
+  it('between the cells of the largest account that an answer shows, when their hashes are known', async () => {
+    const chain = emptyChain(() => Promise.reject(new Error('nothing runs')));
+    const data = parseBoc(bagWithLeaves(49_152));
+    expect(data.size).toBe(65_536);
+    const accounts = await overrideAccounts(chain, [{ account: { workchain: 0, id: account.hash }, data }], signal);
+    for (const { table } of accounts.values()) await hashInSlices(table, createTimeSlice(signal));
+    let shown = '';
+    const turns = await turnsDuring(async () => {
+      const { data_cells } = await viewContractCells(accounts, createAnswerBudget(), createTimeSlice(signal));
+      shown = Object.values(data_cells)[0]!;
+    });
+    expect(shown).toBe(writeBocText(data, data.roots, { crc32c: true }));
+    expect(turns).toBeGreaterThan(8);
   });
 });
 

@@ -11,7 +11,7 @@ import { findShardAccount } from '#service/decode/tlb/shard-account.ts';
 import { readShardState } from '#service/decode/tlb/shard-state.ts';
 import type { Transaction } from '#service/decode/tlb/transaction.ts';
 import type { Chain, ChainBlock } from '#service/devchain/chain/chain.ts';
-import { NO_TRANSACTION, writeShardAccount } from '#service/tvm/shard-account.ts';
+import { NO_TRANSACTION, openShardAccount, writeShardAccount } from '#service/tvm/shard-account.ts';
 import type { EmulationRequest } from '#service/tvm/tvm.ts';
 import { recordingDirs } from '#test/support/fixtures.ts';
 import { configAfter, librariesAfter, previousBlocksOf, startTvm } from './recorded-world.ts';
@@ -83,7 +83,7 @@ async function executeAgain(chain: Chain, block: ChainBlock, transactions: reado
     const key = account.toString('hex');
     const result = await tvm.emulateTransaction({
       ...world,
-      shardAccount: accounts.get(key) ?? accountBefore(chain, block, account),
+      shardAccount: openShardAccount(accounts.get(key) ?? accountBefore(chain, block, account)),
       message: messageOf(boc, transaction),
       lt,
       utime,

@@ -1,5 +1,6 @@
 import { Address, beginCell, Cell, loadTransaction, storeMessage, storeShardAccount } from '@ton/core';
 import { afterAll, describe, expect, it } from 'vitest';
+import { openShardAccount } from '#service/tvm/shard-account.ts';
 import type { EmulationRequest } from '#service/tvm/tvm.ts';
 import { startTvm } from './recorded-world.ts';
 import { smallConfig } from './small-world.ts';
@@ -57,7 +58,7 @@ function requestOf(code: Cell, rest: Partial<EmulationRequest> = {}): EmulationR
     config,
     utime,
     randSeed: Buffer.alloc(32),
-    shardAccount: account.toBoc(),
+    shardAccount: openShardAccount(account.toBoc()),
     message: message.toBoc(),
     lt: 1_000_000n,
     ...rest,
