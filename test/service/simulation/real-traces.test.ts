@@ -182,15 +182,17 @@ function mainnetConfig(): TvmConfig {
 
 type Run = { readonly kind: 'account' | 'wallet'; readonly name: string; readonly transaction: Transaction };
 
+type RebuiltRun = Run & { readonly state: OpenedShardAccount };
+
 /** Transactions whose state before follows from their trace. */
-function runsOf(): readonly (Run & { readonly state: OpenedShardAccount })[] {
-  return transactions.flatMap(({ name, isRoot, transaction }) => {
+function runsOf(): readonly RebuiltRun[] {
+  return transactions.flatMap(({ name, isRoot, transaction }): RebuiltRun[] => {
     if (transaction.account_state_hash_before === noAccountHash) {
-      return [{ kind: 'account' as const, name, transaction, state: noAccount }];
+      return [{ kind: 'account', name, transaction, state: noAccount }];
     }
     const wallet = isRoot ? walletOf(cellOf(inbound(transaction).message_content.body)) : undefined;
     if (wallet === undefined) return [];
-    return [{ kind: 'wallet' as const, name, transaction, state: walletState(transaction, wallet) }];
+    return [{ kind: 'wallet', name, transaction, state: walletState(transaction, wallet) }];
   });
 }
 
