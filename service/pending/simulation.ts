@@ -4,7 +4,7 @@ import type { Detector } from '../interfaces/detector.ts';
 import type { ReadContext } from '../contract/answer.ts';
 import type { ChainSnapshot, ChainSnapshots } from '../live/contracts/chain-snapshot.ts';
 import { createTimeSlice } from '../runtime/time-slice.ts';
-import { versionOf } from '../tvm/shard-account.ts';
+import { versionOf } from '../simulation/account-state.ts';
 import { createSimulatedDetection } from '../simulation/detection.ts';
 import { simulateMessage } from '../simulation/simulate-message.ts';
 import type { SimulatedTrace, SimulationBounds } from '../simulation/simulate-message.ts';

@@ -1,6 +1,7 @@
 import type { CellTable } from '../decode/cell-table.ts';
 import { readAccount } from '../decode/tlb/account.ts';
 import { extraCurrenciesById } from '../decode/tlb/currency-collection.ts';
+import type { OpenedShardAccount } from '../tvm/shard-account.ts';
 
 /** Data of an account's state, besides its transactions. */
 export type SimulatedState = {
@@ -15,6 +16,11 @@ export type SimulatedState = {
   readonly dataHash: Buffer | null;
   readonly codeHash: Buffer | null;
 };
+
+/** A text that differs for different accounts: hash of the account and of its last transaction. */
+export function versionOf({ table, account, lastTransaction }: OpenedShardAccount): string {
+  return `${table.hash(account).toString('latin1')}${lastTransaction.hash.toString('latin1')}`;
+}
 
 /** The state of an account that is not there. */
 export function noState(hash: Buffer): SimulatedState {

@@ -11,8 +11,8 @@ import type { ChainSnapshot, EmulationCall, SimulatedAccounts } from '../live/co
 import { TvmError } from '../tvm/errors.ts';
 import type { EmulationResult } from '../tvm/tvm.ts';
 import { createTimeSlice } from '../runtime/time-slice.ts';
-import { openShardAccount, versionOf, type OpenedShardAccount } from '../tvm/shard-account.ts';
-import type { SimulatedState } from './account-state.ts';
+import { openShardAccount, type OpenedShardAccount } from '../tvm/shard-account.ts';
+import { versionOf, type SimulatedState } from './account-state.ts';
 import { createStates } from './states.ts';
 
 /** Simulated transaction, as a bag of cells and as parsed. */

@@ -29,11 +29,6 @@ export function enclosedAccount(table: CellTable, cell: number, lastTransaction:
   return { boc: createPlainBocWriter(table)(cell, above), table, account: cell, lastTransaction };
 }
 
-/** A text that differs for different accounts: hash of the account and of its last transaction. */
-export function versionOf({ table, account, lastTransaction }: OpenedShardAccount): string {
-  return `${table.hash(account).toString('latin1')}${lastTransaction.hash.toString('latin1')}`;
-}
-
 /** Opens a bag of `ShardAccount`; the account is still to be read. Throws DecodeError. */
 export function openShardAccount(boc: Buffer): OpenedShardAccount {
   const table = parseBoc(boc);

@@ -19,7 +19,7 @@ const stages = [
 
 /** Ways into cells that no budget pays for. */
 const unpaid = [
-  /import \{[^}]*\b(CellSlice|walkHashmap|lookupHashmap|writeBoc|writeBocText|writeRestText)\b[^}]*\} from/,
+  /import \{[^}]*\b(CellSlice|walkHashmap|lookupHashmap|writeBoc|writeBocInSteps|writeBocText|writeRestText)\b[^}]*\} from/,
   /\.refCount\(|\btable\.ref\(/,
 ];
 
@@ -28,14 +28,12 @@ const bounded: Readonly<Record<string, string>> = {
   'service/actions/engine/event-transaction.ts': 'opens the parts of one transaction for readers with budgets',
   'service/contract/stack-results.ts': 'room for bags of one answer',
   'service/interpreter/transfers.ts': 'writes two payloads of one message of a block',
-  'service/live/accounts/account-reader.ts': 'writes one proved account',
-  'service/live/accounts/account-view.ts': 'reads one proved account, and writes its code and data once',
+  'service/live/accounts/paced-cells.ts': 'writes one account, with the budget that its caller gives',
   'service/live/configuration/chain-config.ts': 'reads the proved configuration',
   'service/live/contracts/extended-accounts.ts': 'reads 32 bits of data',
   'service/live/send/external-message.ts': 'writes one message whose cells are counted',
   'service/live/configuration/live-configuration.ts': 'writes one proved parameter',
   'service/live/configuration/public-libraries.ts': 'writes one proved library',
-  'service/emulate/views/contract-cells.ts': 'writes code and data of accounts, with the budget of the answer',
   'service/simulation/simulate-message.ts': 'writes messages of a transaction that the VM wrote',
   'service/v2/legacy.ts': 'writes one cell of a caller, as large as its parameter',
   'service/v2/message-data.ts': 'reads texts of 16 cells, and writes each body once',

@@ -10,7 +10,7 @@ import { readBlockInfo } from '#service/decode/tlb/block-info.ts';
 import { isRefusal } from '#service/devchain/chain/errors.ts';
 import { answerQuery } from '#service/devchain/queries/queries.ts';
 import { readHistoryStep } from '#service/live/transactions/account-history.ts';
-import { versionOf } from '#service/tvm/shard-account.ts';
+import { versionOf } from '#service/simulation/account-state.ts';
 import { createAccountReader } from '#service/live/accounts/account-reader.ts';
 import { listNames, listTransactions } from '#service/live/transactions/block-listing.ts';
 import { createLiveBlockFiles } from '#service/live/blocks/block-files.ts';

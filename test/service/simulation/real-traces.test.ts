@@ -23,8 +23,8 @@ import { recordedTraceFiles } from '#test/support/recorded-traces.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 
 /*
- * Recorded mainnet traces have no states. Two kinds of states follow from the traces themselves: an account that a trace deploys did not exist
- * before, and a wallet's seqno and id are in its signed message. Their transactions are emulated and compared with the real ones.
+ * Recorded mainnet traces have no states. Two kinds of states follow from a trace. An account that the trace deploys did not exist before.
+ * The seqno and the id of a wallet are in its signed message. Emulated transactions of both are compared with the real ones.
  */
 
 type Message = {

@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => network.close());
 
-/** A reader over answers that are there at once, so that all turns of the event loop during a read are turns that its work leaves. */
+/** A reader over answers without a wait. All turns of the event loop during a read are turns that its work leaves. */
 function readerOf(trust: Trust): AccountReader {
   const view = { chain: network.chain, tip: pinned.block.seqno, nowSeconds: pinned.utime };
   const query = async <A, R, T>(
