@@ -2,6 +2,7 @@ import { trace } from '@opentelemetry/api';
 import { Registry } from 'prom-client';
 
 import packageFile from '../package.json' with { type: 'json' };
+import type { ServiceConfig } from './config.ts';
 import { tuneBufferPool } from './decode/buffer-pool.ts';
 import { TonplaneError } from './error.ts';
 import { startApi, type ApiDependencies } from './main/roles/api.ts';
@@ -15,6 +16,7 @@ import { startIndexerProcess } from './main/roles/indexer.ts';
 import { runKeys } from './main/commands/keys.ts';
 import { startMetadataProcess } from './main/roles/metadata.ts';
 import { runMigration } from './main/roles/migrate.ts';
+import { streamsAlone } from './main/roles/streaming.ts';
 import { openStore } from './main/wiring/store.ts';
 import { createLogger } from './telemetry/logger.ts';
 import { createRegister } from './telemetry/register.ts';
@@ -94,6 +96,10 @@ const startRole: Record<
     const { config, options, logger } = prepareRole(args);
     return startApi(config, options, { ...shared, logger });
   },
+  streaming(args, shared) {
+    const { config, options, logger } = prepareRole(args, streamsAlone);
+    return startApi(config, options, { ...shared, logger });
+  },
   indexer(args, shared) {
     const { config, options, logger } = prepareRole(args);
     const archiveFolder = args.archive;
@@ -106,9 +112,12 @@ const startRole: Record<
   },
 };
 
-/** Common parts of the roles over a named network: the configuration, its source and its logger. */
-function prepareRole(args: Arguments) {
-  const load = () => loadConfiguration(args, process.env);
+/** Common parts of the roles over a named network: the configuration, its source and its logger. @param partOf returns the part that the role has */
+function prepareRole(args: Arguments, partOf: (config: ServiceConfig) => ServiceConfig = (config) => config) {
+  const load = () => {
+    const loaded = loadConfiguration(args, process.env);
+    return { ...loaded, config: partOf(loaded.config) };
+  };
   const { config, hash, ...urls } = load();
   const base = { role: args.role, network: config.network, api: config.name };
   const logger = createLogger({ level: config.observability.logLevel, base });

@@ -31,9 +31,11 @@ export function autoscalingProblem(
       'the cluster has no KEDA (keda.sh/v1alpha1), so minReplicas pods run: install it, or set provider HPA';
     return { reason: 'ApiNotServed', message };
   }
-  if (autoscaling.targetRequestsPerSecond === undefined || prometheusUrl !== undefined) return undefined;
+  const asked = countsOf(autoscaling);
+  if (asked.length === 0 || prometheusUrl !== undefined) return undefined;
   const rest = autoscaling.targetCPUUtilization === undefined ? 'minReplicas pods run' : 'only the CPU scales';
-  const message = `the operator knows no Prometheus for targetRequestsPerSecond, so ${rest}: set operator.prometheusUrl of its chart`;
+  const fields = asked.map(({ field }) => field).join(', ');
+  const message = `the operator knows no Prometheus for ${fields}, so ${rest}: set operator.prometheusUrl of its chart`;
   return { reason: 'PrometheusUrlMissing', message };
 }
 
@@ -43,7 +45,7 @@ export function metricsApis({ spec }: TonApi): readonly { readonly group: string
   if (autoscaling?.provider !== 'HPA') return [];
   return [
     ...(autoscaling.targetCPUUtilization === undefined ? [] : [{ group: 'metrics.k8s.io', from: 'metrics-server' }]),
-    ...(autoscaling.targetRequestsPerSecond === undefined
+    ...(countsOf(autoscaling).length === 0
       ? []
       : [{ group: 'custom.metrics.k8s.io', from: 'prometheus-adapter with the rule that the chart tonplane brings' }]),
   ];
@@ -59,7 +61,7 @@ export function buildAutoscaler(tonApi: TonApi, references: References, release:
 }
 
 function horizontalPodAutoscaler(tonApi: TonApi, autoscaling: Autoscaling, release: Release): DesiredObject {
-  const { minReplicas, maxReplicas, targetCPUUtilization, targetRequestsPerSecond } = autoscaling;
+  const { minReplicas, maxReplicas, targetCPUUtilization } = autoscaling;
   return child(tonApi, release.version, {
     stage: 'api',
     component: 'api',
@@ -73,7 +75,7 @@ function horizontalPodAutoscaler(tonApi: TonApi, autoscaling: Autoscaling, relea
         maxReplicas,
         metrics: [
           ...(targetCPUUtilization === undefined ? [] : [cpuMetric(targetCPUUtilization)]),
-          ...(targetRequestsPerSecond === undefined ? [] : [requestsMetric(targetRequestsPerSecond)]),
+          ...countsOf(autoscaling).map(podMetric),
         ],
         behavior: behavior(autoscaling),
       },
@@ -88,16 +90,38 @@ function cpuMetric(averageUtilization: number): Record<string, unknown> {
   };
 }
 
-/** Name by which an adapter of custom metrics serves `ton_http_requests_total` of a pod as a rate. */
-const requestsMetricName = 'ton_requests_per_second';
+/** Load of a pod that Prometheus counts, with its target. */
+type Count = {
+  readonly field: string;
+  /** Name by which an adapter of custom metrics serves the load of a pod. */
+  readonly metric: string;
+  /** Load of the chosen pods as PromQL. */
+  readonly sum: (pods: string) => string;
+  readonly target: number;
+};
 
-function requestsMetric(averageValue: number): Record<string, unknown> {
+/** Counted loads by which a TonApi scales. */
+function countsOf({ targetRequestsPerSecond, targetStreamConnections }: Autoscaling): readonly Count[] {
+  const requests = {
+    field: 'targetRequestsPerSecond',
+    metric: 'ton_requests_per_second',
+    sum: (pods: string) => `sum(rate(ton_http_requests_total{${pods}}[1m]))`,
+  };
+  const streams = {
+    field: 'targetStreamConnections',
+    metric: 'ton_stream_connections',
+    sum: (pods: string) => `sum(ton_streaming_connections{${pods}})`,
+  };
+  return [
+    ...(targetRequestsPerSecond === undefined ? [] : [{ ...requests, target: targetRequestsPerSecond }]),
+    ...(targetStreamConnections === undefined ? [] : [{ ...streams, target: targetStreamConnections }]),
+  ];
+}
+
+function podMetric({ metric, target: average }: Count): Record<string, unknown> {
   return {
     type: 'Pods',
-    pods: {
-      metric: { name: requestsMetricName },
-      target: { type: 'AverageValue', averageValue: String(averageValue) },
-    },
+    pods: { metric: { name: metric }, target: { type: 'AverageValue', averageValue: String(average) } },
   };
 }
 
@@ -153,25 +177,18 @@ function scaledObject(tonApi: TonApi, autoscaling: Autoscaling, release: Release
 type Trigger = { readonly type: string; readonly metadata: Readonly<Record<string, string>> };
 
 function triggers({ metadata }: TonApi, autoscaling: Autoscaling, { prometheusUrl }: Release): readonly Trigger[] {
-  const { targetCPUUtilization, targetRequestsPerSecond } = autoscaling;
+  const { targetCPUUtilization } = autoscaling;
   const cpu = {
     type: 'cpu',
     metricType: 'Utilization',
     metadata: { containerName: 'api', value: String(targetCPUUtilization) },
   };
   const pods = `namespace="${metadata.namespace}",tonapi="${metadata.name}"`;
-  const requests = {
+  const counted = countsOf(autoscaling).map(({ sum, target: threshold }) => ({
     type: 'prometheus',
-    metadata: {
-      serverAddress: prometheusUrl ?? '',
-      query: `sum(rate(ton_http_requests_total{${pods}}[1m]))`,
-      threshold: String(targetRequestsPerSecond),
-    },
-  };
-  return [
-    ...(targetCPUUtilization === undefined ? [] : [cpu]),
-    ...(targetRequestsPerSecond === undefined || prometheusUrl === undefined ? [] : [requests]),
-  ];
+    metadata: { serverAddress: prometheusUrl ?? '', query: sum(pods), threshold: String(threshold) },
+  }));
+  return [...(targetCPUUtilization === undefined ? [] : [cpu]), ...(prometheusUrl === undefined ? [] : counted)];
 }
 
 function target(tonApi: TonApi): Record<string, unknown> {

@@ -392,6 +392,8 @@ export type TonApi = {
       readonly targetCPUUtilization?: number;
       /** Requests a second that a pod should serve on average. An HPA needs a cluster that serves the metric ton_requests_per_second. KEDA needs operator.prometheusUrl of the chart tonplane. The condition ScalingActive reports what is missing. */
       readonly targetRequestsPerSecond?: number;
+      /** Connections of surface stream that a pod should have on average. An HPA needs a cluster that serves the metric ton_stream_connections. KEDA needs operator.prometheusUrl of the chart tonplane. */
+      readonly targetStreamConnections?: number;
       /** Time for which the load must be lower before pods are removed, such as 5m. */
       readonly scaleDownStabilization: string;
     };
@@ -1370,6 +1372,7 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
             maxReplicas: { type: 'integer', format: 'int32', minimum: 1, maximum: 500 },
             targetCPUUtilization: { type: 'integer', format: 'int32', minimum: 1, maximum: 100 },
             targetRequestsPerSecond: { type: 'integer', format: 'int32', minimum: 1, maximum: 100000 },
+            targetStreamConnections: { type: 'integer', format: 'int32', minimum: 1, maximum: 100000 },
             scaleDownStabilization: { type: 'string', maxLength: 16, format: 'duration', default: '5m' },
           },
           additionalProperties: false,
@@ -1794,6 +1797,7 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
 /** Paths of the fields of the spec that take effect without a restart: those with `title: hot`. */
 export const hotFields = [
   'liteServers',
+  'streaming.maxConnectionsPerPod',
   'plans',
   'anonymousPlan',
   'trustedProxies',

@@ -14,6 +14,9 @@ const NAME_LENGTH_MAX = 40;
 const REQUEST_TIMEOUT_MIN_MS = 100;
 const REQUEST_TIMEOUT_MAX_MS = 300_000;
 
+/** Targets of an autoscaler. */
+const targets = ['targetCPUUtilization', 'targetRequestsPerSecond', 'targetStreamConnections'] as const;
+
 /** Rule that a spec needs `postgres`, except where `without` holds in CEL. `cause` names the field that needs it. */
 function postgresRule(
   without: string,
@@ -161,12 +164,12 @@ export const rules: readonly Rule[] = [
   ),
   rule(
     'spec.autoscaling',
-    'has(self.targetCPUUtilization) || has(self.targetRequestsPerSecond)',
+    'has(self.targetCPUUtilization) || has(self.targetRequestsPerSecond) || has(self.targetStreamConnections)',
     [],
-    ({ targetCPUUtilization, targetRequestsPerSecond }: NonNullable<Spec['autoscaling']>) => [
-      targetCPUUtilization === undefined && targetRequestsPerSecond === undefined,
+    (autoscaling: NonNullable<Spec['autoscaling']>) => [
+      targets.every((target) => autoscaling[target] === undefined),
       '',
-      'expected targetCPUUtilization, targetRequestsPerSecond or both, got neither',
+      'expected targetCPUUtilization, targetRequestsPerSecond or targetStreamConnections, got none',
     ],
   ),
   rule(

@@ -52,6 +52,8 @@ export type HttpServer = {
   status(): HttpServerStatus;
   /** Number of proxies in front whose `X-Forwarded-For` entries are believed from now on. */
   setTrustedProxies(count: number): void;
+  /** Streams that this process takes from now on. */
+  setStreamsMax(max: number): void;
   /**
    * Serves connections until no request has come for a while (`quietMs`, at most `lateMsMax`), and closes them with their answers. Then the
    * listener accepts no new connections, and requests in flight get `drainMs` before they are cut. Resolves when every connection is
@@ -208,6 +210,11 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
       calls.setTrustedProxies(count);
       connections.setMax(connectionBound(connectionsPerAddress, count));
     },
+    setStreamsMax(max) {
+      if (streaming === undefined) return;
+      streaming.setConnectionsMax(max);
+      app.server.maxConnections = options.connectionsMax + max;
+    },
     async close() {
       draining = true;
       await Promise.all([quietWithin(app.server, options), streaming?.close(options.drainMs / 2)]);
@@ -281,7 +288,7 @@ function createListener(
     clientErrorHandler: (error, socket) => malformed.answer(error, socket),
     frameworkErrors: (_error, request, reply) => onBadUrl(new HttpError('bad_url'), request, reply),
   });
-  app.server.maxConnections = options.connectionsMax + (streaming?.connectionsMax ?? 0);
+  app.server.maxConnections = options.connectionsMax + (streaming?.connectionsMax() ?? 0);
   deferContinue(app.server);
   app.server.on('checkExpectation', (_request, response) => answerExpectation(response, headers));
   app.server.on('connect', (_request, socket) => {

@@ -55,7 +55,7 @@ export function createUpgrades(options: UpgradesOptions, dependencies: UpgradesD
     if (url.length > options.urlBytesMax) throw new HttpError('url_too_long');
     if (isDraining()) throw new StreamingError('streams_closing', 'this process ends');
     if (exchanges.inFlight > options.inFlightMax) throw new HttpError('too_many_in_flight');
-    if (streaming.status().connections < streaming.connectionsMax) return;
+    if (streaming.status().connections < streaming.connectionsMax()) return;
     throw new StreamingError('too_many_streams', 'too many streams are open');
   };
 

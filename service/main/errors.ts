@@ -10,7 +10,7 @@ import { TonplaneError } from '../error.ts';
  * - `client_certificate_missing`, `client_certificate_invalid`: a `clientCertificate` without both of its parts, or with wrong parts
  * - `other_network`: a changed configuration is of another network
  * - `postgres_missing`, `postgres_failed`: the Postgres that the dev role runs
- * - `metadata_unwanted`: the configuration disables the role's work
+ * - `metadata_unwanted`, `streams_unwanted`: the configuration disables the role's work
  * - `network_unreachable`, `dev_refused`: failures of commands
  */
 export type StartErrorCode =
@@ -27,6 +27,7 @@ export type StartErrorCode =
   | 'postgres_missing'
   | 'postgres_failed'
   | 'metadata_unwanted'
+  | 'streams_unwanted'
   | 'network_unreachable'
   | 'dev_refused';
 

@@ -1,6 +1,8 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-export type Transport = 'sse' | 'ws';
+const transports = ['sse', 'ws'] as const;
+
+export type Transport = (typeof transports)[number];
 
 /** Metrics of connections. Labels are of bounded sets: transports, plans, codes of the service. */
 export type StreamMetrics = {
@@ -11,13 +13,15 @@ export type StreamMetrics = {
   readonly subscribed: (transport: Transport, result: string) => void;
 };
 
-export function createStreamMetrics(register: Registry): StreamMetrics {
+/** @param plans that have a number of connections from the start: an autoscaler takes a missing number for a fault */
+export function createStreamMetrics(register: Registry, plans: readonly string[] = []): StreamMetrics {
   const connections = new Gauge({
     name: 'ton_streaming_connections',
     help: 'Open streams, by transport and plan',
     labelNames: ['transport', 'plan'],
     registers: [register],
   });
+  for (const plan of plans) for (const transport of transports) connections.set({ transport, plan }, 0);
   const closes = new Counter({
     name: 'ton_streaming_closes_total',
     help: 'Closed streams, by transport and close code; client is a caller that ended its stream',

@@ -12,7 +12,9 @@ import { createWsTransport, type WsRequest } from './ws.ts';
 /** Live events over server-sent events and WebSocket, as the listener sees them. */
 export type Streaming = {
   /** Connections that this process takes. */
-  readonly connectionsMax: number;
+  readonly connectionsMax: () => number;
+  /** Changes the number of connections that this process takes. Those that are open stay. */
+  readonly setConnectionsMax: (max: number) => void;
   /**
    * Serves server-sent events. Resolves when the stream has begun.
    * @throws StreamingError when the request is refused
@@ -45,6 +47,8 @@ export type StreamingHealth = {
 export type StreamingOptions = {
   /** Connections of this process; default 20,000. */
   readonly connectionsMax?: number;
+  /** Names of the plans. Each has a metric of its connections from the start, by which an autoscaler counts. */
+  readonly plans?: readonly string[];
 };
 
 export type StreamingDependencies = {
@@ -67,13 +71,18 @@ export type StreamingDependencies = {
 const CONNECTIONS_MAX = 20_000;
 
 export function createStreaming(options: StreamingOptions, dependencies: StreamingDependencies): Streaming {
-  const { connectionsMax = CONNECTIONS_MAX } = options;
+  const { plans = [] } = options;
+  let { connectionsMax = CONNECTIONS_MAX } = options;
   const { clock, components, connectionLimits, register } = dependencies;
   const { nowMs } = clock;
-  const metrics = createStreamMetrics(register);
+  const metrics = createStreamMetrics(register, plans);
   const streams = createStreams(connectionsMax, { ...dependencies, metrics, nowMs });
   return {
-    connectionsMax,
+    connectionsMax: () => connectionsMax,
+    setConnectionsMax(max) {
+      connectionsMax = max;
+      streams.setMax(max);
+    },
     sse: (request) => serveSse(request, { ...dependencies, streams, nowMs }),
     upgrade: createWsTransport({ ...dependencies, streams, nowMs }),
     status: () => ({ connections: streams.size() }),

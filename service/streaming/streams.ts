@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 
 import { createTimeSlice } from '../runtime/time-slice.ts';
-import type { Begun, Hub, HubConnection, Subscription } from './changes.ts';
+import type { Begun, EventText, Hub, HubConnection, Subscription } from './changes.ts';
 import { closings, type Closing } from './closing.ts';
 import type { ConnectionLimits } from './connection-limits.ts';
 import { StreamingError } from './errors.ts';
@@ -28,7 +28,7 @@ export type Outlet = {
   readonly transport: Transport;
   /** Bytes that the kernel does not have yet. */
   readonly unsentBytes: () => number;
-  readonly event: (json: string, cursor: string) => void;
+  readonly event: (event: EventText, cursor: string) => void;
   /** Says goodbye and ends the connection. The transport calls `closed` of the stream afterwards. */
   readonly end: (closing: Closing, cursor: string | null) => void;
   /** Called every second: keepalive and timeouts. */
@@ -63,6 +63,8 @@ export type Streams = {
   /** @throws StreamingError `too_many_streams`, `streams_closing` */
   readonly open: (caller: StreamCaller, outlet: Outlet) => Stream;
   readonly size: () => number;
+  /** Bounds the connections of this process. Those that are open stay. */
+  readonly setMax: (max: number) => void;
   /** Ends all connections within the time, at random moments. Resolves when all are gone. */
   readonly close: (withinMs: number) => Promise<void>;
 };
@@ -82,10 +84,11 @@ type LiveStream = { readonly stream: Stream; readonly caller: StreamCaller; read
 /** Interval of keepalives, timeouts and checks of keys. A revoked key reaches this process within 1.2 s, and its streams end within 2 s. */
 const SWEEP_MS = 500;
 
-/** @param max connections of this process */
-export function createStreams(max: number, dependencies: StreamsDependencies): Streams {
+/** @param connectionsMax connections of this process */
+export function createStreams(connectionsMax: number, dependencies: StreamsDependencies): Streams {
   const { nowMs, random, logger } = dependencies;
   const open = new Set<LiveStream>();
+  let max = connectionsMax;
   let isClosing = false;
   let onEmpty: (() => void) | undefined;
 
@@ -121,6 +124,7 @@ export function createStreams(max: number, dependencies: StreamsDependencies): S
       return stream;
     },
     size: () => open.size,
+    setMax: (next) => void (max = next),
     async close(withinMs) {
       isClosing = true;
       const { promise, resolve } = Promise.withResolvers<void>();

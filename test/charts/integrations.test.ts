@@ -14,17 +14,25 @@ type AdapterRule = {
   readonly metricsQuery: string;
 };
 
-it('the rule for prometheus-adapter serves the metric that the autoscaler asks for, from a metric that the service has', () => {
-  const text = readFileSync(join(chartsFolder, 'tonplane/integrations/prometheus-adapter.yaml'), 'utf8');
-  const { rules } = parse(text) as { readonly rules: { readonly custom: readonly AdapterRule[] } };
-  const [rule] = rules.custom;
-  const autoscaler = build(sample('full'), references(), release).find(
-    ({ object }) => object.kind === 'HorizontalPodAutoscaler',
-  );
-  expect(JSON.stringify(autoscaler?.object.spec)).toContain(`"metric":{"name":"${rule?.name.as}"}`);
-  const [series = ''] = /^\w+/.exec(rule?.seriesQuery ?? '') ?? [];
-  expect(series).toMatch(new RegExp(rule?.name.matches ?? '^$'));
-  const metrics = readFileSync(join(chartsFolder, '../service/telemetry/README.md'), 'utf8');
-  expect(metrics).toContain(`| \`${series}\` |`);
-  expect(rule?.metricsQuery).toContain('<<.LabelMatchers>>');
-});
+const text = readFileSync(join(chartsFolder, 'tonplane/integrations/prometheus-adapter.yaml'), 'utf8');
+const { rules } = parse(text) as { readonly rules: { readonly custom: readonly AdapterRule[] } };
+
+it.each([
+  ['ton_requests_per_second', 0],
+  ['ton_stream_connections', 1],
+])(
+  'the rule for prometheus-adapter serves the metric %s, for which the autoscaler asks, from one of the service',
+  (name, at) => {
+    const rule = rules.custom[at];
+    expect(rule?.name.as).toBe(name);
+    const autoscaler = build(sample('full'), references(), release).find(
+      ({ object }) => object.kind === 'HorizontalPodAutoscaler',
+    );
+    expect(JSON.stringify(autoscaler?.object.spec)).toContain(`"metric":{"name":"${rule?.name.as}"}`);
+    const [series = ''] = /^\w+/.exec(rule?.seriesQuery ?? '') ?? [];
+    expect(series).toMatch(new RegExp(rule?.name.matches ?? '^$'));
+    const metrics = readFileSync(join(chartsFolder, '../service/telemetry/README.md'), 'utf8');
+    expect(metrics).toContain(`| \`${series}\` |`);
+    expect(rule?.metricsQuery).toContain('<<.LabelMatchers>>');
+  },
+);

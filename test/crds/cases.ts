@@ -137,6 +137,12 @@ export const tonApiCases: readonly RuleCase[] = [
     refused: set({ surfaces: ['v2', 'stream'], postgres }),
   },
   {
+    message: 'targetStreamConnections needs surface stream',
+    field: 'spec.autoscaling.targetStreamConnections',
+    accepted: all(set({ surfaces: ['v3', 'stream'], postgres }), autoscaling({ targetStreamConnections: 5000 })),
+    refused: autoscaling({ targetStreamConnections: 5000 }),
+  },
+  {
     message: 'surface explorer needs surface v3',
     field: 'spec',
     accepted: set({ surfaces: ['v3', 'explorer'], postgres }),
@@ -267,7 +273,7 @@ export const tonApiCases: readonly RuleCase[] = [
     refused: autoscaling({ minReplicas: 6, targetCPUUtilization: 70 }),
   },
   {
-    message: 'set a target: targetCPUUtilization, targetRequestsPerSecond or both',
+    message: 'set a target: targetCPUUtilization, targetRequestsPerSecond or targetStreamConnections',
     field: 'spec.autoscaling',
     accepted: autoscaling({ targetRequestsPerSecond: 100 }),
     refused: autoscaling({}),

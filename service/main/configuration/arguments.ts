@@ -11,6 +11,7 @@ export type Arguments = {
    * `dev`: a private network, its index and the API over both in one process.
    * `api`: the API over the named lite servers.
    * `indexer`: writes the blocks of their network into Postgres.
+   * `streaming`: serves the streams of the API, and nothing else.
    * `metadata`: fetches off-chain metadata of the tokens in Postgres.
    * `migrate`: migrates the tables in Postgres to this release, and ends.
    */
@@ -90,7 +91,7 @@ export type Arguments = {
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | undefined;
 };
 
-const roles = ['dev', 'api', 'indexer', 'metadata', 'migrate'] as const;
+const roles = ['dev', 'api', 'streaming', 'indexer', 'metadata', 'migrate'] as const;
 export type Role = (typeof roles)[number];
 
 /** `usage`: the command line is invalid. `help`: the command line asks for help. `message` is the text to print. */
@@ -174,6 +175,8 @@ Over lite servers of a real network, one of:
   --network NAME --global-config FILE
                         mainnet or testnet, and its global.config.json. With --manifest and without --network:
                         the file in place of the object that liteServerConfigRef names
+  streaming --manifest FILE
+                        serves surface stream of the manifest, and no other
   indexer --manifest FILE [--archive DIR]
                         writes the network's blocks into Postgres; with --archive first those of a node's archive files
   metadata --manifest FILE

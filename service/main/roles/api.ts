@@ -103,7 +103,7 @@ export async function startApi(
   const explorers = createExplorers(config, version, () => urls, options.explorer);
   const http = createHttpServer(httpOptions(config, options), {
     v2: createV2({ release: releaseOf(version), ...config.api.v2, ...(around && { around }) }, live),
-    ...(ledger && { v3: ledger.v3 }),
+    ...(ledger && config.surfaces.includes('v3') && { v3: ledger.v3 }),
     ...(emulate && { emulate }),
     ...(streams && { streaming: streams.streaming }),
     ...(explorers.public && { explorer: explorers.public }),
@@ -156,7 +156,7 @@ export async function startApi(
   }
 }
 
-/** Creates the index that v3 reads; undefined when v3 is not served. */
+/** Creates the index that v3 and streams read; undefined when neither is served. */
 function ledgerOf(
   config: ServiceConfig,
   options: ApiOptions,
@@ -167,7 +167,8 @@ function ledgerOf(
     readonly tracer: Tracer;
   },
 ): IndexService | undefined {
-  return config.surfaces.includes('v3') ? openIndexService(config, options, dependencies) : undefined;
+  const isRead = config.surfaces.some((surface) => surface === 'v3' || surface === 'stream');
+  return isRead ? openIndexService(config, options, dependencies) : undefined;
 }
 
 const clock = { nowMs: () => performance.now(), unixMs: Date.now };

@@ -153,6 +153,7 @@ function putInForce(
   }
   ledger?.setUrls(next, before);
   http.setTrustedProxies(hot.trustedProxies);
+  http.setStreamsMax(hot.maxConnectionsPerPod);
   putChainInForce(next, { pool, tracing }, logger);
 }
 

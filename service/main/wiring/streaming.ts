@@ -62,7 +62,7 @@ const QUERY_MS = 3000;
 
 /** Creates streams from the index to their callers; undefined when streams are not served. */
 export function startStreaming(
-  config: Pick<ServiceConfig, 'surfaces' | 'streaming' | 'network' | 'anchors'>,
+  config: Pick<ServiceConfig, 'surfaces' | 'streaming' | 'plans' | 'network' | 'anchors'>,
   { index, pool, live, detector, shared, logger, register }: StreamingParts,
 ): StreamingService | undefined {
   if (!config.surfaces.includes('stream') || index === undefined) return undefined;
@@ -93,7 +93,7 @@ export function startStreaming(
   const simulated = createPendingSource({ ...index, snapshots, hub, unixMs: Date.now, logger, lag });
   const confirmed = startConfirmed(index.store, { pool, live, detector, snapshots, hub, network, logger });
   const streaming = createStreaming(
-    { connectionsMax: config.streaming.maxConnectionsPerPod },
+    { connectionsMax: config.streaming.maxConnectionsPerPod, plans: config.plans.map(({ name }) => name) },
     {
       hub,
       cursors,

@@ -27,10 +27,11 @@ describe('an autoscaler', () => {
     maxReplicas: 9,
     targetCPUUtilization: 70,
     targetRequestsPerSecond: 500,
+    targetStreamConnections: 8000,
     scaleDownStabilization: '2m',
   } as const;
 
-  it('of Kubernetes targets the Deployment by CPU and requests, up fast and down slowly', () => {
+  it('of Kubernetes targets the Deployment by CPU, requests and streams, up fast and down slowly', () => {
     const hpa = child('smallest', 'HorizontalPodAutoscaler', { autoscaling });
     expect(hpa?.spec).toMatchObject({
       scaleTargetRef: { kind: 'Deployment', name: 'testnet-api' },
@@ -39,6 +40,7 @@ describe('an autoscaler', () => {
       metrics: [
         { type: 'ContainerResource', containerResource: { name: 'cpu', target: { averageUtilization: 70 } } },
         { type: 'Pods', pods: { metric: { name: 'ton_requests_per_second' }, target: { averageValue: '500' } } },
+        { type: 'Pods', pods: { metric: { name: 'ton_stream_connections' }, target: { averageValue: '8000' } } },
       ],
       behavior: {
         scaleUp: {
@@ -67,6 +69,10 @@ describe('an autoscaler', () => {
       triggers: [
         { type: 'cpu' },
         { type: 'prometheus', metadata: { serverAddress: 'http://prometheus:9090', threshold: '500' } },
+        {
+          type: 'prometheus',
+          metadata: { threshold: '8000', query: expect.stringContaining('ton_streaming_connections') },
+        },
       ],
     });
     expect(child('smallest', 'HorizontalPodAutoscaler', { autoscaling: keda })).toBeUndefined();

@@ -16,6 +16,7 @@ describe('the hot part of a configuration', () => {
     ['the plan without a key', (spec) => void (spec['anonymousPlan'] = 'free')],
     ['a lite server', (spec) => void (firstOf(spec, 'liteServers')['weight'] = 11)],
     ['the number of proxies', (spec) => void (spec['trustedProxies'] = 1)],
+    ['the streams of a pod', (spec) => void (spec['streaming'] = { maxConnectionsPerPod: 7 })],
     ['the log level', (spec) => void (spec['observability'] = { logLevel: 'debug' })],
     [
       'the rule for a Redis that is away',

@@ -217,7 +217,7 @@ describe('a manifest is refused', () => {
     ],
     ['spec.rateLimits.redis: expected an object, got nothing', (spec) => void (spec['rateLimits'] = {})],
     [
-      'spec.autoscaling: expected targetCPUUtilization, targetRequestsPerSecond or both, got neither',
+      'spec.autoscaling: expected targetCPUUtilization, targetRequestsPerSecond or targetStreamConnections, got none',
       (spec) => void (spec['autoscaling'] = { maxReplicas: 5 }),
     ],
     [

@@ -59,7 +59,7 @@ describe('the command line', () => {
     [['--network', 'mainnet'], '--network and --global-config: expected both, or neither'],
     [['--network', 'moon', '--global-config', 'g'], '--network: expected mainnet, testnet, got moon'],
     [['--log-level', 'loud'], '--log-level: expected debug, info, warn, error, got loud'],
-    [['serve'], 'expected at most one role (dev, api, indexer, metadata, migrate), got serve'],
+    [['serve'], 'expected at most one role (dev, api, streaming, indexer, metadata, migrate), got serve'],
     [['indexer'], 'indexer: expected --manifest FILE or --network NAME --global-config FILE'],
     [['migrate'], 'migrate: expected --manifest FILE or --network NAME --global-config FILE'],
     [['api'], 'api: expected --manifest FILE or --network NAME --global-config FILE'],
