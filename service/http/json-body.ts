@@ -37,10 +37,12 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  */
 export function parseJson(bytes: Uint8Array): unknown {
   const isShort = bytes.length <= bytesAlwaysFine;
-  const isLight = isShort || countValues(bytes) * LIGHT_VALUE_BYTES <= bytes.length;
+  const counts = isShort ? undefined : countValues(bytes);
   const text = decodeText(bytes);
+  const isLight = counts === undefined || counts.values * LIGHT_VALUE_BYTES <= bytes.length;
+  const hasLongDigits = counts === undefined ? longDigits.test(text) : counts.hasLongDigits;
   try {
-    return isLight && !longDigits.test(text) ? (JSON.parse(text) as unknown) : parseExactly(text);
+    return isLight && !hasLongDigits ? (JSON.parse(text) as unknown) : parseExactly(text);
   } catch (error) {
     if (error instanceof HttpError) throw error;
     throw new HttpError('body_not_json', error instanceof SyntaxError ? error.message : 'invalid JSON');
@@ -76,24 +78,36 @@ const comma = 0x2c;
 const colon = 0x3a;
 const openBracket = 0x5b;
 const closeBracket = 0x5d;
+const zero = 0x30;
+const nine = 0x39;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
 /** Field of every get-method's arguments. */
 const stackField = Buffer.from('"stack"');
 
+type Counts = {
+  readonly values: number;
+  /** A number may have more digits than a double. Long hex strings, such as addresses, do not count. */
+  readonly hasLongDigits: boolean;
+};
+
 /**
  * Counts values, and checks depth, values, fields and arguments in one pass over the bytes outside strings, before anything is built.
  * @throws HttpError `body_not_json`, `stack_too_long`
  */
-function countValues(bytes: Uint8Array): number {
+function countValues(bytes: Uint8Array): Counts {
   /** Per level: items after the first, and the kind of list. */
   const items = new Uint32Array(DEPTH_MAX + 1);
   const lists: (ListBound | null)[] = [null];
   let depth = 0;
   let values = 1;
+  let digits = 0;
+  let hasLongDigits = false;
   for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at];
+    const byte = bytes[at]!;
+    digits = byte >= zero && byte <= nine ? digits + 1 : 0;
+    if (digits > EXACT_DIGITS_MAX) hasLongDigits = true;
     if (byte === quote) at = stringEnd(bytes, at);
     else if (byte === comma) {
       values++;
@@ -108,7 +122,7 @@ function countValues(bytes: Uint8Array): number {
     }
     if (values > VALUES_MAX) throw tooMany(VALUES_MAX, 'values');
   }
-  return values;
+  return { values, hasLongDigits };
 }
 
 /** Bound on the items of one kind of list. */

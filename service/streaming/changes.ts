@@ -29,7 +29,7 @@ export const WHOLE_BLOCK = 2 ** 32 - 1;
 export type AccountKey = string;
 
 export function accountKey({ workchain, hash }: { readonly workchain: number; readonly hash: Uint8Array }): AccountKey {
-  return `${workchain}:${Buffer.from(hash.buffer, hash.byteOffset, hash.length).toString('hex').toUpperCase()}`;
+  return `${workchain}:${hash.toHex().toUpperCase()}`;
 }
 
 /** A snapshot of a whole trace. JSON values are those of v3 for the same thing (service/v3/README.md). */
@@ -172,16 +172,23 @@ export type Labels = {
   readonly metadata: (accounts: readonly AccountKey[], signal: AbortSignal) => Promise<object>;
 };
 
+/** Text of an event, which all its connections share. */
+export type EventText = {
+  /** One line of JSON without `cursor`. */
+  readonly json: string;
+  /** Bytes of the text without its last brace: a cursor follows. Made once. */
+  readonly body: () => Buffer;
+};
+
 /** A caller's end of a connection. The transport frames texts; the hub decides what is sent. */
 export type Sink = {
   /** Bytes that the transport has not given to the kernel yet. */
   readonly unsentBytes: () => number;
   /**
    * Writes one event.
-   * @param json one line of JSON without `cursor`
    * @param cursor text of the cursor after this event
    */
-  readonly event: (json: string, cursor: string) => void;
+  readonly event: (event: EventText, cursor: string) => void;
   /** Ends the connection with a close code and its reason, and the cursor from which the caller resumes. */
   readonly end: (code: number, reason: string, cursor: string | null) => void;
 };

@@ -135,7 +135,7 @@ export function createHub(options: HubOptions, dependencies: HubDependencies): W
           livePosition,
           cursorAt: (position) => cursorOf({ number }, position),
           onQueueBytes,
-          onSent: ({ type, finality }) => metrics.events(type, finality, 1),
+          onSent: ({ type, finality }) => metrics.sent(type, finality),
           onSlow: metrics.slow,
           onTrace: (key, one, isKnown) => (isKnown ? watchers.shown.add(key, one) : watchers.shown.remove(key, one)),
           onClose() {

@@ -3,7 +3,8 @@ import type { ServerResponse } from 'node:http';
 import { createTimeSlice } from '../runtime/time-slice.ts';
 import { closings, type Closing } from './closing.ts';
 import { StreamingError } from './errors.ts';
-import { eventWith, subscribedAnswer } from './request/answers.ts';
+import { createSseFrames, type FrameWriter } from './event-frames.ts';
+import { subscribedAnswer } from './request/answers.ts';
 import { readId } from './request/fields.ts';
 import { readWish, sseWording } from './request/subscription.ts';
 import type { Outlet, Stream, StreamCaller, Streams } from './streams.ts';
@@ -100,6 +101,7 @@ type SseOutlet = Outlet & {
 function createOutlet({ namesEvents, begin }: SseRequest, { nowMs, random }: SseDependencies): SseOutlet {
   const before = namesEvents ? 'event: event\n' : '';
   let response: ServerResponse | undefined;
+  let writeFrame: FrameWriter | undefined;
   let stream: Stream | undefined;
   let keepaliveMs = 0;
   let isEnded = false;
@@ -123,7 +125,17 @@ function createOutlet({ namesEvents, begin }: SseRequest, { nowMs, random }: Sse
     },
     isEnded: () => isEnded,
     unsentBytes: () => response?.writableLength ?? 0,
-    event: (json, cursor) => write(`id: ${cursor}\n${before}data: ${eventWith(json, cursor)}\n\n`),
+    event(event, cursor) {
+      if (response === undefined || response.writableEnded || response.destroyed) return;
+      const { socket, chunkedEncoding } = response;
+      if (socket === null || !chunkedEncoding) {
+        write(`id: ${cursor}\n${before}data: ${event.json.slice(0, -1)},"cursor":"${cursor}"}\n\n`);
+        return;
+      }
+      // The head of the answer went out with its first frame.
+      writeFrame ??= createSseFrames(socket, before, onWritten);
+      writeFrame(event, cursor);
+    },
     end(closing, cursor) {
       const ended = response;
       isEnded = ended === undefined;

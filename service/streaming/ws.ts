@@ -7,7 +7,8 @@ import { WebSocketServer, type RawData, type ServerOptions, type WebSocket } fro
 import { closings, type Closing } from './closing.ts';
 import { StreamingError } from './errors.ts';
 import { createMessageRate } from './message-rate.ts';
-import { errorAnswer, eventWith } from './request/answers.ts';
+import { createWsFrames } from './event-frames.ts';
+import { errorAnswer } from './request/answers.ts';
 import type { Outlet, Stream, StreamCaller, Streams } from './streams.ts';
 import { createMessages, type Messages } from './ws-messages.ts';
 
@@ -74,14 +75,18 @@ export function createWsTransport(dependencies: WsDependencies): (request: WsReq
     refusals.set(message, refuse);
     server.handleUpgrade(message, socket, head, (webSocket) => {
       socket.setNoDelay(true).setKeepAlive(true, PING_MS);
-      serve(webSocket, caller, dependencies);
+      serve(webSocket, { socket, caller }, dependencies);
     });
   };
 }
 
-function serve(socket: WebSocket, caller: StreamCaller, dependencies: WsDependencies): void {
+function serve(
+  socket: WebSocket,
+  { socket: raw, caller }: Pick<WsRequest, 'socket' | 'caller'>,
+  dependencies: WsDependencies,
+): void {
   const { streams, nowMs, logger } = dependencies;
-  const outlet = createOutlet(socket, nowMs, {
+  const outlet = createOutlet(socket, raw, nowMs, {
     end: (closing) => stream.end(closing),
     drain: () => stream.drain(),
     hasSubscribed: () => messages.hasSubscribed(),
@@ -173,7 +178,7 @@ type OutletEvents = {
   readonly hasSubscribed: () => boolean;
 };
 
-function createOutlet(socket: WebSocket, nowMs: () => number, events: OutletEvents): WsOutlet {
+function createOutlet(socket: WebSocket, raw: Socket, nowMs: () => number, events: OutletEvents): WsOutlet {
   const openedMs = nowMs();
   let pingMs = openedMs + PING_MS;
   let pongMs = openedMs;
@@ -182,6 +187,7 @@ function createOutlet(socket: WebSocket, nowMs: () => number, events: OutletEven
   const onSent = (): void => {
     if (socket.bufferedAmount === 0) events.drain();
   };
+  const writeFrame = createWsFrames(raw, onSent);
   const send = (text: string): void => {
     if (socket.readyState === socket.OPEN) socket.send(text, onSent);
   };
@@ -190,7 +196,9 @@ function createOutlet(socket: WebSocket, nowMs: () => number, events: OutletEven
     transport: 'ws',
     unsentBytes: () => socket.bufferedAmount,
     send,
-    event: (json, cursor) => send(eventWith(json, cursor)),
+    event(event, cursor) {
+      if (socket.readyState === socket.OPEN) writeFrame(event, cursor);
+    },
     end: ({ code, reason }) => socket.close(code, reason),
     tick(now) {
       if (socket.readyState !== socket.OPEN) return;

@@ -6,7 +6,8 @@ import type { Finality } from '../changes.ts';
 export type ReplayResult = 'full' | 'finalized' | 'none' | 'busy';
 
 export type HubMetrics = {
-  readonly events: (type: string, finality: Finality | 'none', count: number) => void;
+  /** Counts one event that a connection was given. */
+  readonly sent: (type: string, finality: Finality | 'none') => void;
   readonly distributed: (finality: Finality | 'none', seconds: number) => void;
   readonly resumed: (result: ReplayResult) => void;
   readonly slow: () => void;
@@ -16,11 +17,15 @@ export type HubGauges = { readonly queueBytes: () => number; readonly keys: () =
 
 export function createHubMetrics(register: Registry, { queueBytes, keys }: HubGauges): HubMetrics {
   const registers = [register];
-  const events = new Counter({
+  const sent = createSentCounts();
+  new Counter({
     name: 'ton_streaming_events_total',
     help: 'Events given to connections, by type and level; none for invalidations',
     labelNames: ['type', 'finality'],
     registers,
+    collect() {
+      sent.take((type, finality, count) => this.inc({ type, finality }, count));
+    },
   });
   const distributed = new Histogram({
     name: 'ton_streaming_distribution_seconds',
@@ -53,9 +58,31 @@ export function createHubMetrics(register: Registry, { queueBytes, keys }: HubGa
     keys,
   );
   return {
-    events: (type, finality, count) => events.inc({ type, finality }, count),
+    sent: sent.add,
     distributed: (finality, seconds) => distributed.observe({ finality }, seconds),
     resumed: (result) => resumes.inc({ result }),
     slow: () => slow.inc(),
+  };
+}
+
+type SentCounts = {
+  readonly add: HubMetrics['sent'];
+  /** Passes each count on, and begins at zero. */
+  readonly take: (each: (type: string, finality: string, count: number) => void) => void;
+};
+
+/** Counts of events since the last reading. The library's counter takes longer than the frame of an event. */
+function createSentCounts(): SentCounts {
+  const byType = new Map<string, Map<string, number>>();
+  return {
+    add(type, finality) {
+      let counts = byType.get(type);
+      if (counts === undefined) byType.set(type, (counts = new Map()));
+      counts.set(finality, (counts.get(finality) ?? 0) + 1);
+    },
+    take(each) {
+      for (const [type, counts] of byType) for (const [finality, count] of counts) each(type, finality, count);
+      byType.clear();
+    },
   };
 }

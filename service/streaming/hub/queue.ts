@@ -1,9 +1,8 @@
 import type { Position } from '../changes.ts';
+import type { RenderedEvent } from './render.ts';
 
 /** Event that waits for its transport. */
-export type QueuedEvent = {
-  readonly json: string;
-  readonly bytes: number;
+export type QueuedEvent = RenderedEvent & {
   /** Names a snapshot that is not final: a newer one of the same name replaces it. Null for others. */
   readonly slot: string | null;
   /** Final position behind the event. */

@@ -1,12 +1,21 @@
 import { createHash } from 'node:crypto';
 
 import type { TimeSlice } from '#service/runtime/time-slice.ts';
-import type { AccountKey, JettonChange, StateChange, StreamAction, Subscription, TraceSnapshot } from '../changes.ts';
+import type {
+  AccountKey,
+  EventText,
+  JettonChange,
+  StateChange,
+  StreamAction,
+  Subscription,
+  TraceSnapshot,
+} from '../changes.ts';
+import { eventText } from '../event-text.ts';
 import type { LabelTexts, LabelWish } from './label-texts.ts';
 import type { Selection } from './trace-selection.ts';
 
 /** Event as text, without its cursor. */
-export type RenderedEvent = { readonly json: string; readonly bytes: number };
+export type RenderedEvent = EventText & { readonly bytes: number };
 
 /** Events of one type for all connections that see the same. */
 export type RenderedView = {
@@ -252,5 +261,5 @@ function printOf(bodies: readonly string[]): string {
 }
 
 function eventOf(json: string): RenderedEvent {
-  return { json, bytes: Buffer.byteLength(json) };
+  return { ...eventText(json), bytes: Buffer.byteLength(json) };
 }

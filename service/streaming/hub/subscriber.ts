@@ -85,7 +85,7 @@ export function createSubscriber(
   const queue = createEventQueue({
     write(event) {
       written = laterOf(event.position, written);
-      sink.event(event.json, cursorAt(written));
+      sink.event(event, cursorAt(written));
     },
     unsentBytes: sink.unsentBytes,
     onBytes: onQueueBytes,

@@ -18,11 +18,6 @@ export function errorAnswer(id: string | undefined, error: string): string {
   return answerOf(id, { error });
 }
 
-/** Text of an event with its cursor. @param json one object without `cursor` */
-export function eventWith(json: string, cursor: string): string {
-  return `${json.slice(0, -1)},"cursor":"${cursor}"}`;
-}
-
 function answerOf(id: string | undefined, fields: Readonly<Record<string, unknown>>): string {
   return JSON.stringify({ ...(id !== undefined && { id }), ...fields });
 }

@@ -40,11 +40,12 @@ export function createCursors(network: string): Cursors {
     .update(network)
     .digest()
     .subarray(0, seqnoAt - networkAt);
+  // Each event has a cursor: the buffer serves all of them.
+  const bytes = Buffer.alloc(BYTES);
+  bytes[0] = VERSION;
+  mark.copy(bytes, networkAt);
   return {
     write({ position, connection }) {
-      const bytes = Buffer.alloc(BYTES);
-      bytes[0] = VERSION;
-      mark.copy(bytes, networkAt);
       // Seqno 0 has no changes: it stands for no position.
       bytes.writeUInt32BE(position?.mcSeqno ?? 0, seqnoAt);
       bytes.writeUInt32BE(position?.index ?? 0, indexAt);
@@ -53,13 +54,13 @@ export function createCursors(network: string): Cursors {
     },
     read(text) {
       if (!form.test(text)) throw invalidCursor();
-      const bytes = Buffer.from(text, 'base64url');
-      const isOurs = bytes[0] === VERSION && bytes.subarray(networkAt, seqnoAt).equals(mark);
+      const given = Buffer.from(text, 'base64url');
+      const isOurs = given[0] === VERSION && given.subarray(networkAt, seqnoAt).equals(mark);
       // Several texts decode to the same bytes: only the written one counts.
-      if (!isOurs || bytes.toString('base64url') !== text) throw invalidCursor();
-      const mcSeqno = bytes.readUInt32BE(seqnoAt);
-      const position = mcSeqno === 0 ? null : { mcSeqno, index: bytes.readUInt32BE(indexAt) };
-      return { position, connection: bytes.readUIntBE(connectionAt, CONNECTION_BYTES) };
+      if (!isOurs || given.toString('base64url') !== text) throw invalidCursor();
+      const mcSeqno = given.readUInt32BE(seqnoAt);
+      const position = mcSeqno === 0 ? null : { mcSeqno, index: given.readUInt32BE(indexAt) };
+      return { position, connection: given.readUIntBE(connectionAt, CONNECTION_BYTES) };
     },
   };
 }

@@ -140,18 +140,28 @@ function readTypes(given: readonly string[], { typesMissing }: Wording): Readonl
 async function readAccounts(given: readonly string[], slice: TimeSlice): Promise<ReadonlySet<AccountKey>> {
   const accounts = new Set<AccountKey>();
   for (const text of given) {
-    await slice.pause();
-    const account = readAccount(text);
-    if (account === undefined) throw refusal(`invalid address: ${quoted(text)}`);
-    accounts.add(accountKey({ workchain: account.workchain, hash: account.id }));
+    const rest = slice.pause();
+    if (rest !== undefined) await rest;
+    accounts.add(keyOf(text));
   }
   return accounts;
+}
+
+/** Form in which v3 writes an account: it is its key. */
+const keyForm = /^(?:0|-1):[0-9A-F]{64}$/;
+
+function keyOf(text: string): AccountKey {
+  if (keyForm.test(text)) return text;
+  const account = readAccount(text);
+  if (account === undefined) throw refusal(`invalid address: ${quoted(text)}`);
+  return accountKey({ workchain: account.workchain, hash: account.id });
 }
 
 async function readTraces(given: readonly string[], slice: TimeSlice): Promise<ReadonlySet<string>> {
   const traces = new Set<string>();
   for (const text of given) {
-    await slice.pause();
+    const rest = slice.pause();
+    if (rest !== undefined) await rest;
     const trimmed = text.trim();
     if (trimmed === '') throw refusal('trace_external_hash_norms contains empty value');
     const hash = readHash(trimmed);

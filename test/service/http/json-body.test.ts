@@ -38,6 +38,8 @@ describe('a JSON body', () => {
     ['{"12345678901234567890":"a\\"12345678901234567890","b":12345678901234567890}', beside],
   ])('%s keeps its numbers exactly', (text, value) => {
     expect(parse(text)).toEqual(value);
+    const long = `{"digits in a string":"${'1234567890'.repeat(2_000)}","value":${text}}`;
+    expect(parse(long)).toMatchObject({ value });
   });
 
   it('does not spend long on an integer of a million digits', () => {

@@ -1,4 +1,5 @@
 import type { Begun, Hub, Sink, Subscription } from '#service/streaming/changes.ts';
+import { eventText } from '#service/streaming/event-text.ts';
 import type { Cursors } from '#service/streaming/request/cursor.ts';
 
 /** A connection at the fake hub, with what the transport asked of it. */
@@ -66,7 +67,7 @@ export function createFakeHub(cursors: Cursors): FakeHub {
         isClosed: false,
         emit(event) {
           mcSeqno++;
-          sink.event(JSON.stringify(event), cursor());
+          sink.event(eventText(JSON.stringify(event)), cursor());
         },
       };
       connections.push(connection);

@@ -129,7 +129,7 @@ function openCaller(hub: WatchedHub, keyId: string): Caller {
   const connection = hub.open(
     {
       unsentBytes: () => unsent,
-      event(json, cursor) {
+      event({ json }, cursor) {
         const event = { ...(JSON.parse(json) as Received), cursor };
         checkScriptedFrame(event);
         events.push(event);

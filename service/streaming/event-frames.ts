@@ -1,0 +1,79 @@
+import type { Writable } from 'node:stream';
+
+import type { EventText } from './changes.ts';
+
+// Events are written thousands at a time, so their frames are made here and given to the socket itself: one copy and one call an event.
+
+/** Frames up to this size are made in a buffer that the next frame takes again. */
+const SHARED_BYTES = 16_384;
+
+let shared = Buffer.allocUnsafeSlow(SHARED_BYTES);
+
+/** Socket of one connection, with its kind of frames. */
+export type FrameWriter = (event: EventText, cursor: string) => void;
+
+const cursorField = ',"cursor":"';
+
+/** First byte of a whole text frame (RFC 6455). */
+const TEXT_FRAME = 0x81;
+
+/** Codes of a length that follows in 2 or 8 bytes. */
+const [LENGTH_16, LENGTH_64] = [126, 127] as const;
+
+/** Writes WebSocket frames. The library writes at once too, so the order of both is that of their calls. */
+export function createWsFrames(socket: Writable, onWritten: () => void): FrameWriter {
+  return ({ body }, cursor) => {
+    const content = body();
+    const length = content.length + cursorField.length + cursor.length + 2;
+    const headBytes = length < LENGTH_16 ? 2 : length <= 0xffff ? 4 : 10;
+    const frame = frameFor(socket, headBytes + length);
+    frame[0] = TEXT_FRAME;
+    if (headBytes === 2) frame[1] = length;
+    else if (headBytes === 4) {
+      frame[1] = LENGTH_16;
+      frame.writeUInt16BE(length, 2);
+    } else {
+      frame[1] = LENGTH_64;
+      frame.writeUInt32BE(0, 2);
+      frame.writeUInt32BE(length, 6);
+    }
+    const at = writeContent(frame, headBytes, content, cursor);
+    frame.latin1Write('"}', at);
+    write(socket, frame, onWritten);
+  };
+}
+
+/** Writes server-sent events as chunks of a chunked body. @param before lines between `id:` and `data:` */
+export function createSseFrames(socket: Writable, before: string, onWritten: () => void): FrameWriter {
+  return ({ body }, cursor) => {
+    const content = body();
+    const start = `id: ${cursor}\n${before}data: `;
+    const length = start.length + content.length + cursorField.length + cursor.length + 4;
+    const head = `${length.toString(16)}\r\n${start}`;
+    const frame = frameFor(socket, head.length - start.length + length + 2);
+    frame.latin1Write(head, 0);
+    const at = writeContent(frame, head.length, content, cursor);
+    frame.latin1Write('"}\n\n\r\n', at);
+    write(socket, frame, onWritten);
+  };
+}
+
+/** Copies the text of an event and the start of its cursor. Returns the end of both. */
+function writeContent(frame: Buffer, start: number, content: Buffer, cursor: string): number {
+  content.copy(frame, start);
+  const at = start + content.length;
+  frame.latin1Write(cursorField, at);
+  frame.latin1Write(cursor, at + cursorField.length);
+  return at + cursorField.length + cursor.length;
+}
+
+/** A frame that has to wait needs memory of its own. */
+function frameFor(socket: Writable, bytes: number): Buffer {
+  return bytes > SHARED_BYTES || socket.writableLength > 0 ? Buffer.allocUnsafeSlow(bytes) : shared.subarray(0, bytes);
+}
+
+/** The kernel usually takes the bytes at once. Else they still are in the shared buffer, and the next frame gets another one. */
+function write(socket: Writable, frame: Buffer, onWritten: () => void): void {
+  socket.write(frame, onWritten);
+  if (socket.writableLength > 0 && frame.buffer === shared.buffer) shared = Buffer.allocUnsafeSlow(SHARED_BYTES);
+}
