@@ -113,6 +113,8 @@ export type JettonChange = {
   readonly jetton: object;
   /** Wallet, owner and master. */
   readonly named: readonly AccountKey[];
+  /** The last final state again, as for `StateChange`. */
+  readonly isCorrection?: true;
 };
 
 /** Withdrawal of all snapshots of a trace that were not final. */

@@ -38,7 +38,7 @@ export function createWsFrames(socket: Writable, onWritten: () => void): FrameWr
       frame.writeUInt32BE(length, 6);
     }
     const at = writeContent(frame, headBytes, content, cursor);
-    frame.latin1Write('"}', at);
+    frame.write('"}', at, 'latin1');
     write(socket, frame, onWritten);
   };
 }
@@ -51,9 +51,9 @@ export function createSseFrames(socket: Writable, before: string, onWritten: () 
     const length = start.length + content.length + cursorField.length + cursor.length + 4;
     const head = `${length.toString(16)}\r\n${start}`;
     const frame = frameFor(socket, head.length - start.length + length + 2);
-    frame.latin1Write(head, 0);
+    frame.write(head, 0, 'latin1');
     const at = writeContent(frame, head.length, content, cursor);
-    frame.latin1Write('"}\n\n\r\n', at);
+    frame.write('"}\n\n\r\n', at, 'latin1');
     write(socket, frame, onWritten);
   };
 }
@@ -62,8 +62,8 @@ export function createSseFrames(socket: Writable, before: string, onWritten: () 
 function writeContent(frame: Buffer, start: number, content: Buffer, cursor: string): number {
   content.copy(frame, start);
   const at = start + content.length;
-  frame.latin1Write(cursorField, at);
-  frame.latin1Write(cursor, at + cursorField.length);
+  frame.write(cursorField, at, 'latin1');
+  frame.write(cursor, at + cursorField.length, 'latin1');
   return at + cursorField.length + cursor.length;
 }
 

@@ -119,6 +119,7 @@ const jettonsEvent = object({
     code_hash: orNull(hash),
     data_hash: orNull(hash),
   }),
+  correction: mark,
   ...labels,
   cursor,
 });

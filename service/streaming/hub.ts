@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
 import { createSemaphore } from '#service/runtime/semaphore.ts';
-import type { Change, FinalLog, Hub, Labels, Position } from './changes.ts';
+import type { Change, EventType, FinalLog, Hub, Labels, Position } from './changes.ts';
 import { createDistribution, type EarlyLabels, type Watchers } from './hub/distribution.ts';
 import { createHubConnection, type HubConnectionDependencies } from './hub/hub-connection.ts';
 import { createHubMetrics, type HubMetrics } from './hub/hub-metrics.ts';
@@ -40,8 +40,8 @@ export type WatchedHub = Hub & {
   readonly watchesPending: (keys: WatchedKeys) => boolean;
   /** Reports whether a connection takes confirmed snapshots of one of them. */
   readonly watchesConfirmed: (keys: WatchedKeys) => boolean;
-  /** Reports whether a connection takes any confirmed change. */
-  readonly wantsConfirmed: () => boolean;
+  /** Reports whether a connection takes any confirmed change, or one of a type. */
+  readonly wantsConfirmed: (type?: EventType) => boolean;
 };
 
 const QUEUE_BYTES_MAX = 256 * 1024 * 1024;
@@ -170,7 +170,10 @@ export function createHub(options: HubOptions, dependencies: HubDependencies): W
     },
     watchesPending: (keys) => isWatched(watchers, keys, takesPending),
     watchesConfirmed: (keys) => isWatched(watchers, keys, takesConfirmed),
-    wantsConfirmed: () => subscribers.values().some(takesConfirmed),
+    wantsConfirmed: (type) =>
+      subscribers
+        .values()
+        .some((to) => takesConfirmed(to) && (type === undefined || to.viewer()!.wish.types.has(type))),
     status: () => ({ connections: subscribers.size, queueBytes }),
     async close() {
       ending.abort(new Error('the hub is closed'));

@@ -200,6 +200,17 @@ export function findWalletsAfter(
   );
 }
 
+/** Jetton wallets among accounts, in no order. Uses the primary key of wallets. */
+export function findWallets(store: StoreReader, accounts: readonly Uint8Array[]): Promise<readonly FoundWallet[]> {
+  if (accounts.length === 0) return Promise.resolve([]);
+  return store.read(
+    `SELECT w.address, w.balance, w.owner, w.jetton, w.last_trans_lt, w.code_hash, w.data_hash
+     FROM jetton_wallets w WHERE w.address = ${anyKeyAt('$1')}`,
+    [accounts],
+    { statement: 'wallets' },
+  );
+}
+
 /** Classification of traces that have one of these hashes: of the root, or of its message as sent or normalised. */
 export type NamedTrace = Pick<TraceRow, 'trace_id' | 'state' | 'mc_seqno_end'>;
 

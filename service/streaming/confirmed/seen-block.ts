@@ -31,6 +31,9 @@ export type SeenBlock = LinkedBlock<SeenTransaction> & {
   readonly previous: readonly BlockId[];
   /** States that the block leaves its accounts in, by their hashes, as far as its own cells show them. */
   readonly states: StatesByHash;
+  /** Cells of the data of these states, as far as the block changed them. */
+  readonly data: ReadonlyMap<string, number>;
+  readonly table: CellTable;
 };
 
 /**
@@ -42,7 +45,7 @@ export function openSeenBlock({ id, boc, previous }: BlockFile): SeenBlock {
   const root = table.roots[0]!;
   const opened = readBlockTransactions(table, root).toSorted(byLt);
   const transactions = opened.map((transaction) => openTransaction(table, transaction, id.workchain));
-  return { name: blockName(id), id, previous, transactions, states: statesAfter(table, root, opened) };
+  return { name: blockName(id), id, previous, transactions, table, ...statesAfter(table, root, opened) };
 }
 
 export function blockName({ rootHash }: BlockId): string {
@@ -69,10 +72,15 @@ function keyOf(table: CellTable, { cell, body }: Message): string {
 }
 
 /** An account that the block changed is on the new side of its update; its code and data may be pruned there. */
-function statesAfter(table: CellTable, root: number, transactions: readonly Transaction[]): StatesByHash {
+function statesAfter(
+  table: CellTable,
+  root: number,
+  transactions: readonly Transaction[],
+): Pick<SeenBlock, 'states' | 'data'> {
   const { accounts } = readShardState(table, table.ref(readBlock(table, root).stateUpdate, 1));
   const states = new Map<string, NonNullable<ReturnType<StatesByHash['get']>>>();
-  if (table.kind(accounts) === 'pruned') return states;
+  const data = new Map<string, number>();
+  if (table.kind(accounts) === 'pruned') return { states, data };
   for (const last of lastOfAccounts(transactions)) {
     const found = findShardAccount(table, accounts, last.account, { skipPruned: true });
     if (found === undefined || table.kind(found.account) !== 'ordinary') continue;
@@ -82,7 +90,9 @@ function statesAfter(table: CellTable, root: number, transactions: readonly Tran
     const init = state.kind === 'active' ? state.init : undefined;
     const hashOf = (cell: number | undefined): Buffer | null => (cell === undefined ? null : table.hash(cell, 0));
     const { extra } = balance;
-    states.set(viewBytes(last.stateUpdate.newHash), {
+    const name = viewBytes(last.stateUpdate.newHash);
+    if (init?.data !== undefined && table.kind(init.data) === 'ordinary') data.set(name, init.data);
+    states.set(name, {
       balance: balance.grams,
       extra_currencies: extra === undefined || table.levelMask(extra) !== 0 ? null : extraCurrenciesById(table, extra),
       status: ACCOUNT_STATUS_TAGS[state.kind],
@@ -91,7 +101,7 @@ function statesAfter(table: CellTable, root: number, transactions: readonly Tran
       code_hash: hashOf(init?.code),
     });
   }
-  return states;
+  return { states, data };
 }
 
 /** The last transaction of each account. @param transactions by lt */

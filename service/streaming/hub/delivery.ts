@@ -128,7 +128,7 @@ function isNews(view: RankedView, shown: Shown | undefined): boolean {
   return view.rank < ranks.unended && view.print !== shown.print;
 }
 
-/** A type that the connection was shown has nothing for it any more. */
+/** A type that the connection was shown has nothing for it any more. A snapshot says nothing about what was shown at a higher level. */
 function isUnmatched(
   { shown }: TraceEntry,
   { snapshot, rendering }: RenderableTrace,
@@ -137,7 +137,7 @@ function isUnmatched(
 ): boolean {
   if (snapshot.stage === 'open' || snapshot.stage === 'next') return false;
   for (const [type, { rank }] of shown) {
-    if (rank >= ranks.unended || !viewer.wish.types.has(type)) continue;
+    if (rank >= ranks.unended || rank > rankOf(snapshot) || !viewer.wish.types.has(type)) continue;
     if (type === 'transactions' && selection.transactions.length === 0) return true;
     if (type === 'actions' && rendering.actions(selection, viewer) === undefined) return true;
   }

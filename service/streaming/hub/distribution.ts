@@ -225,7 +225,7 @@ function isInterested(to: Subscriber, change: TraceSnapshot | StateChange | Jett
   if (viewer === undefined || !to.isOpen() || !wantsLevel(viewer, change.finality)) return false;
   if (to.isReplaying && change.finality === 'finalized') return false;
   const { types, minFinality } = viewer.wish;
-  if (change.kind === 'state' && change.isCorrection === true && minFinality === 'finalized') return false;
+  if (change.kind !== 'trace' && change.isCorrection === true && minFinality === 'finalized') return false;
   if (change.kind === 'trace') return traceTypes.some((type) => types.has(type));
   return types.has(typeOf(change));
 }

@@ -158,11 +158,11 @@ export function renderState({ account, finality, state, isCorrection: correction
 
 /** The event of a jetton wallet. */
 export function renderJetton(
-  { finality, jetton, named }: JettonChange,
+  { finality, jetton, named, isCorrection: correction }: JettonChange,
   labels: LabelTexts,
   wish: LabelWish,
 ): RenderedEvent {
-  const text = JSON.stringify({ type: 'jettons_change', finality, jetton });
+  const text = JSON.stringify({ type: 'jettons_change', finality, jetton, correction });
   return eventOf(`${text.slice(0, -1)}${labels.of(named, wish)}}`);
 }
 

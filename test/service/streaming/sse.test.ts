@@ -97,7 +97,7 @@ describe('a stream of server-sent events', () => {
   it('is drained when its caller has read all', async () => {
     await start();
     const reader = await at.sse(one);
-    at.hub.last().emit(stateEvent(1_000_000));
+    at.hub.last().emit(stateEvent(20_000_000));
     expect(at.hub.last().sink.unsentBytes()).toBeGreaterThan(0);
     await reader.until((frame) => frame['type'] === 'account_state_change');
     await expect.poll(() => at.hub.last().drains).toBeGreaterThan(0);
@@ -317,7 +317,7 @@ describe('other paths of streaming', () => {
     socket.write(head + body);
     socket.pause();
     await expect.poll(() => at.hub.connections.length).toBe(1);
-    for (let count = 0; count < 20; count++) at.hub.last().emit(stateEvent(1_000_000));
+    for (let count = 0; count < 20; count++) at.hub.last().emit(stateEvent(20_000_000));
     at.hub.last().sink.end(1013, 'slow consumer', null);
     await expect.poll(() => at.hub.last().isClosed).toBe(true);
     socket.destroy();

@@ -12,6 +12,7 @@ import {
   findTracesOpenFrom,
   findTransactionsBefore,
   findTransactionsOfBlock,
+  findWallets,
   findWalletsAfter,
   readTraces,
 } from '#service/store/queries/final-blocks.ts';
@@ -55,6 +56,7 @@ describe('no query of the changes of a block reads a table whole', () => {
     ['for earlier transactions', (store) => findTransactionsBefore(store, [trace], 7), /transactions_\d+_trace_id_lt/],
     ['for actions', (store) => findAllActionsOfTraces(store, [hash]), /actions_pkey/],
     ['for edits', (store) => findEditsOfBlock(store, 7), /account_edits_by_mc_seqno/],
+    ['for wallets by address', (store) => findWallets(store, [account]), /jetton_wallets_pkey/],
     ['for jetton wallets', (store) => findWalletsAfter(store, [{ account, lt: 7n }]), /jetton_wallets_pkey/],
     ['for the names of a trace', (store) => findTracesNamed(store, hash), /hash_norm/],
     ['for the oldest block', (store) => findOldestBefore(store, { newest: 50, seconds: 100 }), /blocks_pkey/],

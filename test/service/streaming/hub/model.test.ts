@@ -8,21 +8,30 @@ import { account, action, base64, createHubUnderTest, hash, trace, transaction, 
 
 const letters = ['A', 'B', 'C'] as const;
 
+type Level = 'pending' | 'confirmed' | 'final';
+
 type Step =
   | {
-      readonly kind: 'pending' | 'final';
+      readonly kind: Level;
       readonly key: number;
+      /** Run that simulated the tail. */
       readonly version: number;
       readonly touched: readonly string[];
+      /** Accounts whose transactions are in blocks: each run has the same ones. */
+      readonly real?: readonly string[];
     }
   | { readonly kind: 'gone'; readonly key: number };
 
 const touched = fc.subarray([...letters], { minLength: 1 });
+const real = fc.subarray([...letters]);
 const number = fc.integer({ min: 1, max: 3 });
+const at = <const L extends Level>(kind: L) =>
+  fc.record({ kind: fc.constant(kind), key: number, version: number, touched, real });
 
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('pending' as const), key: number, version: number, touched }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('final' as const), key: number, version: number, touched }) },
+  { weight: 4, arbitrary: at('pending') },
+  { weight: 2, arbitrary: at('confirmed') },
+  { weight: 1, arbitrary: at('final') },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('gone' as const), key: number }) },
 );
 
@@ -31,7 +40,7 @@ const wish: fc.Arbitrary<Subscription> = fc
     types: fc.subarray<EventType>(['transactions', 'actions', 'trace'], { minLength: 1 }),
     watched: fc.subarray([...letters]),
     traces: fc.subarray([1, 2, 3]),
-    minFinality: fc.constantFrom<Finality>('pending', 'finalized'),
+    minFinality: fc.constantFrom<Finality>('pending', 'confirmed', 'finalized'),
   })
   .map(({ types, watched, traces, minFinality }) =>
     wishOf({
@@ -42,12 +51,21 @@ const wish: fc.Arbitrary<Subscription> = fc
     }),
   );
 
-function snapshotOf({ kind, key, version, touched: letter }: Exclude<Step, { kind: 'gone' }>): TraceSnapshot {
-  const of = letter.map((one) => account(one));
+type Seen = Exclude<Step, { kind: 'gone' }>;
+
+const finalityOf = { pending: 'pending', confirmed: 'confirmed', final: 'finalized' } as const;
+const levels: readonly Level[] = ['pending', 'confirmed', 'final'];
+
+/** A transaction of a block, or of a run, by its account. */
+const nameOf = ({ kind, version, real: inBlocks = [] }: Seen, letter: string): string =>
+  kind === 'final' || inBlocks.includes(letter) ? `real${letter}` : `${version}${letter}`;
+
+function snapshotOf(one: Seen): TraceSnapshot {
+  const { kind, key, version, touched: letter } = one;
   return trace(hash(key), {
-    finality: kind === 'final' ? 'finalized' : 'pending',
-    transactions: of.map((one) => transaction(`${kind}${version}${one[2]}`, one)),
-    actions: [action('transfer', of.slice(0, 1), `${kind}${version}`)],
+    finality: finalityOf[kind],
+    transactions: letter.map((of) => transaction(`${key}${nameOf(one, of)}`, account(of))),
+    actions: [action('transfer', [account(letter[0]!)], `${version}`)],
   });
 }
 
@@ -55,26 +73,28 @@ function snapshotOf({ kind, key, version, touched: letter }: Exclude<Step, { kin
 function demanded(steps: readonly Step[], { types, accounts: watched, traces, minFinality }: Subscription): string[] {
   const events: string[] = [];
   const ended = new Set<number>();
-  const shown = new Map<number, Map<EventType, string>>();
+  const shown = new Map<number, Map<EventType, { readonly level: number; readonly text: string }>>();
   for (const one of steps) {
     const { key } = one;
     if (ended.has(key)) continue;
-    const before = shown.get(key) ?? new Map<EventType, string>();
+    const before = shown.get(key) ?? new Map<EventType, { readonly level: number; readonly text: string }>();
     if (one.kind === 'gone') {
       if (before.size > 0) events.push(`${key} gone`);
       shown.delete(key);
       continue;
     }
     if (one.kind === 'final') ended.add(key);
-    if (one.kind === 'pending' && minFinality !== 'pending') continue;
+    const level = levels.indexOf(one.kind);
+    if (level < levels.findIndex((of) => finalityOf[of] === minFinality)) continue;
     const isNamed = traces.has(hash(key));
     const mine = one.touched.filter((letter) => watched.has(account(letter)));
     const content: Partial<Record<EventType, string>> = {
-      ...(mine.length > 0 && { transactions: `${one.version}${mine.join('')}` }),
+      ...(mine.length > 0 && { transactions: mine.map((letter) => nameOf(one, letter)).join() }),
       ...(mine.includes(one.touched[0]!) && { actions: `${one.version}${one.touched[0]}` }),
-      ...(isNamed && { trace: `${one.version}${one.touched.join('')}` }),
+      ...(isNamed && { trace: `${one.version}${one.touched.map((letter) => nameOf(one, letter)).join()}` }),
     };
-    const isLost = [...before.keys()].some((type) => content[type] === undefined);
+    // A lower level says nothing about what was shown at a higher one.
+    const isLost = [...before].some(([type, last]) => content[type] === undefined && level >= last.level);
     if (isLost && !isNamed) {
       events.push(`${key} unmatched`);
       before.clear();
@@ -82,9 +102,10 @@ function demanded(steps: readonly Step[], { types, accounts: watched, traces, mi
     for (const type of ['transactions', 'actions', 'trace'] as const) {
       const now = content[type];
       if (!types.has(type) || now === undefined) continue;
-      if (one.kind === 'pending' && before.get(type) === now) continue;
+      const last = before.get(type);
+      if (last !== undefined && (level < last.level || (level === last.level && last.text === now))) continue;
       events.push(`${key} ${type} ${one.kind}`);
-      before.set(type, now);
+      before.set(type, { level, text: now });
     }
     if (one.kind === 'final') shown.delete(key);
     else shown.set(key, before);
@@ -97,7 +118,7 @@ const contents = (list: readonly object[]): unknown[] => list.map((event) => ({ 
 const keyOf = new Map([1, 2, 3].map((key) => [base64(hash(key)), key]));
 
 describe('events of a connection', () => {
-  it('equal those of the model for any history and subscription', async () => {
+  it('equal those of the model for any history of simulated, real and mixed traces, and any subscription', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { maxLength: 25 }),
@@ -112,15 +133,15 @@ describe('events of a connection', () => {
             if (one.kind === 'final' && ended.has(one.key)) continue;
             if (one.kind === 'gone')
               await hub.publish([{ kind: 'invalidation', key: hash(one.key), reason: 'expired' }]);
-            else if (one.kind === 'pending') await hub.publish([snapshotOf(one)]);
-            else await block(snapshotOf(one));
+            else if (one.kind === 'final') await block(snapshotOf(one));
+            else await hub.publish([snapshotOf(one)]);
             if (one.kind === 'final') ended.add(one.key);
           }
           for (const { one, caller } of callers) {
             const got = caller.events.map(({ type, finality, reason, trace_external_hash_norm: norm }) => {
               const key = keyOf.get(norm!);
               if (type === 'trace_invalidated') return `${key} ${reason === 'unmatched' ? 'unmatched' : 'gone'}`;
-              return `${key} ${type} ${finality === 'finalized' ? 'final' : 'pending'}`;
+              return `${key} ${type} ${finality === 'finalized' ? 'final' : finality}`;
             });
             expect(got).toEqual(demanded(steps, one));
           }
