@@ -18,15 +18,16 @@ export type HubGauges = { readonly queueBytes: () => number; readonly keys: () =
 export function createHubMetrics(register: Registry, { queueBytes, keys }: HubGauges): HubMetrics {
   const registers = [register];
   const sent = createSentCounts();
-  new Counter({
+  const events = new Counter({
     name: 'ton_streaming_events_total',
     help: 'Events given to connections, by type and level; none for invalidations',
     labelNames: ['type', 'finality'],
-    registers,
+    registers: [],
     collect() {
       sent.take((type, finality, count) => this.inc({ type, finality }, count));
     },
   });
+  register.registerMetric(events);
   const distributed = new Histogram({
     name: 'ton_streaming_distribution_seconds',
     help: 'Time from a change to its events in the queues of all connections that match, by level',

@@ -25,13 +25,13 @@ type Step =
 const touched = fc.subarray([...letters], { minLength: 1 });
 const real = fc.subarray([...letters]);
 const number = fc.integer({ min: 1, max: 3 });
-const at = <const L extends Level>(kind: L) =>
+const stepAt = <const L extends Level>(kind: L) =>
   fc.record({ kind: fc.constant(kind), key: number, version: number, touched, real });
 
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 4, arbitrary: at('pending') },
-  { weight: 2, arbitrary: at('confirmed') },
-  { weight: 1, arbitrary: at('final') },
+  { weight: 4, arbitrary: stepAt('pending') },
+  { weight: 2, arbitrary: stepAt('confirmed') },
+  { weight: 1, arbitrary: stepAt('final') },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('gone' as const), key: number }) },
 );
 
