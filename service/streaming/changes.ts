@@ -176,7 +176,7 @@ export type Labels = {
 
 /** Text of an event, which all its connections share. */
 export type EventText = {
-  /** One line of JSON without `cursor`. */
+  /** JSON in a line, without `cursor`. */
   readonly json: string;
   /** Bytes of the text without its last brace: a cursor follows. Made once. */
   readonly body: () => Buffer;

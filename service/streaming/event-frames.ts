@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 
 import type { EventText } from './changes.ts';
 
-// Events are written thousands at a time, so their frames are made here and given to the socket itself: one copy and one call an event.
+// Events are written thousands at a time. So their frames are made here and given to the socket itself: one copy and one call each.
 
 /** Frames up to this size are made in a buffer that the next frame takes again. */
 const SHARED_BYTES = 16_384;

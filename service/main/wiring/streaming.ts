@@ -16,7 +16,7 @@ import type { StoreReader } from '#service/store/queries/reader.ts';
 import type { Store } from '#service/store/store.ts';
 import { createConnectionLimits } from '#service/streaming/connection-limits.ts';
 import { finalities } from '#service/streaming/changes.ts';
-import { jettonCorrections, jettonsOfBlock } from '#service/streaming/confirmed/confirmed-jettons.ts';
+import { createConfirmedJettons } from '#service/streaming/confirmed/confirmed-jettons.ts';
 import { createConfirmedSnapshots } from '#service/streaming/confirmed/confirmed-snapshots.ts';
 import { createConfirmedSource, type ConfirmedSource } from '#service/streaming/confirmed/confirmed-source.ts';
 import { correctionsOf } from '#service/streaming/confirmed/corrections.ts';
@@ -142,8 +142,7 @@ function startConfirmed(
       signed: createLiveSignedBlocks({ pool }),
       snapshots: createConfirmedSnapshots({ actions, network, logger }),
       corrections: (accounts) => correctionsOf(accounts, reader),
-      jettons: (block) => jettonsOfBlock(block, reader),
-      jettonCorrections: (blocks) => jettonCorrections(blocks, reader),
+      jettons: createConfirmedJettons({ reader, hub, logger }),
       findPending: snapshots.find,
       hub,
       nowMs,

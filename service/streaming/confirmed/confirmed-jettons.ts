@@ -1,22 +1,58 @@
+import type { Logger } from 'pino';
+
 import { CellSlice } from '#service/decode/cell-slice.ts';
 import type { CellTable } from '#service/decode/cell-table.ts';
 import { DecodeError } from '#service/decode/errors.ts';
 import { readMessageAddress } from '#service/decode/tlb/message-address.ts';
 import { accountKey } from '#service/store/account-key.ts';
+import { StoreError } from '#service/store/errors.ts';
 import { hashKey } from '#service/store/hash-key.ts';
 import { findWallets, type FoundWallet } from '#service/store/queries/final-blocks.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import { viewBytes } from '#service/v3/request/scalars.ts';
 import type { JettonChange } from '../changes.ts';
+import type { WatchedHub } from '../hub.ts';
 import { viewJettonChange } from '../final/account-changes.ts';
 import { lastOfAccounts, type SeenBlock } from './seen-block.ts';
+
+/** Jetton wallets of signed blocks that a connection watches. An index that cannot be read shows them when they are final. */
+export type ConfirmedJettons = {
+  /** New states in a block. */
+  readonly of: (block: SeenBlock) => Promise<readonly JettonChange[]>;
+  /** Last final states of wallets whose confirmed states are void. */
+  readonly corrections: (blocks: readonly SeenBlock[]) => Promise<readonly JettonChange[]>;
+};
+
+export type ConfirmedJettonsDependencies = {
+  readonly reader: StoreReader;
+  readonly hub: Pick<WatchedHub, 'watchesConfirmed' | 'wantsConfirmed'>;
+  readonly logger: Logger;
+};
+
+export function createConfirmedJettons({ reader, hub, logger }: ConfirmedJettonsDependencies): ConfirmedJettons {
+  async function watched(read: () => Promise<readonly JettonChange[]>): Promise<readonly JettonChange[]> {
+    if (!hub.wantsConfirmed('jettons_change')) return [];
+    try {
+      return (await read()).filter(({ accounts }) => hub.watchesConfirmed({ accounts, traces: [] }));
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      logger.debug({ err: error }, 'the index was not read for jetton wallets of signed blocks');
+      return [];
+    }
+  }
+
+  return {
+    of: (block) => watched(() => jettonsOfBlock(block, reader)),
+    corrections: (blocks) => watched(() => lastFinal(blocks, reader)),
+  };
+}
 
 /**
  * New states of jetton wallets in signed blocks. The index knows the wallets with their owners and masters; the block shows the balance. A wallet that
  * no block has made final is unknown, and one whose data has another layout is left out.
  * @throws StoreError
  */
-export async function jettonsOfBlock(block: SeenBlock, reader: StoreReader): Promise<readonly JettonChange[]> {
+async function jettonsOfBlock(block: SeenBlock, reader: StoreReader): Promise<readonly JettonChange[]> {
   const { workchain } = block.id;
   const last = lastOfAccounts(block.transactions.map(({ transaction }) => transaction));
   const byKey = new Map(last.map((one) => [hashKey(accountKey({ workchain, id: one.account })), one]));
@@ -33,14 +69,7 @@ export async function jettonsOfBlock(block: SeenBlock, reader: StoreReader): Pro
 
 const place = { finality: 'confirmed', position: null } as const;
 
-/**
- * Last final states of wallets whose confirmed states are void.
- * @throws StoreError
- */
-export async function jettonCorrections(
-  blocks: readonly SeenBlock[],
-  reader: StoreReader,
-): Promise<readonly JettonChange[]> {
+async function lastFinal(blocks: readonly SeenBlock[], reader: StoreReader): Promise<readonly JettonChange[]> {
   const keys = blocks.flatMap(({ id: { workchain }, transactions }) =>
     transactions.map(({ transaction: { account } }) => accountKey({ workchain, id: account })),
   );

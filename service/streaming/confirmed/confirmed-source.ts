@@ -4,11 +4,11 @@ import type { ReadContext } from '#service/contract/answer.ts';
 import type { BlockId } from '#service/decode/block-id.ts';
 import { pause } from '#service/runtime/retry.ts';
 import type { LiveBlockFiles } from '#service/live/blocks/block-files.ts';
-import { StoreError } from '#service/store/errors.ts';
 import type { LiveSignedBlocks } from '#service/live/blocks/signed-blocks.ts';
-import type { AccountKey, Change, JettonChange, StateChange, TraceSnapshot } from '../changes.ts';
+import type { AccountKey, Change, StateChange, TraceSnapshot } from '../changes.ts';
 import type { WatchedHub } from '../hub.ts';
 import { statesOfBlock, type ConfirmedSnapshots } from './confirmed-snapshots.ts';
+import type { ConfirmedJettons } from './confirmed-jettons.ts';
 import { aheadOf, finalBlocksOf, followedOf, type Followed } from './followed-chain.ts';
 import { createOpenTraces } from './open-traces.ts';
 import { blockName, openSeenBlock, type SeenBlock } from './seen-block.ts';
@@ -33,9 +33,7 @@ export type ConfirmedSourceDependencies = {
   readonly snapshots: ConfirmedSnapshots;
   /** Last final states of accounts (`correctionsOf`). */
   readonly corrections: (accounts: readonly AccountKey[]) => Promise<readonly StateChange[]>;
-  /** New states of jetton wallets in a block, and their last final states (`confirmed-jettons.ts`). */
-  readonly jettons: (block: SeenBlock) => Promise<readonly JettonChange[]>;
-  readonly jettonCorrections: (blocks: readonly SeenBlock[]) => Promise<readonly JettonChange[]>;
+  readonly jettons: ConfirmedJettons;
   /** Pending snapshot of a trace by its key. It is shown again when the confirmed one is void. */
   readonly findPending: (key: string, signal: AbortSignal) => Promise<TraceSnapshot | undefined>;
   readonly hub: Pick<WatchedHub, 'publish' | 'watchesConfirmed' | 'wantsConfirmed'>;
@@ -59,8 +57,7 @@ export function createConfirmedSource(
   { everyMs = EVERY_MS }: ConfirmedSourceOptions,
   dependencies: ConfirmedSourceDependencies,
 ): ConfirmedSource {
-  const { files, signed, snapshots, corrections, jettons, jettonCorrections, findPending, hub, nowMs, logger } =
-    dependencies;
+  const { files, signed, snapshots, corrections, jettons, findPending, hub, nowMs, logger } = dependencies;
   const ending = new AbortController();
   const { signal } = ending;
   const traces = createOpenTraces<SeenBlock>();
@@ -99,19 +96,7 @@ export function createConfirmedSource(
     const accounts = new Set(dropped.flatMap(({ transactions }) => transactions.map(({ account }) => account)));
     const watched = [...accounts].filter(isWatched);
     if (watched.length > 0) await hub.publish(await corrections(watched));
-    if (dropped.length > 0) await hub.publish(await watchedJettons(() => jettonCorrections(dropped)));
-  }
-
-  /** Jetton wallets that a connection watches. An index that cannot be read shows them when they are final. */
-  async function watchedJettons(read: () => Promise<readonly JettonChange[]>): Promise<readonly JettonChange[]> {
-    if (!hub.wantsConfirmed('jettons_change')) return [];
-    try {
-      return (await read()).filter(({ accounts }) => hub.watchesConfirmed({ accounts, traces: [] }));
-    } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
-      logger.debug({ err: error }, 'the index was not read for jetton wallets of signed blocks');
-      return [];
-    }
+    if (dropped.length > 0) await hub.publish(await jettons.corrections(dropped));
   }
 
   async function withdraw(keys: readonly string[]): Promise<void> {
@@ -130,7 +115,7 @@ export function createConfirmedSource(
     await hub.publish([
       ...(await snapshotsOf(traces.sign(block))),
       ...statesOfBlock(block).filter(({ account }) => isWatched(account)),
-      ...(await watchedJettons(() => jettons(block))),
+      ...(await jettons.of(block)),
     ]);
   }
 

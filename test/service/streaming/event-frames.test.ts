@@ -43,7 +43,7 @@ describe('frames of events', () => {
     const { emit } = at.hub.last();
     for (const length of lengths) emit(eventOf(length));
     socket.send(JSON.stringify({ operation: 'ping', id: 'p' }));
-    await expect.poll(() => texts.length, { timeout: 30_000 }).toBe(lengths.length + 2);
+    await expect.poll(() => texts.length).toBe(lengths.length + 2);
     expect(JSON.parse(texts.at(-1)!)).toMatchObject({ id: 'p', status: 'pong' });
     expect(eventsIn(texts.slice(1, -1))).toEqual(lengths.map(eventOf));
   });
@@ -67,7 +67,7 @@ describe('frames of events', () => {
       ['l', late],
       ['q', quick],
     ] as const) {
-      await expect.poll(() => texts.length, { timeout: 30_000 }).toBe(count + 1);
+      await expect.poll(() => texts.length).toBe(count + 1);
       expect(eventsIn(texts.slice(1))).toEqual(
         Array.from({ length: count }, (_, number) => ({ type: 'made', number, text: letter.repeat(2_000) })),
       );
