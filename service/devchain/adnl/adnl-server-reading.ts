@@ -4,10 +4,10 @@ import type { Trickle } from './adnl-faults.ts';
 /** Input of one connection. The socket is read while the connection has room, and slowly while that fault is on. */
 export type Reading = {
   /** Bytes were read: a slow reader rests as long as they are worth. */
-  took(bytes: number): void;
+  readonly took: (bytes: number) => void;
   /** Stops or resumes reading; called after every change of the room. */
-  update(): void;
-  stop(): void;
+  readonly update: () => void;
+  readonly stop: () => void;
 };
 
 export type ReadingDependencies = {
