@@ -90,6 +90,7 @@ function severitiesByAlert(): [string, Severity[]][] {
     latency: '1s',
     liteServers: 4,
     indexed: true,
+    replicaMaxLag: '30s',
     streamed: true,
     runbookUrl: undefined,
     scraped: true,

@@ -14,6 +14,8 @@ type RuleFacts = {
   readonly liteServers: number | undefined;
   /** It has an indexer. */
   readonly indexed: boolean;
+  /** Lag beyond which the primary answers in place of the read replica, such as `30s`; undefined without a read replica. */
+  readonly replicaMaxLag: string | undefined;
   /** It serves streams. */
   readonly streamed: boolean;
   readonly runbookUrl: string | undefined;
@@ -88,6 +90,7 @@ export function alertRules(facts: RuleFacts): Rule[] {
     liteServersLow(facts),
     ...(facts.network === 'custom' ? [] : headLagging(facts)),
     ...(facts.indexed ? [indexLagging(facts)] : []),
+    ...(facts.replicaMaxLag === undefined ? [] : [replicaLagging(facts, facts.replicaMaxLag)]),
     ...(facts.streamed ? streamAlerts(facts) : []),
   ];
 }
@@ -150,6 +153,25 @@ function indexLagging(facts: RuleFacts): Rule {
   return alertRule(facts, {
     alert: 'TonApiIndexLagging',
     expr: `max(ton_indexer_lag_blocks{${selector(facts)}}) > ${LAG_BLOCKS_MAX}`,
+    for: '5m',
+    severity: 'warning',
+    summary,
+  });
+}
+
+/** Share of the bypassed reads above which a replica that answers some reads does not help. */
+const BYPASSED_SHARE_MAX = 0.1;
+
+/** Alerts when the primary has the load of the replica: the replica lags beyond its bound, or fails. */
+function replicaLagging(facts: RuleFacts, maxLag: string): Rule {
+  const pods = selector(facts);
+  const lag = `max(ton_store_replica_lag_seconds{${pods}}) > ${(durationMs(maxLag) ?? 0) / 1000}`;
+  const bypassed = `sum(rate(ton_store_replica_bypasses_total{${pods}}[5m]))`;
+  const failing = `${bypassed} > ${BYPASSED_SHARE_MAX} * sum(rate(ton_store_reads_total{${pods}}[5m]))`;
+  const summary = `TonApi ${facts.namespace}/${facts.name}: the primary answers in place of the read replica of Postgres`;
+  return alertRule(facts, {
+    alert: 'TonApiReplicaLagging',
+    expr: `${lag} or ${failing}`,
     for: '5m',
     severity: 'warning',
     summary,

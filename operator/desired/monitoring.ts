@@ -69,6 +69,10 @@ function constantLabel(targetLabel: string, replacement: string): object {
   return { action: 'replace', targetLabel, replacement };
 }
 
+function hasReplica({ spec: { postgres } }: TonApi): boolean {
+  return postgres?.readOnlySecretRef !== undefined || postgres?.parts?.readOnlyHost !== undefined;
+}
+
 function prometheusRule(tonApi: TonApi, { globalConfig }: References, release: Release): DesiredObject {
   const { metadata, spec } = tonApi;
   const facts = {
@@ -79,6 +83,7 @@ function prometheusRule(tonApi: TonApi, { globalConfig }: References, release: R
     latency: spec.observability?.sloLatency ?? '1s',
     liteServers: liteServerAddresses(tonApi, globalConfig)?.length,
     indexed: spec.indexer !== undefined && hasDatabase(tonApi, release),
+    replicaMaxLag: hasReplica(tonApi) ? spec.postgres?.replicaMaxLag : undefined,
     streamed: spec.surfaces.includes('stream'),
     runbookUrl: release.runbookUrl,
     severities: release.alertSeverities,

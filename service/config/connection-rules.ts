@@ -1,3 +1,4 @@
+import { durationMs } from './duration.ts';
 import type { TonApi } from './manifest.gen.ts';
 import { postgresPartNames } from './postgres-parts.ts';
 import { rule, type Rule } from './rule.ts';
@@ -6,6 +7,9 @@ type Spec = TonApi['spec'];
 
 /** Parts that take a value too. A password comes from a Secret alone. */
 const partsWithValue = postgresPartNames.filter((part) => part !== 'password');
+
+const REPLICA_LAG_MIN_MS = 1000;
+const REPLICA_LAG_MAX_MS = 3_600_000;
 
 function caBundleRule(scope: string): Rule {
   return rule(
@@ -91,6 +95,16 @@ export const connectionRules: readonly Rule[] = [
       'parts.sslMode',
       'expected another mode than disable, because clientCertificate is set, got disable',
     ],
+  ),
+  rule(
+    'spec.postgres',
+    "duration(self.replicaMaxLag) >= duration('1s') && duration(self.replicaMaxLag) <= duration('1h')",
+    ['replicaMaxLag'],
+    ({ replicaMaxLag }: NonNullable<Spec['postgres']>) => {
+      const lagMs = durationMs(replicaMaxLag) ?? 0;
+      const broken = lagMs < REPLICA_LAG_MIN_MS || lagMs > REPLICA_LAG_MAX_MS;
+      return [broken, 'replicaMaxLag', `expected a duration from 1s to 1h, got ${replicaMaxLag}`];
+    },
   ),
   ...partsWithValue.map((part) =>
     rule(

@@ -1,4 +1,5 @@
 import type { SecretKey } from '../config.ts';
+import { durationMs } from './duration.ts';
 import type { TonApi } from './manifest.gen.ts';
 
 /** The database of the index. */
@@ -11,6 +12,8 @@ export type PostgresConfig = {
   readonly schema: string;
   /** Connections of a process to each of the two databases. */
   readonly poolSize: number;
+  /** Lag of the read replica, in milliseconds, beyond which the primary is asked. */
+  readonly replicaMaxLagMs: number;
 };
 
 /** Settings of the indexer, which writes blocks to the database. */
@@ -25,12 +28,19 @@ export type IndexerConfig = {
 const FIRST_SEQNO = 1;
 
 /** Defaults of `postgres` in the CRD, for a database that no manifest describes. */
-export const ownPostgres: PostgresConfig = { secret: null, readOnlySecret: null, schema: 'ton', poolSize: 10 };
+export const ownPostgres: PostgresConfig = {
+  secret: null,
+  readOnlySecret: null,
+  schema: 'ton',
+  poolSize: 10,
+  replicaMaxLagMs: 30_000,
+};
 
 export function postgresOf({ postgres }: TonApi['spec']): PostgresConfig | null {
   if (postgres === undefined) return null;
-  const { secretRef = null, readOnlySecretRef = null, schema, poolSize } = postgres;
-  return { secret: secretRef, readOnlySecret: readOnlySecretRef, schema, poolSize };
+  const { secretRef = null, readOnlySecretRef = null, schema, poolSize, replicaMaxLag } = postgres;
+  const replicaMaxLagMs = durationMs(replicaMaxLag) ?? 0;
+  return { secret: secretRef, readOnlySecret: readOnlySecretRef, schema, poolSize, replicaMaxLagMs };
 }
 
 /** Returns null when nothing is indexed. `startSeqno` of the command line overrides the manifest's. */

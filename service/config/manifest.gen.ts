@@ -328,6 +328,8 @@ export type TonApi = {
       readonly schema: string;
       /** Connections per pod. */
       readonly poolSize: number;
+      /** Lag beyond which the primary answers queries in place of the read-only replica, 1s to 1h, such as 30s or 1m30s. The primary also answers while the replica fails. */
+      readonly replicaMaxLag: string;
     };
     /** Writes blocks into postgres. Unset, nothing is indexed. */
     readonly indexer?: {
@@ -1268,6 +1270,7 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
             },
             schema: { type: 'string', maxLength: 63, pattern: '^[a-z_][a-z0-9_]*$', default: 'ton' },
             poolSize: { type: 'integer', format: 'int32', minimum: 1, maximum: 200, default: 10 },
+            replicaMaxLag: { type: 'string', maxLength: 16, format: 'duration', default: '30s' },
           },
           additionalProperties: false,
         },

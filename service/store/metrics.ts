@@ -1,20 +1,29 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
+import type { BypassReason } from './replica.ts';
+
 /** Values that gauges read at collection. */
 export type StoreReadings = {
   readonly connections: () => { readonly busy: number; readonly idle: number; readonly waiting: number };
+  /** Undefined without a read replica, and for a replica that reports no position. */
+  readonly replicaLagSeconds: () => number | undefined;
 };
 
 export type StoreMetrics = {
   /** Counts a query of readers by outcome: `ok` or the error's code. */
   read(outcome: string, seconds: number): void;
   transaction(outcome: 'committed' | 'rolled_back', seconds: number): void;
+  /** Counts a read that the primary answers in place of the replica. */
+  bypass(reason: BypassReason): void;
 };
 
 /** An indexed page takes 1 to 20 ms; the statement timeout is seconds. A batch of the past may take longer. */
 const secondsBuckets = [0.001, 0.003, 0.01, 0.02, 0.05, 0.1, 0.3, 1, 3, 10, 30];
 
-export function createStoreMetrics(register: Registry, { connections }: StoreReadings): StoreMetrics {
+export function createStoreMetrics(
+  register: Registry,
+  { connections, replicaLagSeconds }: StoreReadings,
+): StoreMetrics {
   const registers = [register];
   const reads = new Counter({
     name: 'ton_store_reads_total',
@@ -35,6 +44,22 @@ export function createStoreMetrics(register: Registry, { connections }: StoreRea
     buckets: secondsBuckets,
     registers,
   });
+  const bypasses = new Counter({
+    name: 'ton_store_replica_bypasses_total',
+    help: 'Reads that the primary was asked in place of the read replica, by reason: lag (beyond replicaMaxLag), behind (an earlier answer), failed',
+    labelNames: ['reason'],
+    registers,
+  });
+  const replicaLag: Gauge = new Gauge({
+    name: 'ton_store_replica_lag_seconds',
+    help: 'Age of the oldest commit that the read replica lacks, by positions in the write-ahead log; 0 while it lacks none',
+    registers,
+    collect() {
+      const seconds = replicaLagSeconds();
+      if (seconds === undefined) replicaLag.remove();
+      else replicaLag.set(seconds);
+    },
+  });
   const open: Gauge<'state'> = new Gauge({
     name: 'ton_store_connections',
     help: 'Connections to Postgres by state, and calls that wait for one',
@@ -52,6 +77,7 @@ export function createStoreMetrics(register: Registry, { connections }: StoreRea
     transaction(outcome, seconds) {
       transactionSeconds.observe({ outcome }, seconds);
     },
+    bypass: (reason) => bypasses.inc({ reason }),
   };
 }
 
@@ -66,6 +92,14 @@ export const storePanels = [
         'histogram_quantile(0.99, sum by (le) (rate(ton_store_read_seconds_bucket{PODS}[RATE])))',
       'transaction, p99':
         'histogram_quantile(0.99, sum by (le) (rate(ton_store_transaction_seconds_bucket{PODS}[RATE])))',
+    },
+  },
+  {
+    row: 'Index',
+    title: 'Read replica',
+    queries: {
+      'lag, seconds': 'max(ton_store_replica_lag_seconds{PODS})',
+      'the primary asked: {{reason}}': 'sum by (reason) (rate(ton_store_replica_bypasses_total{PODS}[RATE]))',
     },
   },
 ] as const;

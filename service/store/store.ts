@@ -4,10 +4,13 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
 import type { ClientCertificate } from '../tls/client-certificate.ts';
+import { borrowed, onBorrowed } from './borrowed.ts';
 import { createConnections, type Connections } from './connections.ts';
-import { isConnectionSpent, StoreError, withStoreErrors } from './errors.ts';
-import { createStoreMetrics } from './metrics.ts';
+import { StoreError, withStoreErrors } from './errors.ts';
+import { createStoreMetrics, type StoreMetrics } from './metrics.ts';
+import { createPrimaryPositions, type PrimaryPositions } from './primary-positions.ts';
 import type { ReadMode } from './queries/reader.ts';
+import { createReplica, type Replica } from './replica.ts';
 
 export type StoreOptions = {
   /** Connection URI. A secret: never logged. */
@@ -22,6 +25,8 @@ export type StoreOptions = {
   readonly schema: string;
   /** Connections to each of the two. */
   readonly poolSize: number;
+  /** Milliseconds that the replica may lag; beyond them the primary is asked. Default: no bound. */
+  readonly replicaMaxLagMs?: number;
   /** Time limit of a query of `read`. Transactions have no limit unless they name it: writers bound their batches. */
   readonly statementTimeoutMs: number;
 };
@@ -65,7 +70,7 @@ export type TransactionOptions = {
 /** The index in Postgres. */
 export type Store = {
   readonly schema: string;
-  /** Runs a query, on the replica if there is one. */
+  /** Runs a query, on the replica if there is one that is fit to answer. */
   read<R extends object>(sql: string, values?: readonly unknown[], options?: ReadOptions): Promise<R[]>;
   /** Commits when `work` resolves, rolls back when it rejects. */
   transaction<T>(work: (session: Session) => Promise<T>, options?: TransactionOptions): Promise<T>;
@@ -80,8 +85,12 @@ export type Store = {
 export const LOOK_TIMEOUT_MS = 5000;
 
 export function createStore(options: StoreOptions, { logger, register, tracer, clock }: StoreDependencies): Store {
-  let pools = connectPools(options, options, logger);
-  const metrics = createStoreMetrics(register, { connections: () => countConnections(pools) });
+  const metrics = createStoreMetrics(register, {
+    connections: () => countConnections(pools),
+    replicaLagSeconds: () => pools.replica?.lagSeconds(),
+  });
+  const around = { logger, clock, metrics, positions: createPrimaryPositions() };
+  let pools = connectPools(options, options, around);
   const limitTime = createTimeLimit();
   const secondsSince = (began: number): number => (clock() - began) / 1000;
 
@@ -91,10 +100,14 @@ export function createStore(options: StoreOptions, { logger, register, tracer, c
       const began = clock();
       const span = startReadSpan(tracer, settings.span, sql);
       try {
-        const rows = await borrowed(pools.replica, async (client) => {
-          await limitTime(client, settings.timeoutMs ?? options.statementTimeoutMs);
-          return (await ask<R>(client, queryOf(sql, values, settings))).rows;
-        });
+        const timeoutMs = settings.timeoutMs ?? options.statementTimeoutMs;
+        const rows = await onReader(
+          () => pools,
+          async (client, isSecond) => {
+            await limitTime(client, isSecond ? Math.max(timeoutMs - (clock() - began), 1) : timeoutMs);
+            return (await ask<R>(client, queryOf(sql, values, settings))).rows;
+          },
+        );
         metrics.read('ok', secondsSince(began));
         return rows;
       } catch (error) {
@@ -105,15 +118,19 @@ export function createStore(options: StoreOptions, { logger, register, tracer, c
         span.end();
       }
     },
-    async transaction(work, { snapshot = false, durable = true, timeoutMs = 0 } = {}) {
+    async transaction<T>(
+      work: (session: Session) => Promise<T>,
+      { snapshot = false, durable = true, timeoutMs = 0 }: TransactionOptions = {},
+    ) {
       const began = clock();
       const begin = snapshot ? 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' : 'BEGIN';
       try {
-        const result = await borrowed(snapshot ? pools.replica : pools.primary, async (client) => {
+        const run = async (client: PoolClient): Promise<T> => {
           await limitTime(client, snapshot ? options.statementTimeoutMs : timeoutMs);
           await withStoreErrors(client.query(durable ? begin : `${begin}; SET LOCAL synchronous_commit = off`));
           return await finishTransaction(client, work);
-        });
+        };
+        const result = await (snapshot ? onReader(() => pools, run) : borrowed(pools.primary, run));
         metrics.transaction('committed', secondsSince(began));
         return result;
       } catch (error) {
@@ -123,7 +140,7 @@ export function createStore(options: StoreOptions, { logger, register, tracer, c
     },
     connect: () => pools.primary.open(),
     setUrls(urls) {
-      const next = connectPools(urls, options, logger);
+      const next = connectPools(urls, options, around);
       void endPools(pools);
       pools = next;
     },
@@ -131,31 +148,76 @@ export function createStore(options: StoreOptions, { logger, register, tracer, c
   };
 }
 
-type Pools = { readonly primary: Connections; readonly replica: Connections };
+type Pools = {
+  readonly primary: Connections;
+  /** Undefined: the primary answers all reads. */
+  readonly replica: Replica | undefined;
+};
 
-function connectPools(urls: StoreUrls, { schema, poolSize }: StoreOptions, logger: Logger): Pools {
+type PoolsDependencies = Pick<StoreDependencies, 'logger' | 'clock'> & {
+  readonly metrics: StoreMetrics;
+  readonly positions: PrimaryPositions;
+};
+
+function connectPools(
+  urls: StoreUrls,
+  { schema, poolSize, replicaMaxLagMs = Number.POSITIVE_INFINITY }: StoreOptions,
+  { metrics, ...dependencies }: PoolsDependencies,
+): Pools {
   const { url, readUrl, ca, clientCertificate } = urls;
   const connect = (to: string): Connections =>
-    createConnections({ url: to, ca, clientCertificate, schema, poolSize }, logger);
+    createConnections({ url: to, ca, clientCertificate, schema, poolSize }, dependencies.logger);
   const primary = connect(url);
-  const replica = readUrl === undefined ? primary : connect(readUrl);
-  return { primary, replica };
+  if (readUrl === undefined) return { primary, replica: undefined };
+  const onBypass = metrics.bypass;
+  return {
+    primary,
+    replica: createReplica(replicaMaxLagMs, { ...dependencies, primary, replica: connect(readUrl), onBypass }),
+  };
 }
 
 /** Resolves when the last call under way has returned its connection. */
 async function endPools({ primary, replica }: Pools): Promise<void> {
-  await Promise.all([...new Set([primary, replica])].map((pool) => pool.end()));
+  await replica?.end();
+  await primary.end();
 }
 
 function countConnections({ primary, replica }: Pools): { busy: number; idle: number; waiting: number } {
   const all = { busy: 0, idle: 0, waiting: 0 };
-  for (const pool of new Set([primary, replica])) {
+  for (const pool of [primary, replica]) {
+    if (pool === undefined) continue;
     const { total, idle, waiting } = pool.counts();
     all.busy += total - idle;
     all.idle += idle;
     all.waiting += waiting;
   }
   return all;
+}
+
+/**
+ * Reads on the replica. Reads on the primary while the replica is unfit, and once more after the replica failed.
+ *
+ * @param pools the present pools: a read may outlast a change of URLs
+ */
+async function onReader<T>(
+  pools: () => Pools,
+  work: (client: PoolClient, isSecond: boolean) => Promise<T>,
+): Promise<T> {
+  const { replica } = pools();
+  const onPrimary = (isSecond: boolean): Promise<T> =>
+    borrowed(pools().primary, async (client) => {
+      const result = await work(client, isSecond);
+      await replica?.answered(client);
+      return result;
+    });
+  const client = await replica?.borrow();
+  if (client === undefined) return onPrimary(false);
+  try {
+    return await onBorrowed(client, (on) => work(on, false));
+  } catch (error) {
+    if (replica?.failed(error) !== true) throw error;
+    return onPrimary(true);
+  }
 }
 
 /** A query that waits longer for a lock ends: its connection is needed by queries of other tables. */
@@ -172,25 +234,6 @@ function createTimeLimit() {
     );
     timeouts.set(client, timeoutMs);
   };
-}
-
-/** A connection returns to the pool after success and after a failed statement, but after no other failure. */
-async function borrowed<T>(pool: Connections, work: (client: PoolClient) => Promise<T>): Promise<T> {
-  const client = await pool.borrow();
-  let isBroken = false;
-  const onError = (): void => {
-    isBroken = true;
-  };
-  client.on('error', onError);
-  try {
-    return await work(client);
-  } catch (error) {
-    isBroken ||= isConnectionSpent(error);
-    throw error;
-  } finally {
-    client.off('error', onError);
-    client.release(isBroken);
-  }
 }
 
 /**

@@ -7,6 +7,7 @@ import { stringify } from 'yaml';
 
 import { operatorRules, tonApiRules, type RuleGroup } from '#test/support/charts.ts';
 import { promtool, withoutPrometheus } from '#test/support/prometheus.ts';
+import { replicaStories } from './replica-stories.ts';
 import { streamStories, type Story } from './stream-stories.ts';
 
 const leader = {
@@ -357,6 +358,7 @@ const stories: readonly Story[] = [
     at: '6m',
     firing: 0,
   },
+  ...replicaStories,
   ...streamStories,
   {
     alert: 'TonApiErrorBudgetBurn',

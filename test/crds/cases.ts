@@ -156,6 +156,18 @@ export const tonApiCases: readonly RuleCase[] = [
     refused: unset('postgres'),
   },
   {
+    message: 'replicaMaxLag must be 1s to 1h',
+    field: 'spec.postgres.replicaMaxLag',
+    accepted: set({ postgres: { ...postgres, replicaMaxLag: '1h' } }),
+    refused: set({ postgres: { ...postgres, replicaMaxLag: '1h1s' } }),
+  },
+  {
+    message: 'replicaMaxLag must be 1s to 1h',
+    field: 'spec.postgres.replicaMaxLag',
+    accepted: set({ postgres: { ...postgres, replicaMaxLag: '1s' } }),
+    refused: set({ postgres: { ...postgres, replicaMaxLag: '999ms' } }),
+  },
+  {
     message: 'a plan with archive needs an archive lite server',
     field: 'spec',
     accepted: all(plan({ archive: true }), liteServer({ role: 'archive' })),

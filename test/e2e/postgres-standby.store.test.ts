@@ -1,70 +1,38 @@
-import { execFileSync } from 'node:child_process';
-import { appendFileSync, chownSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { startEmbeddedPostgres, type EmbeddedPostgres } from '#service/main/postgres/embedded-postgres.ts';
-import { postgresBinaries } from '#service/main/postgres/postgres-binaries.ts';
 import { migrate } from '#service/store/migrate.ts';
 import { readIndexState } from '#service/store/queries/index-state.ts';
 import { startApiUnderTest, type ApiUnderTest } from '#test/support/api.ts';
 import { skipLoudly } from '#test/support/skips.ts';
+import { postgresBin, startPrimaryWithStandby, type PrimaryWithStandby } from '#test/support/standby.ts';
 import { openStore } from '#test/support/store.ts';
 
-const bin = postgresBinaries() ?? '';
-const folder = mkdtempSync(join(tmpdir(), 'tonplane-standby-'));
-const [primaryFolder, standbyFolder] = [join(folder, 'primary'), join(folder, 'standby')];
-/** Queries on the standby give way to the primary at once. */
-const settings = ['wal_level=replica', 'max_wal_senders=4', 'hot_standby=on', 'max_standby_streaming_delay=0'];
-const start = (of: string): Promise<EmbeddedPostgres> => startEmbeddedPostgres({ bin, folder: of, settings });
 const patience = { timeout: 120_000 };
 
 /** The server may end first. */
-function clientOf(server: EmbeddedPostgres): Client {
-  const client = new Client(server.url);
+function clientOf({ primary }: PrimaryWithStandby): Client {
+  const client = new Client(primary.url);
   client.on('error', () => undefined);
   return client;
 }
 
-/** A copy of the primary's folder that follows the primary. */
-function makeStandby(primary: EmbeddedPostgres): void {
-  const { hostname, port, username, password } = new URL(primary.url);
-  const [signal, own] = [join(standbyFolder, 'data/standby.signal'), join(standbyFolder, 'data/postgresql.auto.conf')];
-  const place = `host=${hostname} port=${port} user=${username} password=${password}`;
-  appendFileSync(own, `primary_conninfo = '${place}'\n`);
-  writeFileSync(signal, '');
-  const { uid, gid } = statSync(own);
-  chownSync(signal, uid, gid);
-}
-
 describe.skipIf(
-  skipLoudly(bin === '', { what: 'a standby of Postgres', why: 'embedded-postgres has no binaries here' }),
+  skipLoudly(postgresBin === '', { what: 'a standby of Postgres', why: 'embedded-postgres has no binaries here' }),
 )('an API that reads a standby', () => {
-  let primary: EmbeddedPostgres;
-  let standby: EmbeddedPostgres;
+  let servers: PrimaryWithStandby;
   let open: ApiUnderTest;
   beforeAll(async () => {
-    const first = await start(primaryFolder);
-    const store = openStore({ url: first.url });
-    await migrate(store);
-    await store.close();
-    await first.close();
-    mkdirSync(standbyFolder);
-    // The copy belongs to the account of the original.
-    execFileSync('cp', ['-a', `${primaryFolder}/data`, `${primaryFolder}/password`, standbyFolder]);
-    primary = await start(primaryFolder);
-    makeStandby(primary);
-    standby = await start(standbyFolder);
-    open = await startApiUnderTest({ postgresUrl: standby.url });
+    servers = await startPrimaryWithStandby(async (url) => {
+      const store = openStore({ url });
+      await migrate(store);
+      await store.close();
+    });
+    open = await startApiUnderTest({ postgresUrl: servers.standby.url });
   });
   afterAll(async () => {
     await open?.close();
-    await standby?.close();
-    await primary?.close();
-    rmSync(folder, { recursive: true, force: true });
+    await servers?.close();
   });
 
   const outcome = async () => {
@@ -80,16 +48,16 @@ describe.skipIf(
 
   it('stays ready with v2 while the primary locks what v3 reads, and a query that gave way may be tried again', async () => {
     await expect.poll(outcome, patience).toEqual(good);
-    const store = openStore({ url: standby.url });
+    const store = openStore({ url: servers.standby.url });
     const slow = store.read('SELECT count(*), pg_sleep(30) FROM ton.blocks', []).then(
       () => 'answered',
       (error: unknown) => error,
     );
-    const writer = clientOf(primary);
+    const writer = clientOf(servers);
     await writer.connect();
     await writer.query('BEGIN; LOCK TABLE ton.blocks IN ACCESS EXCLUSIVE MODE');
     // A commit carries the lock to the standby.
-    const other = clientOf(primary);
+    const other = clientOf(servers);
     await other.connect();
     await other.query('CREATE TABLE public.committed (one int)');
     expect(await slow).toMatchObject({ code: 'write_conflict', retryable: true });
@@ -100,11 +68,11 @@ describe.skipIf(
   });
 
   it('reports another state of the index after each commit, also beside a transaction that stays open', async () => {
-    const [old, writer] = [clientOf(primary), clientOf(primary)];
+    const [old, writer] = [clientOf(servers), clientOf(servers)];
     await Promise.all([old.connect(), writer.connect()]);
     await old.query('BEGIN; SELECT pg_current_xact_id()');
     await writer.query('CREATE TABLE public.counted (at integer)');
-    const store = openStore({ url: standby.url });
+    const store = openStore({ url: servers.standby.url });
     const shown = async (): Promise<number> => {
       const [row] = await store.read<{ most: number | null }>('SELECT max(at) AS most FROM public.counted', []);
       return row?.most ?? 0;
@@ -121,7 +89,7 @@ describe.skipIf(
   });
 
   it('goes on without the primary', async () => {
-    await primary.close();
+    await servers.primary.close();
     expect(await outcome()).toEqual(good);
   });
 });

@@ -54,6 +54,10 @@ export type ApiUnderTestOptions = {
   readonly redisUrl?: string;
   /** Of the index, whose tables are there: v3 is served too. */
   readonly postgresUrl?: string;
+  /** URL of a read replica of the index. */
+  readonly postgresReplicaUrl?: string;
+  /** Lag of the replica beyond which the primary is asked. */
+  readonly replicaMaxLagMs?: number;
   /** The index is written too. */
   readonly writesIndex?: boolean;
   /** Keys besides the API's own. */
@@ -103,6 +107,10 @@ export async function startApiOver(
       requestTimeoutMs: options.requestTimeoutMs ?? config.requestTimeoutMs,
       trust: options.trust ?? config.trust,
       liteServers: config.liteServers.map((one) => ({ ...one, maxInFlight: options.maxInFlight ?? one.maxInFlight })),
+      postgres: config.postgres && {
+        ...config.postgres,
+        replicaMaxLagMs: options.replicaMaxLagMs ?? config.postgres.replicaMaxLagMs,
+      },
       api: { ...config.api, v2: { ...config.api.v2, ...options.v2 } },
     },
     {
@@ -110,6 +118,7 @@ export async function startApiOver(
       drainMs: 500,
       redisUrl: options.redisUrl,
       postgresUrl: options.postgresUrl,
+      postgresReplicaUrl: options.postgresReplicaUrl,
       writesIndex: options.writesIndex ?? false,
     },
     {

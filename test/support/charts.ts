@@ -32,6 +32,7 @@ export const facts = {
   latency: '1s',
   liteServers: 4,
   indexed: true,
+  replicaMaxLag: '30s',
   streamed: true,
   runbookUrl,
   scraped: true,

@@ -116,7 +116,7 @@ function serviceRegister(): Registry {
   createProofMetrics(register);
   createSignatureCounter(register);
   createTrustMetrics(register);
-  createStoreMetrics(register, { connections: unread });
+  createStoreMetrics(register, { connections: unread, replicaLagSeconds: unread });
   createStreamMetrics(register);
   createHubMetrics(register, { queueBytes: unread, keys: unread });
   createFinalMetrics(register, () => ({ blocks: 0, seconds: 0 }));

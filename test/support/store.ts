@@ -2,7 +2,7 @@ import { trace } from '@opentelemetry/api';
 import { pino, type Logger } from 'pino';
 import { Registry } from 'prom-client';
 
-import { createStore, type Store, type StoreOptions } from '#service/store/store.ts';
+import { createStore, type Store, type StoreDependencies, type StoreOptions } from '#service/store/store.ts';
 import { createDatabase } from './stores.ts';
 
 /** A store on a database of its own; `another` is a further process's on the same one. */
@@ -37,18 +37,14 @@ export async function createStoreUnderTest(
   };
 }
 
-/** A store with what its process gives it, measured by nobody, and quiet unless it is given where to log. */
+/** A store with what its process gives it: quiet, measured by nobody, in real time, unless the test says otherwise. */
 export function openStore(
   options: Partial<StoreOptions> & { readonly url: string },
   logger: Logger = pino({ level: 'silent' }),
+  { register = new Registry(), clock = () => performance.now() }: Partial<StoreDependencies> = {},
 ): Store {
   return createStore(
     { schema: 'ton', poolSize: 4, statementTimeoutMs: 60_000, ...options },
-    {
-      logger,
-      register: new Registry(),
-      tracer: trace.getTracer('test'),
-      clock: () => performance.now(),
-    },
+    { logger, register, tracer: trace.getTracer('test'), clock },
   );
 }

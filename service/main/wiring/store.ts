@@ -45,6 +45,7 @@ export function openStore(
       clientCertificate: postgresClientCertificate,
       schema: postgres.schema,
       poolSize: postgres.poolSize,
+      replicaMaxLagMs: postgres.replicaMaxLagMs,
       // Callers wait no longer than this for an answer.
       statementTimeoutMs: requestTimeoutMs,
     },

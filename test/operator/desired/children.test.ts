@@ -263,7 +263,11 @@ describe('the network policy', () => {
       { observability: observing({ tracing: { endpoint: 'http://otlp:4318', sampleRatio: '1' } }) },
       4318,
     ],
-    ['Postgres', { postgres: { secretRef: { name: 'p', key: 'uri' }, schema: 'ton', poolSize: 10 } }, 5432],
+    [
+      'Postgres',
+      { postgres: { secretRef: { name: 'p', key: 'uri' }, schema: 'ton', poolSize: 10, replicaMaxLag: '30s' } },
+      5432,
+    ],
     [
       'a Redis with TLS',
       { rateLimits: { redis: { secretRef: { name: 'r', key: 'url' }, embedded: false }, onRedisFailure: 'Local' } },

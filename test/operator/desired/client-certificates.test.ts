@@ -23,6 +23,7 @@ function tonApiWith(server: Server | undefined, further: Partial<Postgres> = {})
       secretRef: { name: 'database', key: 'uri' },
       schema: 'ton',
       poolSize: 10,
+      replicaMaxLag: '30s',
       ...shown('postgres'),
       ...further,
     },

@@ -12,7 +12,7 @@ import { references, release, sample } from './samples.ts';
 type TokenMetadata = NonNullable<TonApi['spec']['tokenMetadata']>;
 type Blocks = readonly { readonly cidr: string; readonly except: readonly string[] }[];
 
-const postgres = { secretRef: { name: 'p', key: 'uri' }, schema: 'ton', poolSize: 10 };
+const postgres = { secretRef: { name: 'p', key: 'uri' }, schema: 'ton', poolSize: 10, replicaMaxLag: '30s' };
 const wanted: TokenMetadata = { replicas: 1, concurrency: 16, concurrencyPerHost: 4 };
 
 const tonApi = (tokenMetadata: TokenMetadata | undefined): TonApi =>

@@ -65,7 +65,7 @@ describe('availability from outside', () => {
 });
 
 describe('the alert on an index that falls behind', () => {
-  const postgres = { secretRef: { name: 'pg', key: 'uri' }, schema: 'ton', poolSize: 10 };
+  const postgres = { secretRef: { name: 'pg', key: 'uri' }, schema: 'ton', poolSize: 10, replicaMaxLag: '30s' };
   const indexer = { mode: 'SingleWriter', partitions: 1 } as const;
   it.each([
     ['where there is an indexer', { postgres, indexer }, 3, true],
@@ -77,6 +77,29 @@ describe('the alert on an index that falls behind', () => {
       ({ object }) => object.kind === 'PrometheusRule',
     );
     expect(JSON.stringify(rule).includes('TonApiIndexLagging')).toBe(expected);
+  });
+});
+
+describe('the alert on a read replica', () => {
+  const [secretRef, readOnlySecretRef] = [
+    { name: 'pg', key: 'uri' },
+    { name: 'replica', key: 'uri' },
+  ];
+  const settings = { schema: 'ton', poolSize: 10, replicaMaxLag: '1m30s' };
+  const names = { host: { value: 'main' }, database: { value: 'index' }, user: { value: 'app' } };
+  const parts = { ...names, readOnlyHost: { value: 'replica' } };
+  it.each([
+    ['is there with its bound for a URI', { ...settings, secretRef, readOnlySecretRef }, true],
+    ['is there with its bound for a host', { ...settings, parts }, true],
+    ['is not there without a replica', { ...settings, secretRef }, false],
+  ])('%s', (_case, postgres, expected) => {
+    const tonApi = sample('typical', { observability: observing({}), postgres });
+    const rule = build(tonApi, references(), release).find(({ object }) => object.kind === 'PrometheusRule');
+    const text = JSON.stringify(rule);
+    expect([
+      text.includes('TonApiReplicaLagging'),
+      /ton_store_replica_lag_seconds\{[^}]*\}\) > 90 /.test(text),
+    ]).toEqual([expected, expected]);
   });
 });
 

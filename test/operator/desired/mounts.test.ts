@@ -26,7 +26,9 @@ const parts: readonly Part[] = [
     option: '--postgres-ca-file',
     mounts: (caBundle) =>
       postgresMounts(
-        sample('typical', { postgres: { secretRef, schema: 'ton', poolSize: 10, ...(caBundle && { caBundle }) } }),
+        sample('typical', {
+          postgres: { secretRef, schema: 'ton', poolSize: 10, replicaMaxLag: '30s', ...(caBundle && { caBundle }) },
+        }),
         true,
       ),
   },

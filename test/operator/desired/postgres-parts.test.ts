@@ -19,7 +19,7 @@ const parts: NonNullable<Postgres['parts']> = {
   password: { secretRef: { name: 'password', key: 'password' } },
 };
 const { readOnlyHost: _replica, ...withoutReplica } = parts;
-const tonApi = sample('full', { postgres: { parts, schema: 'ton', poolSize: 10 } });
+const tonApi = sample('full', { postgres: { parts, schema: 'ton', poolSize: 10, replicaMaxLag: '30s' } });
 
 describe('a database given by parts', () => {
   it('is a folder with a file for each part of a Secret, the host of the replica for readers alone', () => {
@@ -51,7 +51,7 @@ describe('a database given by parts', () => {
 
   it('is migrated again when a part of it changes', () => {
     const moved = { ...parts, host: { value: 'other.example.com' } };
-    const other = sample('full', { postgres: { parts: moved, schema: 'ton', poolSize: 10 } });
+    const other = sample('full', { postgres: { parts: moved, schema: 'ton', poolSize: 10, replicaMaxLag: '30s' } });
     expect(migrationKey(other)).not.toBe(migrationKey(tonApi));
   });
 
@@ -70,7 +70,7 @@ describe('a database given by parts', () => {
     ],
   ])('is reached through the network policy on %s', (_case, given, expected, others = {}) => {
     const objects = build(
-      sample('full', { postgres: { parts: given, schema: 'ton', poolSize: 10, ...others } }),
+      sample('full', { postgres: { parts: given, schema: 'ton', poolSize: 10, replicaMaxLag: '30s', ...others } }),
       references(),
       release,
     );

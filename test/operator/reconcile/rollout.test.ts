@@ -8,7 +8,7 @@ import { references, release, sample } from '#test/operator/desired/samples.ts';
 
 const known = { schema: 2, key: '' };
 const spec: Partial<TonApi['spec']> = {
-  postgres: { secretRef: { name: 'p', key: 'uri' }, schema: 'ton', poolSize: 10 },
+  postgres: { secretRef: { name: 'p', key: 'uri' }, schema: 'ton', poolSize: 10, replicaMaxLag: '30s' },
   indexer: { mode: 'SingleWriter', partitions: 1 },
   tokenMetadata: { replicas: 1, concurrency: 16, concurrencyPerHost: 4 },
 };

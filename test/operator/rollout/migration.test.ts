@@ -13,7 +13,7 @@ const withSchema = { ...release, schemaVersion: 7 };
 const full = sample('full');
 const key = migrationKey(full);
 const other = { name: 'other', key: 'uri' };
-const postgres = { secretRef: { name: 'postgres', key: 'uri' }, schema: 'ton', poolSize: 20 };
+const postgres = { secretRef: { name: 'postgres', key: 'uri' }, schema: 'ton', poolSize: 20, replicaMaxLag: '30s' };
 
 describe('the migration', () => {
   it.each<[string, number | undefined, KubernetesObject[], MigrationState['state']]>([

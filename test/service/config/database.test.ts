@@ -29,6 +29,7 @@ describe('the index in a manifest', () => {
         readOnlySecret: { name: 'replica', key: 'url' },
         schema: 'ton',
         poolSize: 10,
+        replicaMaxLagMs: 30_000,
       },
       indexer: { partitions: 1, startSeqno: 1 },
     });
@@ -57,6 +58,22 @@ describe('the index in a manifest', () => {
     expect(hotHashOfManifest(after)).toBe(hotHashOfManifest(before));
   });
 
+  it.each([
+    ['1s', 1000],
+    ['1m30s', 90_000],
+    ['1h', 3_600_000],
+  ])('the primary is asked beyond a lag of %s of the replica', (replicaMaxLag, replicaMaxLagMs) => {
+    const { postgres: found } = configFromManifest(indexed({ postgres: { ...postgres, replicaMaxLag } }));
+    expect(found).toMatchObject({ replicaMaxLagMs });
+  });
+
+  it.each(['0s', '999ms', '1h1s'])('a replica may not lag by %s', (replicaMaxLag) => {
+    const text = indexed({ postgres: { ...postgres, replicaMaxLag } });
+    expect(() => configFromManifest(text)).toThrow(
+      `spec.postgres.replicaMaxLag: expected a duration from 1s to 1h, got ${replicaMaxLag}`,
+    );
+  });
+
   it('the index takes its URLs from Secrets in the same file', () => {
     const [url, replica] = ['postgres://user:password@main/ton', 'postgres://user:password@replica/ton'];
     const stored = secret('database', 'data', { uri: Buffer.from(`${url}\n`).toString('base64') });
@@ -73,7 +90,7 @@ describe('the index without a manifest', () => {
   it('the index exists without a manifest when a database is named', () => {
     expect(configFromGlobalConfig(globalConfig, 'mainnet', { database: true, startSeqno: 9 })).toMatchObject({
       surfaces: ['v2', 'v3', 'emulate', 'stream', 'explorer'],
-      postgres: { secret: null, readOnlySecret: null, schema: 'ton', poolSize: 10 },
+      postgres: { secret: null, readOnlySecret: null, schema: 'ton', poolSize: 10, replicaMaxLagMs: 30_000 },
       indexer: { partitions: 1, startSeqno: 9 },
     });
     expect(configFromGlobalConfig(globalConfig, 'mainnet')).toMatchObject({

@@ -109,6 +109,7 @@ describe('postgres.parts of a manifest', () => {
       readOnlySecret: null,
       schema: 'ton',
       poolSize: 10,
+      replicaMaxLagMs: 30_000,
     });
   });
 });
