@@ -2,6 +2,7 @@ import { Cluster, Redis } from 'ioredis';
 
 import { isClientCertificateRefused, type ClientCertificate } from '#service/tls/client-certificate.ts';
 import { untrustedCertificate } from '#service/tls/untrusted-certificate.ts';
+import { sentinelConnector } from './sentinel-connector.ts';
 
 /** Client of one Redis, which Sentinels may name, or of a cluster, with the same few commands. */
 export type Connection = Redis | Cluster;
@@ -78,9 +79,13 @@ export function connectRedis({ url, ca, clientCertificate, retryMs }: Connection
   const one = { ...once, ...tls, enableOfflineQueue: false, retryStrategy: retryMs };
   const servers = serversOf(url);
   if (servers === undefined) return new Redis(url, one);
-  if (servers.kind === 'sentinel')
-    return new FollowingRedis({ ...one, ...servers.login, ...sentinelOptions(servers, tls, retryMs) }).follow(retryMs);
-  return new Cluster([...servers.nodes], {
+  if (servers.kind === 'sentinel') {
+    const Connector = sentinelConnector((error) => reportRefusal(client, error));
+    const options = { ...one, ...servers.login, ...sentinelOptions(servers, tls, retryMs) };
+    const client: FollowingRedis = new FollowingRedis({ ...options, Connector });
+    return client.follow(retryMs);
+  }
+  const cluster = new Cluster([...servers.nodes], {
     enableOfflineQueue: false,
     clusterRetryStrategy: retryMs,
     // A moved slot is found at the second or third try. More tries would outlast the timeout of a query.
@@ -91,6 +96,16 @@ export function connectRedis({ url, ca, clientCertificate, retryMs }: Connection
     dnsLookup: (address, done) => done(null, address),
     redisOptions: { ...once, ...servers.login, ...tls },
   });
+  return cluster.on('+node', (node: Redis) => {
+    // The cluster is read over a second connection to the node, whose errors ioredis drops.
+    const duplicate = node.duplicate.bind(node);
+    node.duplicate = (options) => duplicate(options).on('error', (error) => reportRefusal(cluster, error));
+  });
+}
+
+/** Reports a refused certificate, which ioredis does not for a cluster and for Sentinels. Without a listener an error would end the process. */
+function reportRefusal(client: Connection, error: Error): void {
+  if (untrustedRedis(error) !== undefined && client.listenerCount('error') > 0) client.emit('error', error);
 }
 
 /**

@@ -47,10 +47,15 @@ export async function startWatchedRedis(): Promise<WatchedRedis> {
   };
 }
 
-/** Starts one Sentinel that answers over TLS alone, and watches a primary over TLS. */
+/**
+ * Starts one Sentinel that answers over TLS alone, and watches a primary over TLS.
+ *
+ * @param clients `certificate`: clients need a certificate of the same authority
+ */
 export async function startTlsSentinel(
   authority: Authority,
   primaryPort: number,
+  clients: 'any' | 'certificate' = 'any',
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), 'redis-sentinel-'));
   const { certificate, key } = authority.issue({ commonName: 'sentinel', hosts: ['127.0.0.1'] });
@@ -65,7 +70,7 @@ tls-port ${port}
 tls-cert-file ${folder}/tls.crt
 tls-key-file ${folder}/tls.key
 tls-ca-cert-file ${folder}/ca.crt
-tls-auth-clients no
+tls-auth-clients ${clients === 'any' ? 'no' : 'yes'}
 tls-replication yes
 bind 127.0.0.1
 dir ${folder}
