@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
+import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 
@@ -80,9 +81,16 @@ const noLimiter: Pick<Limits, 'decide'> = {
     }),
 };
 
+/** CPU that Redis has taken since its start, in microseconds. */
+async function redisCpuUs(client: Redis): Promise<number> {
+  const text = await client.info('cpu');
+  const of = (field: string): number => Number(new RegExp(`^${field}:(.*)$`, 'm').exec(text)?.[1]);
+  return (of('used_cpu_user') + of('used_cpu_sys')) * 1_000_000;
+}
+
 const now = (): number => performance.timeOrigin + performance.now();
 
-async function measure(given: Case, url: string): Promise<BenchResult> {
+async function measure(given: Case, url: string): Promise<BenchResult[]> {
   const { name, count, goalUs, rate } = given;
   const keys = keysOf(given);
   const register = new Registry();
@@ -105,10 +113,15 @@ async function measure(given: Case, url: string): Promise<BenchResult> {
     { plans: [plan], anonymousPlan: null, network: 'mainnet' },
     { keyring, now, register, ...(shared && { shared }) },
   );
+  const redis = given.shared ? new Redis(url) : undefined;
   const spent: [number, number][] = [];
+  const ofRedis: number[] = [];
   for (let tries = 0; spent.length <= rounds; tries++) {
     try {
-      spent.push([await askUs(limits, count, keys), await askUs(noLimiter, count, keys)]);
+      const before = redis && (await redisCpuUs(redis));
+      const ownUs = await askUs(limits, count, keys);
+      if (redis !== undefined && before !== undefined) ofRedis.push(((await redisCpuUs(redis)) - before) / count);
+      spent.push([ownUs, await askUs(noLimiter, count, keys)]);
     } catch (error) {
       // Redis is not here yet, or was starved by what else this machine does: the round counts for nothing.
       if (tries > triesMax) throw error;
@@ -116,12 +129,13 @@ async function measure(given: Case, url: string): Promise<BenchResult> {
     }
   }
   await limits.close();
+  redis?.disconnect();
   const [value, baseline] = [0, 1].map((side) => median(spent.slice(1).map((pair) => pair[side] ?? 0))) as [
     number,
     number,
   ];
   const added = value - baseline;
-  return {
+  const pod: BenchResult = {
     name,
     value,
     unit: 'us',
@@ -129,6 +143,9 @@ async function measure(given: Case, url: string): Promise<BenchResult> {
     goal: `<= ${goalUs} us more`,
     met: added <= goalUs,
   };
+  return redis === undefined
+    ? [pod]
+    : [pod, { name: `${name}: CPU of Redis`, value: median(ofRedis.slice(1)), unit: 'us' }];
 }
 
 function figure(name: string, value: number | undefined, unit: string, goal: number): BenchResult {
@@ -155,7 +172,7 @@ async function decisions(): Promise<BenchResult[]> {
   const redis = await startRedis();
   const results: BenchResult[] = [];
   for (const each of cases) {
-    if (!each.shared || redis !== undefined) results.push(await measure(each, redis?.url ?? ''));
+    if (!each.shared || redis !== undefined) results.push(...(await measure(each, redis?.url ?? '')));
   }
   await redis?.close();
   return results;
