@@ -11,7 +11,7 @@ export type TonApi = {
   readonly spec: {
     /** The network served. Keys are issued for a network. custom is any network except mainnet and testnet. Cannot be changed. */
     readonly network: 'mainnet' | 'testnet' | 'custom';
-    /** Checks that an answer passes before it is served. verified: the account is proved in its shard block, that in a masterchain block, and that by validators' signatures from initBlock on. signed-head: the signatures of masterchain blocks only. none: answers of lite servers are served without a check. Each needs zeroState, here or in the referenced global config: it tells networks apart. */
+    /** Checks that an answer passes before it is served. verified: the account is proved in its shard block, and the shard block in a masterchain block. Validators' signatures prove the masterchain block, from initBlock on. signed-head: these signatures only, for lite servers of your own. none: no check, for tests. Each value needs zeroState, here or in the referenced global config: it tells networks apart. */
     readonly trust: 'verified' | 'signed-head' | 'none';
     /** The network's first state. Lite servers that report another zero state belong to another network and are refused. Replaces the value of the referenced global config. */
     readonly zeroState?: {
@@ -81,7 +81,7 @@ export type TonApi = {
       /** Upper bounds by resource name. */
       readonly limits?: Readonly<Record<string, number | string>>;
     };
-    /** The APIs served, and no other. v2 includes POST /api/v2/jsonRPC, jsonrpc is only that; v3 needs postgres; emulate runs messages without sending them, under /api/emulate/v1, and needs no postgres; stream sends events of accounts and traces over SSE and WebSocket, under /api/streaming/v2, and needs v3; explorer is a web application that reads these APIs, under /explorer, and needs v3. */
+    /** The APIs served, and no other. v2: under /api/v2, with POST /api/v2/jsonRPC. jsonrpc: only that path. v3: under /api/v3; needs postgres. emulate: runs messages without sending them, under /api/emulate/v1; needs no postgres. stream: events of accounts and traces over SSE and WebSocket, under /api/streaming/v2; needs v3. explorer: a web application that reads these APIs, under /explorer; needs v3. */
     readonly surfaces: readonly ('v2' | 'v3' | 'jsonrpc' | 'emulate' | 'stream' | 'explorer')[];
     /** Forms of answers, for clients that expect different ones. */
     readonly api?: {
@@ -135,13 +135,13 @@ export type TonApi = {
         /** Milliseconds that one run may take, of a get-method, or of a transaction for estimateFee. Unset, 2000. */
         readonly wallMs?: number;
       };
-      /** Bounds of surface stream. Unset fields are those of a key, or of callers without a key if this is the anonymousPlan. */
+      /** Bounds of surface stream. An unset field has one default for a key, and another for callers without a key. */
       readonly streaming?: {
-        /** Open connections of a key, or of a client address without a key, over all pods. 0 refuses all. Unset, 10 and 1. */
+        /** Open connections of a key, or of a client address without a key, over all pods. 0 refuses all. Unset, 10 with a key and 1 without. */
         readonly connections?: number;
-        /** Addresses that one connection may watch. Unset, 1000 and 10. */
+        /** Addresses that one connection may watch. Unset, 1000 with a key and 10 without. */
         readonly addresses?: number;
-        /** Traces that one connection may watch. Unset, 100 and 10. */
+        /** Traces that one connection may watch. Unset, 100 with a key and 10 without. */
         readonly traces?: number;
       };
     }[];
@@ -155,7 +155,7 @@ export type TonApi = {
       readonly connectionsPerAddress?: number;
       /** Compress answers over 8 KiB with gzip for callers that accept it. Leave it off behind an Ingress or a Gateway that compresses. */
       readonly compression: boolean;
-      /** Host names of the port of metrics, probes and status, besides IP addresses, localhost, *.svc, *.cluster.local and the pod's own name. Any other name gets 421: a web page cannot read the port by DNS rebinding. */
+      /** Host names of the port of metrics, probes and status. It always answers IP addresses, localhost, *.svc, *.cluster.local and the pod's own name. Any other name gets 421: a web page cannot read the port by DNS rebinding. */
       readonly internalNames?: readonly string[];
     };
     /** Place where the limits of all pods are counted. */
@@ -568,7 +568,7 @@ export type TonApi = {
         /** Annotations besides our own. */
         readonly annotations?: Readonly<Record<string, string>>;
       };
-      /** A PodSpec that is merged strategically under what the operator sets. It takes every field of a PodSpec but those that may not be set: env, envFrom, mounts and probe times of our containers by their names (api, indexer, metadata, migration), volumes, init containers, sidecars, DNS, runtimeClassName and the rest. Sidecars run beside api, indexer and metadata, init containers in the migration too. The embedded Redis takes no container and no volume of it. The API server checks the rest with the Deployment. */
+      /** A PodSpec that is merged strategically under what the operator sets. It takes every field of a PodSpec but those that may not be set. Our containers by their names (api, indexer, metadata, migration) take env, envFrom, mounts and probe times. Sidecars run beside api, indexer and metadata, init containers in the migration too. The embedded Redis takes no container and no volume of it. The API server checks the rest with the Deployment. */
       readonly spec?: {
         /** May not be set. */
         readonly activeDeadlineSeconds?: number;
