@@ -11,7 +11,7 @@ import { fetchOnce, load, startContender, type BenchRequest, type Contender, typ
 const singles = 200;
 
 /** Requests of each server and kind before the first figure: code is compiled, and the head's accounts are in caches. */
-const warmUp = 50;
+const warmUp = 200;
 
 /** CPU time of a load. */
 const loadCpuMs = 5000;
