@@ -131,7 +131,10 @@ export function createReplica(maxLagMs: number, dependencies: ReplicaDependencie
     async borrow() {
       // A process that reads nothing, such as a migration, looks at no replica.
       following ??= follow();
-      if (isAway) return void onBypass('failed');
+      if (isAway) {
+        onBypass('failed');
+        return undefined;
+      }
       let client: PoolClient | undefined;
       try {
         client = await replica.borrow();
@@ -161,7 +164,7 @@ export function createReplica(maxLagMs: number, dependencies: ReplicaDependencie
       }
     },
     lagSeconds: () => (newest.position === undefined ? undefined : positions.lagMs(newest.position, clock()) / 1000),
-    counts: replica.counts,
+    counts: () => replica.counts(),
     async end() {
       ended = true;
       clearTimeout(timer);

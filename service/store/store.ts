@@ -10,7 +10,7 @@ import { StoreError, withStoreErrors } from './errors.ts';
 import { createStoreMetrics, type StoreMetrics } from './metrics.ts';
 import { createPrimaryPositions, type PrimaryPositions } from './primary-positions.ts';
 import type { ReadMode } from './queries/reader.ts';
-import { createReplica, type Replica } from './replica.ts';
+import { createReplica, type BypassReason, type Replica } from './replica.ts';
 
 export type StoreOptions = {
   /** Connection URI. A secret: never logged. */
@@ -169,7 +169,7 @@ function connectPools(
     createConnections({ url: to, ca, clientCertificate, schema, poolSize }, dependencies.logger);
   const primary = connect(url);
   if (readUrl === undefined) return { primary, replica: undefined };
-  const onBypass = metrics.bypass;
+  const onBypass = (reason: BypassReason): void => metrics.bypass(reason);
   return {
     primary,
     replica: createReplica(replicaMaxLagMs, { ...dependencies, primary, replica: connect(readUrl), onBypass }),

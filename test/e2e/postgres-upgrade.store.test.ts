@@ -92,7 +92,7 @@ describe.skipIf(
 
   async function ask({ api, key }: Service, path: string): Promise<unknown> {
     const response = await fetch(`${api.url}/api/${path}`, { headers: { 'x-api-key': key } });
-    return { status: response.status, body: (await response.json()) as unknown };
+    return { status: response.status, body: await response.json() };
   }
 
   /** Requests for each kind of rows. */
@@ -135,7 +135,9 @@ describe.skipIf(
       headers: { 'x-api-key': before.key },
       pauseMs: 20,
     });
-    const wallet = (await before.get(`getWalletInformation?address=${testWallet(network.faucet.seed).address}`)).body;
+    const wallet = (
+      await before.get(`getWalletInformation?address=${testWallet(network.faucet.seed).address.toString()}`)
+    ).body;
     const { seqno } = wallet['result'] as { seqno: number };
 
     const dump = join(folder, 'index.dump');
