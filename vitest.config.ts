@@ -49,7 +49,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'stores', include: onStores, globalSetup: 'test/support/stores-setup.ts' },
+        test: { name: 'stores', include: onStores, globalSetup: 'test/support/stores-setup.ts', ...together },
       },
       {
         extends: true,
@@ -57,6 +57,7 @@ export default defineConfig({
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           exclude: [...onControlPlane, ...onStores, ...timed],
+          ...together,
         },
       },
       {
