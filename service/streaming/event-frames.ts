@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
 
 import type { EventText } from './changes.ts';
@@ -43,18 +44,42 @@ export function createWsFrames(socket: Writable, onWritten: () => void): FrameWr
   };
 }
 
-/** Writes server-sent events as chunks of a chunked body. @param before lines between `id:` and `data:` */
-export function createSseFrames(socket: Writable, before: string, onWritten: () => void): FrameWriter {
-  return ({ body }, cursor) => {
-    const content = body();
-    const start = `id: ${cursor}\n${before}data: `;
-    const length = start.length + content.length + cursorField.length + cursor.length + 4;
-    const head = `${length.toString(16)}\r\n${start}`;
-    const frame = frameFor(socket, head.length - start.length + length + 2);
-    frame.write(head, 0, 'latin1');
-    const at = writeContent(frame, head.length, content, cursor);
-    frame.write('"}\n\n\r\n', at, 'latin1');
-    write(socket, frame, onWritten);
+/** Writes the body of one stream. */
+export type SseWriter = { readonly text: (text: string) => void; readonly event: FrameWriter };
+
+/**
+ * Sends the head of the answer, and writes server-sent events as chunks of its body. A response writes at the end of a turn, and a socket at once:
+ * so all of the body but its end goes to the socket.
+ *
+ * @param before lines between `id:` and `data:`
+ */
+export function createSseWriter(response: ServerResponse, before: string, onWritten: () => void): SseWriter {
+  response.flushHeaders();
+  const { socket, chunkedEncoding } = response;
+  if (socket === null || !chunkedEncoding) return createPlainWriter(response, before, onWritten);
+  return {
+    text: (text) => void socket.write(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`, onWritten),
+    event({ body }, cursor) {
+      const content = body();
+      const start = `id: ${cursor}\n${before}data: `;
+      const length = start.length + content.length + cursorField.length + cursor.length + 4;
+      const head = `${length.toString(16)}\r\n${start}`;
+      const frame = frameFor(socket, head.length - start.length + length + 2);
+      frame.write(head, 0, 'latin1');
+      const at = writeContent(frame, head.length, content, cursor);
+      frame.write('"}\n\n\r\n', at, 'latin1');
+      write(socket, frame, onWritten);
+    },
+  };
+}
+
+/** Writes for a caller of HTTP/1.0, which has no chunks, and for a response that waits for the one before it on its connection. */
+function createPlainWriter(response: ServerResponse, before: string, onWritten: () => void): SseWriter {
+  const text = (written: string): void => void response.write(written, onWritten);
+  return {
+    text,
+    event: ({ json }, cursor) =>
+      text(`id: ${cursor}\n${before}data: ${json.slice(0, -1)}${cursorField}${cursor}"}\n\n`),
   };
 }
 

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { createTimeSlice } from '../runtime/time-slice.ts';
 import { closings, type Closing } from './closing.ts';
 import { StreamingError } from './errors.ts';
-import { createSseFrames, type FrameWriter } from './event-frames.ts';
+import { createSseWriter, type SseWriter } from './event-frames.ts';
 import { subscribedAnswer } from './request/answers.ts';
 import { readId } from './request/fields.ts';
 import { readWish, sseWording } from './request/subscription.ts';
@@ -101,7 +101,7 @@ type SseOutlet = Outlet & {
 function createOutlet({ namesEvents, begin }: SseRequest, { nowMs, random }: SseDependencies): SseOutlet {
   const before = namesEvents ? 'event: event\n' : '';
   let response: ServerResponse | undefined;
-  let writeFrame: FrameWriter | undefined;
+  let writer: SseWriter | undefined;
   let stream: Stream | undefined;
   let keepaliveMs = 0;
   let isEnded = false;
@@ -109,9 +109,9 @@ function createOutlet({ namesEvents, begin }: SseRequest, { nowMs, random }: Sse
   const onWritten = (): void => {
     if (response?.writableLength === 0) stream?.drain();
   };
-  const write = (text: string): void => {
-    if (response !== undefined && !response.writableEnded && !response.destroyed) response.write(text, onWritten);
-  };
+  /** Undefined before the stream and after its end. */
+  const openWriter = (): SseWriter | undefined =>
+    response?.writableEnded === false && !response.destroyed ? writer : undefined;
 
   return {
     transport: 'sse',
@@ -121,21 +121,12 @@ function createOutlet({ namesEvents, begin }: SseRequest, { nowMs, random }: Sse
       response.once('close', () => opened.closed());
       response.on('error', () => response?.destroy());
       keepaliveMs = nowMs() + KEEPALIVE_MS;
-      write(`retry: ${RETRY_MS}\nevent: connected\nid: ${cursor}\ndata: ${answer}\n\n`);
+      writer = createSseWriter(response, before, onWritten);
+      writer.text(`retry: ${RETRY_MS}\nevent: connected\nid: ${cursor}\ndata: ${answer}\n\n`);
     },
     isEnded: () => isEnded,
     unsentBytes: () => response?.writableLength ?? 0,
-    event(event, cursor) {
-      if (response === undefined || response.writableEnded || response.destroyed) return;
-      const { socket, chunkedEncoding } = response;
-      if (socket === null || !chunkedEncoding) {
-        write(`id: ${cursor}\n${before}data: ${event.json.slice(0, -1)},"cursor":"${cursor}"}\n\n`);
-        return;
-      }
-      // The head of the answer went out with its first frame.
-      writeFrame ??= createSseFrames(socket, before, onWritten);
-      writeFrame(event, cursor);
-    },
+    event: (event, cursor) => openWriter()?.event(event, cursor),
     end(closing, cursor) {
       const ended = response;
       isEnded = ended === undefined;
@@ -147,7 +138,7 @@ function createOutlet({ namesEvents, begin }: SseRequest, { nowMs, random }: Sse
     tick(now) {
       if (stream === undefined || now < keepaliveMs) return;
       keepaliveMs = now + KEEPALIVE_MS;
-      write(`: keepalive\n\nid: ${stream.cursor()}\n\n`);
+      openWriter()?.text(`: keepalive\n\nid: ${stream.cursor()}\n\n`);
     },
   };
 }

@@ -19,13 +19,13 @@ afterEach(() => at.close());
 /** Letters of several bytes: a frame counts bytes. */
 const eventOf = (length: number) => ({ type: 'made', text: 'é~'.repeat(length).slice(0, length) });
 
-async function openSocket(): Promise<{ readonly socket: WebSocket; readonly texts: string[] }> {
+async function openSocket(framesMin = 1): Promise<{ readonly socket: WebSocket; readonly texts: string[] }> {
   const socket = new WebSocket(`${at.url.replace('http', 'ws')}/api/streaming/v2/ws`, { perMessageDeflate: false });
   const texts: string[] = [];
   socket.on('message', (data: Buffer) => texts.push(data.toString('utf8')));
   await once(socket, 'open');
   socket.send(JSON.stringify({ operation: 'subscribe', ...wish }));
-  await expect.poll(() => texts.length).toBe(1);
+  await expect.poll(() => texts.length).toBeGreaterThanOrEqual(framesMin);
   return { socket, texts };
 }
 
@@ -83,6 +83,19 @@ describe('frames of events', () => {
     const texts = (await response.text()).split('\n').filter((line) => line.startsWith('data:'));
     expect(texts).toHaveLength(lengths.length + 2);
     expect(eventsIn(texts.slice(1, -1).map((line) => line.slice(5)))).toEqual(lengths.map(eventOf));
+  });
+
+  it('follow the answer when they come in the turn in which the stream begins, as those of a replay do', async () => {
+    at = await startStreams();
+    at.hub.onBegun = ({ emit }) => lengths.forEach((length) => emit(eventOf(length)));
+    const response = await at.post(JSON.stringify(wish));
+    at.hub.last().sink.end(1013, 'slow consumer', null);
+    const texts = (await response.text()).split('\n').filter((line) => line.startsWith('data:'));
+    expect(JSON.parse(texts[0]!.slice(5))).toMatchObject({ status: 'subscribed' });
+    expect(eventsIn(texts.slice(1, -1).map((line) => line.slice(5)))).toEqual(lengths.map(eventOf));
+    const { socket, texts: frames } = await openSocket(lengths.length + 1);
+    expect(eventsIn(frames.slice(1))).toEqual(lengths.map(eventOf));
+    socket.terminate();
   });
 
   it('go to a caller of HTTP/1.0, which has no chunks, as plain bytes', async () => {

@@ -25,6 +25,8 @@ export type FakeHub = Hub & {
   readonly forget: () => void;
   /** Runs before a subscription begins: it may reject, wait, or begin otherwise. */
   onSubscribe: (cursor: string | undefined, connection: FakeConnection) => Promise<Partial<Begun> | void> | void;
+  /** Runs in the turn in which a subscription has begun. */
+  onBegun: (connection: FakeConnection) => void;
 };
 
 /** An event of the contract for transports. @param digits of its balance, for events of any size */
@@ -52,6 +54,7 @@ export function createFakeHub(cursors: Cursors): FakeHub {
     last: () => connections.at(-1)!,
     forget: () => void connections.splice(0),
     onSubscribe: () => undefined,
+    onBegun: () => undefined,
     open(sink, { keyId }) {
       const number = connections.length + 1;
       let mcSeqno = 100;
@@ -77,6 +80,7 @@ export function createFakeHub(cursors: Cursors): FakeHub {
           connection.wish = wish;
           connection.resumedFrom = from;
           answer({ cursor: cursor(), resumed: from === undefined ? null : 'full', gap: null, ...begun });
+          hub.onBegun(connection);
         },
         unsubscribe: (accounts, traces) => void (connection.removed = { accounts, traces }),
         cursor,
