@@ -53,7 +53,7 @@ export function deliverTrace(to: Subscriber, one: RenderableTrace, match: TraceM
     sendView(to, snapshot, { type, view, isCurrent: match.isCurrent === true });
     shown.set(type, { rank: view.rank, print: view.print });
   }
-  remember(to, snapshot, { shown, accounts: mine.map((at) => accounts.accounts[at]!), hash });
+  remember(to, snapshot, { shown, accounts: mine.map((at) => accounts.accounts[at]!), hash }, entry);
 }
 
 /** Withdraws the snapshots that a connection was sent, unless it no longer watches the trace. */
@@ -147,18 +147,17 @@ function isUnmatched(
 function remember(
   to: Subscriber,
   snapshot: TraceSnapshot,
-  {
-    shown,
-    accounts,
-    hash,
-  }: { shown: ReadonlyMap<TraceType, Shown>; accounts: readonly AccountKey[]; hash: string | undefined },
+  { shown, accounts, hash }: TraceEntry,
+  before: TraceEntry | undefined,
 ): void {
   if (shown.size === 0) return;
   // Nothing follows a final trace, apart from what a caller asks for by its hash.
   if (hash === undefined && rankOf(snapshot) === ranks.finalized) return to.memory.drop(snapshot.key);
   // A connection at `finalized` gets each change once, by its position.
   if (hash === undefined && to.viewer()?.wish.minFinality === 'finalized') return;
-  to.memory.put(snapshot.key, { shown, accounts: accounts.slice(0, ENTRY_ACCOUNTS_MAX), hash });
+  // A snapshot of a lower level may match by no account: what an earlier one showed is withdrawn by the accounts of that one.
+  const all = [...new Set([...accounts, ...(before?.accounts ?? [])])];
+  to.memory.put(snapshot.key, { shown, accounts: all.slice(0, ENTRY_ACCOUNTS_MAX), hash: hash ?? before?.hash });
 }
 
 function sendInvalidation(

@@ -190,6 +190,16 @@ describe('levels of a trace', () => {
     expect(other.events).toEqual([]);
   });
 
+  it('are withdrawn also after a snapshot of a lower level that has nothing for the connection', async () => {
+    const { hub, open } = createHubUnderTest();
+    const caller = open();
+    await caller.subscribe({ accounts: new Set([a]), minFinality: 'pending' });
+    await hub.publish([{ ...pending({ transactions: [transaction('c1', a)] }), finality: 'confirmed' }]);
+    await hub.publish([pending({ transactions: [transaction('p1', b)] })]);
+    await hub.publish([{ kind: 'invalidation', key, reason: 'expired' }]);
+    expect(summary(caller)).toEqual(['transactions confirmed', 'trace_invalidated expired']);
+  });
+
   it('are withdrawn as unmatched when a later snapshot has nothing for the connection, and the other types follow', async () => {
     const { hub, open, block } = createHubUnderTest();
     const caller = open();
