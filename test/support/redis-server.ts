@@ -97,3 +97,47 @@ async function stop(child: ChildProcess): Promise<void> {
   child.kill('SIGTERM');
   await ended;
 }
+
+/** A Redis of one test, which may do to it what happens to servers. */
+export type FaultyRedis = {
+  readonly url: string;
+  /** Ends the process at once, and starts an empty one at the same port. */
+  readonly restart: () => Promise<void>;
+  readonly empty: () => Promise<void>;
+  /** Stops the process, or lets it go on. Its connections stay. */
+  readonly freeze: (isFrozen: boolean) => void;
+  readonly close: () => Promise<void>;
+};
+
+/** Starts a `redis-server` of its own for a test; undefined where there is none. */
+export async function startFaultyRedis(): Promise<FaultyRedis | undefined> {
+  if (!ensureProgram('redis-server')) return undefined;
+  const port = await freePort();
+  const url = `redis://127.0.0.1:${port}`;
+  const start = async (): Promise<ChildProcess> => {
+    const args = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--daemonize', 'no'];
+    const started = spawn('redis-server', args, { stdio: 'ignore' });
+    await untilReady(url, started);
+    return started;
+  };
+  let child = await start();
+  return {
+    url,
+    async restart() {
+      const ended = new Promise((done) => child.once('exit', done));
+      child.kill('SIGKILL');
+      await ended;
+      child = await start();
+    },
+    async empty() {
+      const client = new Redis(url);
+      await client.flushall();
+      client.disconnect();
+    },
+    freeze: (isFrozen) => void child.kill(isFrozen ? 'SIGSTOP' : 'SIGCONT'),
+    async close() {
+      child.kill('SIGCONT');
+      await stop(child);
+    },
+  };
+}
