@@ -1,4 +1,4 @@
-import { finalities, type AccountKey, type TraceSnapshot } from '../changes.ts';
+import { finalities, type TraceSnapshot } from '../changes.ts';
 import { positionOf, steps } from './positions.ts';
 import { renderInvalidation, type RenderedView, type TraceRendering, type Viewer } from './render.ts';
 import type { Subscriber } from './subscriber.ts';
