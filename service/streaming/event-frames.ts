@@ -48,8 +48,8 @@ export function createWsFrames(socket: Writable, onWritten: () => void): FrameWr
 export type SseWriter = { readonly text: (text: string) => void; readonly event: FrameWriter };
 
 /**
- * Sends the head of the answer, and writes server-sent events as chunks of its body. A response writes at the end of a turn, and a socket at once:
- * so all of the body but its end goes to the socket.
+ * Sends the head of the answer, and writes server-sent events as chunks of its body. A response writes at the end of a turn, a socket at once.
+ * So the whole body goes to the socket, apart from its end.
  *
  * @param before lines between `id:` and `data:`
  */
@@ -73,7 +73,7 @@ export function createSseWriter(response: ServerResponse, before: string, onWrit
   };
 }
 
-/** Writes for a caller of HTTP/1.0, which has no chunks, and for a response that waits for the one before it on its connection. */
+/** Writes through the response. A caller of HTTP/1.0 has no chunks, and a pipelined response has no socket yet. */
 function createPlainWriter(response: ServerResponse, before: string, onWritten: () => void): SseWriter {
   const text = (written: string): void => void response.write(written, onWritten);
   return {

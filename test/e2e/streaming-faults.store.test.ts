@@ -217,7 +217,7 @@ type Outcome = {
 
 const faultless: Outcome = { lost: [], doubled: [], gaps: [], orders: 1 };
 
-/** What the clients have, once each of them has as much as the index, or has waited long for it. */
+/** Compares clients and index, once each client has as much as the index or has waited long for it. */
 async function outcome(): Promise<Outcome> {
   await settle();
   const indexed = (await indexedHashes()).filter((hash) => !before.has(hash));
