@@ -4,12 +4,8 @@ import { childAnnotations, childNames, type Migrated } from '../desired/names.ts
 import type { Change } from '../diff/diff.ts';
 import type { KubernetesObject } from '../kubernetes/object.ts';
 import type { TonApi } from '../resource.ts';
-
-/** State of the schema: `current` when it is what the release needs, or nothing is needed. */
-export type MigrationState =
-  | { readonly state: 'notNeeded' | 'current' }
-  /** `suspended`: no migration begins in hibernation. */
-  | { readonly state: 'running' | 'suspended' | 'failed'; readonly message: string };
+import type { MigrationState } from '../status/observed.ts';
+import { waitingReason } from '../status/pods.ts';
 
 /** Last known migration of the database: the wanted migration if it is done, else the migration that the ConfigMap records. */
 export function migrated(tonApi: TonApi, live: readonly KubernetesObject[]): Migrated | undefined {
@@ -34,8 +30,11 @@ export function migrationState(
   if (isMigrated(migrated(tonApi, live), wanted)) return { state: 'current' };
   const name = childNames(tonApi).migration(wanted);
   const job = live.find(({ kind, metadata }) => kind === 'Job' && metadata.name === name);
-  const said = lastWords(pods.filter(({ metadata }) => metadata.labels?.['batch.kubernetes.io/job-name'] === name));
-  const why = said === undefined ? '' : `; it says: ${said}`;
+  const tries = pods.filter(({ metadata }) => metadata.labels?.['batch.kubernetes.io/job-name'] === name);
+  const said = lastWords(tries);
+  const waiting = tries.filter(({ status }) => status?.['phase'] === 'Pending').map(waitingReason);
+  const cause = waiting.find((reason) => reason !== undefined);
+  const why = (said === undefined ? '' : `; it says: ${said}`) + (cause === undefined ? '' : `; ${cause}`);
   if (job === undefined && tonApi.spec.hibernate) {
     return { state: 'suspended', message: 'the migration begins when hibernate is false' };
   }

@@ -1,9 +1,8 @@
 import { resourceKindOfRoute, routeProblem } from './route.ts';
 import type { KubernetesObject } from '../kubernetes/object.ts';
 import type { TonApi } from '../resource.ts';
-import type { MigrationState } from '../rollout/migration.ts';
 import { ordinal, type Finding } from './conditions.ts';
-import type { Observed } from './observed.ts';
+import type { MigrationState, Observed } from './observed.ts';
 import { exceededDeadline, isReadyPod, replicaFailure, waitingReason } from './pods.ts';
 
 type Found = Omit<Finding, 'type'>;

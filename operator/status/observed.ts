@@ -1,4 +1,3 @@
-import type { MigrationState } from '../rollout/migration.ts';
 import type { KubernetesObject } from '../kubernetes/object.ts';
 import type { IndexState, PodSays } from './pods.ts';
 
@@ -36,6 +35,12 @@ export type RolloutView = { readonly hash: string } & (
   /** A canary needs pods to compare, so it begins after hibernation. */
   | { readonly phase: 'hibernated' }
 );
+
+/** State of the schema: `current` when it is what the release needs, or nothing is needed. */
+export type MigrationState =
+  | { readonly state: 'notNeeded' | 'current' }
+  /** `suspended`: no migration begins in hibernation. */
+  | { readonly state: 'running' | 'suspended' | 'failed'; readonly message: string };
 
 /** Inputs of a status: only observed state, never state that was just requested. */
 export type Observed = {

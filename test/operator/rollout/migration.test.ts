@@ -6,7 +6,8 @@ import { childNames } from '#operator/desired/names.ts';
 import { diff } from '#operator/diff/diff.ts';
 import type { KubernetesObject } from '#operator/kubernetes/object.ts';
 import type { TonApi } from '#operator/resource.ts';
-import { admitted, migrated, migrationState, type MigrationState } from '#operator/rollout/migration.ts';
+import { admitted, migrated, migrationState } from '#operator/rollout/migration.ts';
+import type { MigrationState } from '#operator/status/observed.ts';
 import { annotated, references, release, sample } from '#test/operator/desired/samples.ts';
 
 const withSchema = { ...release, schemaVersion: 7 };
@@ -102,6 +103,24 @@ describe('a migration that does not get on', () => {
     const live = [job(7, state === 'failed' ? 'Failed' : undefined)];
     const found = migrationState(full, 7, live, pods);
     expect(found).toMatchObject({ state, message: expect.stringContaining('it says: no room') as string });
+  });
+
+  it.each([
+    [
+      'an image that cannot be pulled',
+      { containerStatuses: [{ state: { waiting: { reason: 'ImagePullBackOff', message: 'no such host' } } }] },
+      'ImagePullBackOff: no such host',
+    ],
+    ['no node', { conditions: [{ type: 'PodScheduled', status: 'False' }] }, 'no node has room for it'],
+  ])('names the cause while its pod waits: %s', (_case, status, cause) => {
+    const name = `private-migrate-7-${key}`;
+    const waits = { ...pod(name, '', ''), status: { phase: 'Pending', ...status } };
+    const message = `waits for the migration Job ${name}; ${cause}`;
+    expect(migrationState(full, 7, [job(7)], [waits])).toEqual({ state: 'running', message });
+    expect(migrationState(full, 7, [job(7)], [{ ...waits, status: { ...status, phase: 'Running' } }])).not.toEqual({
+      state: 'running',
+      message,
+    });
   });
 });
 
