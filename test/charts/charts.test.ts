@@ -6,6 +6,8 @@ import { parse } from 'yaml';
 
 import { generateCharts } from '#charts/generate.ts';
 import { readValues, valuesSchema } from '#charts/values.ts';
+import { build } from '#operator/desired/build.ts';
+import { references, release as builtFor, sample } from '#test/operator/desired/samples.ts';
 import { chartsFolder, dashboards, operatorRules, queriesOf, runbookUrl, tonApiRules } from '#test/support/charts.ts';
 import { metricNamesOf, metricOf } from '#test/support/promql.ts';
 
@@ -32,6 +34,15 @@ describe('a chart', () => {
     const { appVersion, version, apiVersion } = parse(read(`${chart}/Chart.yaml`));
     expect({ appVersion, apiVersion }).toEqual({ appVersion: release, apiVersion: 'v2' });
     expect(version).toMatch(/^\d+\.\d+\.\d+$/);
+  });
+
+  it('of the operator lets it reach Redis on the ports that the pods of a TonApi may use', () => {
+    const policies = build(sample('full'), references(), builtFor).filter(
+      ({ object }) => object.kind === 'NetworkPolicy',
+    );
+    const rules = policies.flatMap(({ object }) => object.spec?.['egress'] as { ports?: { port: number }[] }[]);
+    const ports = rules.map(({ ports: allowed = [] }) => allowed.map(({ port }) => port));
+    expect(ports).toContainEqual(parse(read('tonplane/values.yaml')).networkPolicy.redisPorts);
   });
 
   it('names no image by `latest`', () => {
