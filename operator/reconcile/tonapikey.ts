@@ -114,7 +114,10 @@ export function createTonApiKeyReconciler(
       return { type: 'done' };
     }
     // The status reports the state in force. It waits for Redis, while the keyring revokes independently.
-    if (!isWritten && !revocation.isOut(tonApiKey)) return { type: 'unfinished' };
+    if (!isWritten && !revocation.isOut(tonApiKey)) {
+      if (isEnding) await reportRedis(tonApiKey, 'the deleted key stays until Redis or every pod refuses it', bounds);
+      return { type: 'unfinished' };
+    }
     if (!isWritten && decision.restore.length > 0) {
       await reportRevoked(tonApiKey, bounds);
       return { type: 'unfinished' };
@@ -129,10 +132,15 @@ export function createTonApiKeyReconciler(
 
   /** The status gets the ids of a restored key after Redis. Until then each reconcile tries again. */
   async function reportRevoked(tonApiKey: TonApiKey, bounds: RequestBounds): Promise<void> {
-    const { metadata, status } = tonApiKey;
     // The reason Disabled means that Redis has the ids of the status.
-    if (conditionOf(status?.conditions, 'Ready')?.reason === 'Disabled') return;
-    const message = 'the operator does not reach Redis, which may still refuse the restored key';
+    if (conditionOf(tonApiKey.status?.conditions, 'Ready')?.reason === 'Disabled') return;
+    await reportRedis(tonApiKey, 'Redis may still refuse the restored key', bounds);
+  }
+
+  /** The status of a key that waits for Redis. The operator's log has the error of Redis. */
+  async function reportRedis(tonApiKey: TonApiKey, effect: string, bounds: RequestBounds): Promise<void> {
+    const { metadata, status } = tonApiKey;
+    const message = `the operator does not reach Redis; ${effect}`;
     const refusal = { reason: 'RedisUnavailable', message, retried: true } as const;
     const conditions = failedConditions(status?.conditions, refusal, metadata.generation, clock.unixMs());
     await tell(tonApiKey, { ...status, conditions }, bounds);

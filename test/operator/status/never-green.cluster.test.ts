@@ -59,6 +59,12 @@ describe.skipIf(missing)('a TonApi that is broken', () => {
   const podsOf = (name: string): Promise<readonly ClusterObject[]> =>
     on.client.list(`${podsPath}?labelSelector=app.kubernetes.io/instance%3D${name}`);
 
+  async function keyReason(name: string): Promise<string | undefined> {
+    const { status } = await on.client.get(`${keysPath}/${name}`);
+    const conditions = status?.['conditions'] as readonly { type: string; reason: string }[] | undefined;
+    return conditions?.find(({ type }) => type === 'Ready')?.reason;
+  }
+
   /** Declares all pods of a TonApi ready that no test has given a state. */
   async function startPods(name: string): Promise<void> {
     const config = await on.child('ConfigMap', `${name}-config`);
@@ -240,6 +246,21 @@ describe.skipIf(missing)('a TonApi that is broken', () => {
     await expect.poll(managers, patience).toEqual(['kube-controller-manager']);
   });
 
+  it('has a deleted key that stays and names Redis, while neither Redis nor the pods refuse it', async () => {
+    await on.apply('away');
+    await on.client.create(keysPath, {
+      apiVersion: 'tonplane.dev/v1alpha1',
+      kind: 'TonApiKey',
+      metadata: { name: 'leaving' },
+      spec: { apiRef: { name: 'away' }, plan: 'free' },
+    });
+    await expect.poll(() => keyReason('leaving'), patience).toBe('Propagating');
+    await on.client.delete(`${keysPath}/leaving`);
+    await expect.poll(() => keyReason('leaving'), patience).toBe('RedisUnavailable');
+    await on.client.delete(`${tonApiPath}/away`);
+    await expect.poll(() => on.client.find(`${keysPath}/leaving`), patience).toBeUndefined();
+  });
+
   it('has a key that has expired looked at a few times and no more', async () => {
     for (const name of ['ended-a', 'ended-b']) {
       await on.client.create(keysPath, {
@@ -249,11 +270,7 @@ describe.skipIf(missing)('a TonApi that is broken', () => {
         spec: { apiRef: { name: 'fixed' }, plan: 'free', expiresAt: '2020-01-01T00:00:00Z' },
       });
     }
-    const reason = async (): Promise<unknown> =>
-      ((await on.client.get(`${keysPath}/ended-b`))['status']?.conditions as { type: string; reason: string }[])?.find(
-        ({ type }) => type === 'Ready',
-      )?.reason;
-    await expect.poll(reason, patience).toBe('Expired');
+    await expect.poll(() => keyReason('ended-b'), patience).toBe('Expired');
     await on.settled('fixed');
     const looks = async (): Promise<number> =>
       ((await on.operator.register.getSingleMetric('controller_runtime_reconcile_total')?.get())?.values ?? [])
