@@ -13,12 +13,15 @@ import type { ClusterObject } from './cluster-client.ts';
 import { whyNoGo } from './go-build.ts';
 import { skipLoudly } from './skips.ts';
 
+/** Kinds of neighbours: those that the operator makes, and those of samples in the papers. */
+type NeighbourKind = OptionalKind | 'ExternalSecret';
+
 /** A release of a neighbour: its Go module, the checksum that the module must have, and definitions by kind. */
 type Release = {
   readonly module: string;
   readonly version: string;
   readonly sum: string;
-  readonly files: Readonly<Partial<Record<OptionalKind, string>>>;
+  readonly files: Readonly<Partial<Record<NeighbourKind, string>>>;
 };
 
 const monitoring = 'example/prometheus-operator-crd/monitoring.coreos.com';
@@ -46,6 +49,12 @@ const releases: readonly Release[] = [
       Probe: `${monitoring}_probes.yaml`,
     },
   },
+  {
+    module: 'github.com/external-secrets/external-secrets',
+    version: 'v0.19.2',
+    sum: 'h1:bdOpEt9Pww2e8QGh4apX7M0nehwNOVAQJLd8z6hAXWI=',
+    files: { ExternalSecret: 'config/crds/bases/external-secrets.io_externalsecrets.yaml' },
+  },
 ];
 
 /** The archive of a module is tens of MB, and the module proxy may be slow. */
@@ -65,7 +74,7 @@ export async function prepareOptionalApis(): Promise<void> {
 }
 
 /** For `skipIf`: true, after a line on standard error, where the definition of a kind is missing. */
-export function withoutOptionalApis(what: string, kinds: readonly OptionalKind[] = optionalKinds): boolean {
+export function withoutOptionalApis(what: string, kinds: readonly NeighbourKind[] = optionalKinds): boolean {
   const missing = releases
     .filter((release) => kinds.some((kind) => kind in release.files) && !isPresent(release))
     .map(({ module }) => module);
@@ -73,13 +82,13 @@ export function withoutOptionalApis(what: string, kinds: readonly OptionalKind[]
 }
 
 /** The neighbour's own definition of a kind. @throws Error where the cache has none */
-export function optionalDefinition(kind: OptionalKind): ClusterObject {
+export function optionalDefinition(kind: NeighbourKind): ClusterObject {
   const release = releases.find(({ files }) => kind in files);
   if (release === undefined) throw new Error(`${kind}: no release of a neighbour defines it`);
   return parse(readFileSync(pathOf(release, kind), 'utf8')) as ClusterObject;
 }
 
-const kindsOf = ({ files }: Release): OptionalKind[] => Object.keys(files) as OptionalKind[];
+const kindsOf = ({ files }: Release): NeighbourKind[] => Object.keys(files) as NeighbourKind[];
 const isPresent = (release: Release): boolean => kindsOf(release).every((kind) => existsSync(pathOf(release, kind)));
 
 function pathOf({ module, version }: Release, kind: string): string {
