@@ -1,8 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 /** Debian's mirrors answer within seconds; a machine without them must not hang the tests. */
 const installTimeoutMs = 180_000;
+
+/** Files of tests install at the same time, and apt-get fails while another one runs. */
+const lock = join(tmpdir(), 'tonplane-apt.lock');
 
 /** True when the program is in PATH; root on Debian installs its package first where it is not. */
 export function ensureProgram(program: string, packageName = program): boolean {
@@ -30,8 +35,12 @@ function install(packageName: string): boolean {
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' },
   };
   try {
-    execFileSync('apt-get', ['update'], options);
-    execFileSync('apt-get', ['install', '-y', '--no-install-recommends', packageName], options);
+    execFileSync('flock', ['--close', lock, 'apt-get', 'update'], options);
+    execFileSync(
+      'flock',
+      ['--close', lock, 'apt-get', 'install', '-y', '--no-install-recommends', packageName],
+      options,
+    );
     return true;
   } catch {
     return false;
