@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 
 import { parse } from 'yaml';
 
+import { completeFacts } from '#charts/monitoring/generate.ts';
 import { alertRules, recordingRules } from '#operator/desired/alert-rules.ts';
 
 export const chartsFolder = resolve(import.meta.dirname, '../../charts');
@@ -23,22 +24,8 @@ export type RuleGroup = { readonly name: string; readonly rules: readonly Rule[]
 /** Base of the pages that the rules of tests link to. */
 export const runbookUrl = 'https://runbooks.example.com/ton';
 
-/** Facts of a TonApi with an index and streams, and with the objectives that a manifest without any has. */
-export const facts = {
-  namespace: 'ton',
-  name: 'mainnet',
-  network: 'mainnet',
-  availability: '99.9',
-  latency: '1s',
-  liteServers: 4,
-  indexed: true,
-  replicaMaxLag: '30s',
-  streamed: true,
-  runbookUrl,
-  scraped: true,
-  service: 'mainnet-api',
-  probed: true,
-} as const;
+/** Facts of a TonApi that has every alert, with links to runbooks. */
+export const facts = { ...completeFacts, runbookUrl } as const;
 
 /** The rules of the chart, with links made. */
 export function operatorRules(): readonly RuleGroup[] {
