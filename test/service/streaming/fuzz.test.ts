@@ -249,7 +249,7 @@ describe('fuzzed messages, bodies and queries', () => {
     await fuzzMessages(createDraw(46), messages);
     await fuzzRequests(createDraw(47), messages, sendBody);
     await fuzzRequests(createDraw(48), messages, sendQuery);
-    const left = (await bytesInUse()) - before;
-    expect(left / messages).toBeLessThan(LEFT_BYTES_MAX);
+    // Sockets of a busy machine end some time after their connections. Memory that leaks stays.
+    await expect.poll(async () => ((await bytesInUse()) - before) / messages).toBeLessThan(LEFT_BYTES_MAX);
   }, 600_000);
 });
