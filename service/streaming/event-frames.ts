@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream';
 
 import type { EventText } from './changes.ts';
 
-// Events are written thousands at a time. So their frames are made here and given to the socket itself: one copy and one call each.
+// Events are written thousands at a time. So frames are made here and given to the socket itself, with a single copy and call.
 
 /** Frames up to this size are made in a buffer that the next frame takes again. */
 const SHARED_BYTES = 16_384;
@@ -48,8 +48,8 @@ export function createWsFrames(socket: Writable, onWritten: () => void): FrameWr
 export type SseWriter = { readonly text: (text: string) => void; readonly event: FrameWriter };
 
 /**
- * Sends the head of the answer, and writes server-sent events as chunks of its body. A response writes at the end of a turn, a socket at once.
- * So the whole body goes to the socket, apart from its end.
+ * Sends the head of the answer, and writes server-sent events as chunks of its body. A response writes at the end of a turn, and a socket
+ * writes at once. So the whole body goes to the socket, apart from its end.
  *
  * @param before lines between `id:` and `data:`
  */
@@ -97,7 +97,7 @@ function frameFor(socket: Writable, bytes: number): Buffer {
   return bytes > SHARED_BYTES || socket.writableLength > 0 ? Buffer.allocUnsafeSlow(bytes) : shared.subarray(0, bytes);
 }
 
-/** The kernel usually takes the bytes at once. Else they still are in the shared buffer, and the next frame gets another one. */
+/** The kernel usually takes the bytes at once. Else the bytes stay in the shared buffer, and the next frame gets a new buffer. */
 function write(socket: Writable, frame: Buffer, onWritten: () => void): void {
   socket.write(frame, onWritten);
   if (socket.writableLength > 0 && frame.buffer === shared.buffer) shared = Buffer.allocUnsafeSlow(SHARED_BYTES);

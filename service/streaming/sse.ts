@@ -122,7 +122,7 @@ function createOutlet({ namesEvents, begin }: SseRequest, { nowMs, random }: Sse
       response.on('error', () => response?.destroy());
       keepaliveMs = nowMs() + KEEPALIVE_MS;
       writer = createSseWriter(response, before, onWritten);
-      writer.text(`retry: ${RETRY_MS}\nevent: connected\nid: ${cursor}\ndata: ${answer}\n\n`);
+      openWriter()?.text(`retry: ${RETRY_MS}\nevent: connected\nid: ${cursor}\ndata: ${answer}\n\n`);
     },
     isEnded: () => isEnded,
     unsentBytes: () => response?.writableLength ?? 0,

@@ -155,7 +155,7 @@ function remember(
   if (hash === undefined && rankOf(snapshot) === ranks.finalized) return to.memory.drop(snapshot.key);
   // A connection at `finalized` gets each change once, by its position.
   if (hash === undefined && to.viewer()?.wish.minFinality === 'finalized') return;
-  // A snapshot of a lower level may match by no account: what an earlier one showed is withdrawn by the accounts of that one.
+  // A snapshot of a lower level may match no account. A withdrawal then goes by the accounts of earlier snapshots.
   const all = [...new Set([...accounts, ...(before?.accounts ?? [])])];
   to.memory.put(snapshot.key, { shown, accounts: all.slice(0, ENTRY_ACCOUNTS_MAX), hash: hash ?? before?.hash });
 }
