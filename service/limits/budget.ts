@@ -27,15 +27,20 @@ export function newBudget(nowUs: number): Budget {
   return { bucket: fullBucket(nowUs), day: dayOf(nowUs), usedToday: 0, inFlight: 0 };
 }
 
-/** Returns a plan for several subjects together. */
+/** Name of a number of a plan. */
+type PlanNumber = {
+  [Name in keyof LimitPlan]-?: NonNullable<LimitPlan[Name]> extends number ? Name : never;
+}[keyof LimitPlan];
+
+/** Returns a plan for several subjects together. A number of the plan without a rule here is a type error. */
 export function timesPlan(plan: LimitPlan, count: number): LimitPlan {
-  return {
-    ...plan,
+  const numbers = {
     requestsPerSecond: plan.requestsPerSecond * count,
     burst: plan.burst * count,
     requestsPerDay: plan.requestsPerDay === null ? null : plan.requestsPerDay * count,
     maxConcurrent: plan.maxConcurrent === null ? null : plan.maxConcurrent * count,
-  };
+  } satisfies { readonly [Name in PlanNumber]: unknown };
+  return { ...plan, ...numbers };
 }
 
 /** Takes a slot among the requests running at once. */
