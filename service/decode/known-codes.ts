@@ -1,3 +1,5 @@
+import type { WalletData, WalletOrder } from './wallet-layouts.ts';
+
 /**
  * Known code of contracts: what the representation hash of an account's code says about the account.
  * This list is the only place of the service that spells such a hash (service/decode/README.md#how-to-add-known-code).
@@ -21,16 +23,12 @@ export type KnownCode = {
 export type WalletVersion = {
   /** Wallet type in answers of v2 and v3. */
   readonly type: string;
-  /** Layout of the data: service/live/contracts/wallets.ts. */
-  readonly data: 'seqno' | 'seqno_id' | 'v5_beta' | 'v5';
-  /** Layout of the body of a signed external message: service/emulate/ton-connect/unsigned-message.ts. Undefined without support there. */
+  readonly data: WalletData;
+  /** Layout of a signed external message; undefined: Ton Connect does not support the wallet. */
   readonly order: WalletOrder | undefined;
   /** Most messages that one external message makes the wallet send. */
   readonly messagesMax: number;
 };
-
-/** Layout of the body of a signed external message. */
-export type WalletOrder = 'v1' | 'v2' | 'v3' | 'v4' | 'v5';
 
 /** State of an account in tonlib's words: service/live/contracts/known-contracts.ts. */
 export type TonlibState = {
@@ -231,11 +229,8 @@ export function hashesOfCode(name: string): ReadonlySet<string> {
 
 type Wallets = (typeof walletCodes)[number]['wallet'];
 
-/** Layout of a wallet's data. */
-export type WalletData = Wallets['data'];
-
-/** Types of wallets with one of these layouts of data. */
-export type WalletType<Data extends WalletData = WalletData> = Extract<Wallets, { data: Data }>['type'];
+/** Type of a wallet in answers of v2 and v3. */
+export type WalletType = Wallets['type'];
 
 /** Version of a known wallet. */
 export type KnownWallet = WalletVersion & { readonly type: WalletType };
@@ -248,7 +243,7 @@ export function knownWallet(hash: string): KnownWallet | undefined {
 }
 
 /** Types of all wallets, or of wallets with one layout of data. */
-export function walletTypes<Data extends WalletData = WalletData>(data?: Data): readonly WalletType<Data>[] {
+export function walletTypes(data?: WalletData): readonly WalletType[] {
   const listed = walletCodes.filter(({ wallet }) => data === undefined || wallet.data === data);
-  return listed.map(({ wallet }) => wallet.type as WalletType<Data>);
+  return listed.map(({ wallet }) => wallet.type);
 }

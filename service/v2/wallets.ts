@@ -1,8 +1,19 @@
 import type { LiveAccount } from '../live/accounts/accounts.ts';
 import { walletTypes } from '../decode/known-codes.ts';
+import { walletDataLayouts, type WalletData, type WalletDataLayout } from '../decode/wallet-layouts.ts';
 import { readWallet, type Wallet } from '../live/contracts/wallets.ts';
 import { accountStatus, flag, nano, uint32 } from './scalars.ts';
-import { constant, named, object, oneOf, oneOfStrings, optional, scalar, type Infer } from '../contract/shape.ts';
+import {
+  constant,
+  named,
+  object,
+  oneOf,
+  oneOfStrings,
+  optional,
+  scalar,
+  type Infer,
+  type Shape,
+} from '../contract/shape.ts';
 import { transactionId, viewTransactionId } from './views.ts';
 
 /** `ext.accounts.walletInformation`, shape and writer (service/v2/README.md#wallet-types). */
@@ -20,6 +31,33 @@ const common = {
 /** Signed in v5, unsigned before. */
 const walletIdV5 = scalar<number>({ type: 'integer', minimum: -2_147_483_648, maximum: 4_294_967_295 });
 
+/** Fields of every wallet, with those that only some layouts have. */
+const anyWallet = object({
+  ...common,
+  wallet_type: oneOfStrings(walletTypes()),
+  seqno: uint32,
+  wallet_id: optional(walletIdV5),
+  is_signature_allowed: optional(flag),
+});
+
+type WalletShape = Shape<Infer<typeof anyWallet>>;
+
+/** Shape of the wallets with one layout of data. */
+function shapeOf(data: WalletData): WalletShape {
+  const { schema, fields }: WalletDataLayout = walletDataLayouts[data];
+  const always = {
+    ...common,
+    wallet_type: oneOfStrings(walletTypes(data)),
+    seqno: uint32,
+    ...(fields.walletId !== undefined && { wallet_id: fields.walletId === 'int32' ? walletIdV5 : uint32 }),
+    ...(fields.isSignatureAllowed !== undefined && { is_signature_allowed: flag }),
+  };
+  // The document lets a v5 beta have the fields of v5.
+  const properties =
+    data === 'v5_beta' ? { ...always, wallet_id: optional(walletIdV5), is_signature_allowed: optional(flag) } : always;
+  return named(schema, object(properties) as WalletShape);
+}
+
 export const walletInformation = named(
   'WalletInformation',
   oneOf([
@@ -33,43 +71,7 @@ export const walletInformation = named(
         last_transaction_id: transactionId,
       }),
     ),
-    named(
-      'WalletV1V2',
-      object({
-        ...common,
-        wallet_type: oneOfStrings(walletTypes('seqno')),
-        seqno: uint32,
-      }),
-    ),
-    named(
-      'WalletV3V4',
-      object({
-        ...common,
-        wallet_type: oneOfStrings(walletTypes('seqno_id')),
-        seqno: uint32,
-        wallet_id: uint32,
-      }),
-    ),
-    named(
-      'WalletV5Beta',
-      object({
-        ...common,
-        wallet_type: oneOfStrings(walletTypes('v5_beta')),
-        seqno: uint32,
-        wallet_id: optional(walletIdV5),
-        is_signature_allowed: optional(flag),
-      }),
-    ),
-    named(
-      'WalletV5',
-      object({
-        ...common,
-        wallet_type: oneOfStrings(walletTypes('v5')),
-        seqno: uint32,
-        wallet_id: walletIdV5,
-        is_signature_allowed: flag,
-      }),
-    ),
+    ...(Object.keys(walletDataLayouts) as WalletData[]).map(shapeOf),
   ]),
 );
 
@@ -86,15 +88,12 @@ export function viewWalletInformation(
   return { ...type, wallet: true, balance, account_state: 'active', ...last, ...viewWallet(wallet) };
 }
 
-function viewWallet(wallet: Wallet) {
-  const { seqno } = wallet;
-  if (wallet.type === 'wallet v5 beta') return { wallet_type: wallet.type, seqno };
-  if (!('walletId' in wallet)) return { wallet_type: wallet.type, seqno };
-  if (!('isSignatureAllowed' in wallet)) return { wallet_type: wallet.type, seqno, wallet_id: wallet.walletId };
+function viewWallet({ type, seqno, walletId, isSignatureAllowed }: Wallet) {
+  if (type === 'wallet v5 beta') return { wallet_type: type, seqno };
   return {
-    wallet_type: wallet.type,
+    wallet_type: type,
     seqno,
-    wallet_id: wallet.walletId,
-    is_signature_allowed: wallet.isSignatureAllowed,
+    ...(walletId !== undefined && { wallet_id: walletId }),
+    ...(isSignatureAllowed !== undefined && { is_signature_allowed: isSignatureAllowed }),
   };
 }

@@ -95,6 +95,13 @@ export const readUnchecked = (pool: Pool, id: BlockId, context: ReadContext) => 
     error: { path: 'service/decode/known-codes.ts', text: '"v6"' },
   },
   {
+    what: 'a part of the orders of wallets that Ton Connect does not write',
+    path: 'service/decode/wallet-layouts.ts',
+    replace: "'sends' | 'actions';",
+    by: "'sends' | 'actions' | 'gifts';",
+    error: { path: 'service/emulate/ton-connect/unsigned-message.ts', text: 'gifts' },
+  },
+  {
     what: 'a column that the indexer does not write',
     path: 'service/store/tables.ts',
     replace: '  global_version: nullable(int),',
@@ -145,6 +152,7 @@ const roots = [
   'service/actions/families.ts',
   'service/config/hot.ts',
   'service/devchain/queries/queries.ts',
+  'service/emulate/ton-connect/unsigned-message.ts',
   'service/indexer/rows/block-row.ts',
   'service/limits/budget.ts',
   'service/live/unchecked-read.ts',

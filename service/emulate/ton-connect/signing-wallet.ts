@@ -1,5 +1,6 @@
 import { invalid } from '#service/contract/errors.ts';
-import { knownWallet, type WalletOrder } from '#service/decode/known-codes.ts';
+import { knownWallet } from '#service/decode/known-codes.ts';
+import type { WalletOrder } from '#service/decode/wallet-layouts.ts';
 import type { AccountId } from '#service/live/accounts/accounts.ts';
 import { parseInSlices } from '#service/live/accounts/paced-cells.ts';
 import { readWalletByHash, type ContractState } from '#service/live/contracts/wallets.ts';
@@ -33,5 +34,5 @@ export async function readSigningWallet(
   const wallet = readWalletByHash(hash, state);
   if (version?.order === undefined || wallet === undefined) throw invalid('Account is not a known wallet', 'from');
   const { order, messagesMax } = version;
-  return { account, order, messagesMax, seqno: wallet.seqno, walletId: 'walletId' in wallet ? wallet.walletId : 0 };
+  return { account, order, messagesMax, seqno: wallet.seqno, walletId: wallet.walletId ?? 0 };
 }

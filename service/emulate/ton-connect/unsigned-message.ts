@@ -3,8 +3,8 @@ import { BitWriter } from '#service/decode/bit-writer.ts';
 import { createCellStore, type CellStore } from '#service/decode/cell-store.ts';
 import { writeBag } from '#service/decode/contract-data.ts';
 import { DecodeError } from '#service/decode/errors.ts';
-import type { WalletOrder } from '#service/decode/known-codes.ts';
 import { writeStandardAddress } from '#service/decode/tlb/message-address.ts';
+import { EXTERNAL_SIGNED, walletOrderLayouts, type WalletOrderPart } from '#service/decode/wallet-layouts.ts';
 import { mapInSlices, type TimeSlice } from '#service/runtime/time-slice.ts';
 import { SEND_MODE, storeSentMessage, type SentMessage } from './sent-message.ts';
 import type { SigningWallet } from './signing-wallet.ts';
@@ -19,9 +19,6 @@ export type SigningRequest = {
 /** Zeros in place of the signature. */
 const SIGNATURE = Buffer.alloc(64);
 
-/** `external_signed#7369676e`: an external message to a wallet v5. */
-const EXTERNAL_SIGNED = 0x7369676e;
-
 /** `action_send_msg#0ec3c86d`. */
 const SEND_MESSAGE = 0x0ec3c86d;
 
@@ -31,28 +28,20 @@ type Order = Pick<SigningWallet, 'seqno' | 'walletId'> & {
   readonly messages: readonly number[];
 };
 
-/** Writes the order of a wallet as the rest of a cell. */
-type OrderWriter = (writer: BitWriter, order: Order, store: CellStore) => BitWriter;
+/** Writes a part of an order at the end of a cell. */
+type PartWriter = (writer: BitWriter, order: Order, store: CellStore) => BitWriter;
 
-const ORDERS: Readonly<Record<WalletOrder, OrderWriter>> = {
-  v1: (writer, { seqno, messages }) => writeSends(writer.bytes(SIGNATURE).uint(seqno, 32), messages),
-  v2: (writer, { seqno, validUntil, messages }) =>
-    writeSends(writer.bytes(SIGNATURE).uint(seqno, 32).uint(validUntil, 32), messages),
-  v3: (writer, order) => writeSends(writeNumbers(writer.bytes(SIGNATURE), order), order.messages),
-  /** The eight zeros are the operation: a plain transfer. */
-  v4: (writer, order) => writeSends(writeNumbers(writer.bytes(SIGNATURE), order).uint(0, 8), order.messages),
-  /** The zero bit says that no extended action follows. */
-  v5: (writer, order, store) =>
-    writeNumbers(writer.uint(EXTERNAL_SIGNED, 32), order)
-      .maybeRef(storeActions(store, order.messages))
-      .bit(false)
-      .bytes(SIGNATURE),
+const parts: Readonly<Record<WalletOrderPart, PartWriter>> = {
+  signature: (writer) => writer.bytes(SIGNATURE),
+  externalSigned: (writer) => writer.uint(EXTERNAL_SIGNED, 32),
+  seqno: (writer, { seqno }) => writer.uint(seqno, 32),
+  walletId: (writer, { walletId }) => writer.int(walletId, 32),
+  validUntil: (writer, { validUntil }) => writer.uint(validUntil, 32),
+  plainTransfer: (writer) => writer.uint(0, 8),
+  noExtendedAction: (writer) => writer.bit(false),
+  sends: (writer, { messages }) => writeSends(writer, messages),
+  actions: (writer, { messages }, store) => writer.maybeRef(storeActions(store, messages)),
 };
-
-/** `wallet_id:int32 valid_until:uint32 seqno:uint32`. */
-function writeNumbers(writer: BitWriter, { walletId, validUntil, seqno }: Order): BitWriter {
-  return writer.int(walletId, 32).uint(validUntil, 32).uint(seqno, 32);
-}
 
 /** `mode:uint8 message:^(MessageRelaxed Any)` for each message. */
 function writeSends(writer: BitWriter, messages: readonly number[]): BitWriter {
@@ -89,7 +78,9 @@ export async function unsignedMessage(
     // `ext_in_msg_info$10 src:addr_none$00`, the destination, no import fee, no state; the body follows in the same cell.
     writeStandardAddress(writer.uint(0b10, 2).uint(0, 2), account).coins(0n).bit(false).bit(false);
     const sent = await mapInSlices(messages, (message) => storeSentMessage(store, message), timeSlice);
-    const root = ORDERS[order](writer, { seqno, walletId, validUntil, messages: sent }, store).finish(store);
+    const values = { seqno, walletId, validUntil, messages: sent };
+    for (const part of walletOrderLayouts[order]) parts[part](writer, values, store);
+    const root = writer.finish(store);
     await timeSlice.pause();
     return writeBag({ table: store, cell: root });
   } catch (error) {

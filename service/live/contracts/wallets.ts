@@ -2,46 +2,11 @@ import { parseBoc } from '#service/decode/boc.ts';
 import type { ContractSlice } from '#service/decode/cell-slice.ts';
 import { openContractCell } from '#service/decode/contract-data.ts';
 import { DecodeError } from '#service/decode/errors.ts';
-import { knownWallet, type WalletData, type WalletType } from '#service/decode/known-codes.ts';
-
-/** Fields of a wallet's data by their layout. `seqno` is unsigned 32 bits. */
-type WalletFields = {
-  readonly seqno: { readonly seqno: number };
-  /** The id is unsigned. */
-  readonly seqno_id: { readonly seqno: number; readonly walletId: number };
-  /** The id is signed. */
-  readonly v5: WalletFieldsV5;
-  /** The id is the first 32 bits of 80, unsigned. */
-  readonly v5_beta: WalletFieldsV5;
-};
-
-type WalletFieldsV5 = {
-  readonly seqno: number;
-  readonly walletId: number;
-  readonly isSignatureAllowed: boolean;
-};
+import { knownWallet, type WalletType } from '#service/decode/known-codes.ts';
+import { readWalletData, type WalletFields } from '#service/decode/wallet-layouts.ts';
 
 /** Wallet contract by its public name, with the fields of its data (service/v2/README.md#wallet-types). */
-export type Wallet = {
-  [Data in WalletData]: { readonly type: WalletType<Data> } & WalletFields[Data];
-}[WalletData];
-
-const FIELDS: { readonly [Data in WalletData]: (slice: ContractSlice) => WalletFields[Data] } = {
-  /** `seqno:uint32`. */
-  seqno: (slice) => ({ seqno: slice.uint(32) }),
-  /** `seqno:uint32 wallet_id:uint32`. */
-  seqno_id: (slice) => ({ seqno: slice.uint(32), walletId: slice.uint(32) }),
-  /** `is_signature_allowed:Bool seqno:uint32 wallet_id:int32`. */
-  v5(slice) {
-    const isSignatureAllowed = slice.bit();
-    return { seqno: slice.uint(32), walletId: slice.int(32), isSignatureAllowed };
-  },
-  /** `seqno:uint33 wallet_id:uint80`, read as v5 r1: indexers take the seqno's first bit for the flag (service/v3/README.md#wallet-states). */
-  v5_beta(slice) {
-    const isSignatureAllowed = slice.bit();
-    return { seqno: slice.uint(32), walletId: slice.uint(32), isSignatureAllowed };
-  },
-};
+export type Wallet = WalletFields & { readonly type: WalletType };
 
 /** Code and data of an account as bags of cells. */
 export type ContractState = { readonly code: Buffer | null; readonly data: Buffer | null };
@@ -55,8 +20,7 @@ export function readWallet(state: ContractState): Wallet | undefined {
 export function readWalletByHash(hash: string, state: Pick<ContractState, 'data'>): Wallet | undefined {
   const version = knownWallet(hash);
   if (version === undefined) return undefined;
-  // The version has both the type and the layout, so they belong together.
-  return readContractData(state, (slice) => ({ type: version.type, ...FIELDS[version.data](slice) }) as Wallet);
+  return readContractData(state, (slice) => ({ type: version.type, ...readWalletData(version.data, slice) }));
 }
 
 /** Representation hash of the code in base64; undefined without code. */

@@ -73,9 +73,10 @@ export function viewWalletInformation(live: LiveAccount, useV2: boolean): Infer<
 /** In v2 the id of a wallet v5 is signed, and the id of a v5 beta is omitted. */
 function viewKnownWallet(wallet: Wallet, useV2: boolean) {
   const { is_signature_allowed: _, ...shown } = viewWallet(wallet);
-  if (!useV2 || !('isSignatureAllowed' in wallet)) return shown;
+  const { walletId, isSignatureAllowed } = wallet;
+  if (!useV2 || walletId === undefined || isSignatureAllowed === undefined) return shown;
   const { wallet_id: _unsigned, ...unreported } = shown;
-  return wallet.type === 'wallet v5 beta' ? unreported : { ...unreported, wallet_id: wallet.walletId };
+  return wallet.type === 'wallet v5 beta' ? unreported : { ...unreported, wallet_id: walletId };
 }
 
 function viewLastTransaction({ lastTransaction: { lt, hash } }: LiveAccount) {

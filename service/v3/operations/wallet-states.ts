@@ -43,12 +43,12 @@ const walletState = named(
 const response = named('WalletStatesResponse', object({ wallets: list(walletState, LIMIT_MAX), ...answerAnnotations }));
 
 /** Data of a wallet; `wallet_id` is unsigned (service/v3/README.md#wallet-states). */
-export function viewWallet(wallet: Wallet) {
+export function viewWallet({ type, seqno, walletId, isSignatureAllowed }: Wallet) {
   return {
-    wallet_type: wallet.type,
-    seqno: wallet.seqno,
-    ...('walletId' in wallet && { wallet_id: wallet.walletId >>> 0 }),
-    ...('isSignatureAllowed' in wallet && { is_signature_allowed: wallet.isSignatureAllowed }),
+    wallet_type: type,
+    seqno,
+    ...(walletId !== undefined && { wallet_id: walletId >>> 0 }),
+    ...(isSignatureAllowed !== undefined && { is_signature_allowed: isSignatureAllowed }),
   };
 }
 
