@@ -66,8 +66,8 @@ async function measure(call: Caller, { name, query }: Requests, turns: number): 
 
 /**
  * `--rows N` transactions, `--wallets N` of jettons, `--items N` of NFTs, `--turns N`; `--data FOLDER` to keep and use again, `--until PART` of the index: the
- * last that is made and asked, `--only PATTERN` of requests' names. `--http`: through the listener, with `--baseline FOLDER` of another version and
- * `--commits N` a second.
+ * last that is made and asked, `--only PATTERN` of requests' names. `--http`: through the listener, with `--baseline FOLDER` of another version,
+ * `--commits N` a second, `--mix NAME,NAME` for `--minutes N` each, `--compare N` answers with those of the baseline.
  */
 async function run(options: readonly string[]): Promise<BenchResult[]> {
   const given = (name: string): string | undefined =>
@@ -97,8 +97,18 @@ async function run(options: readonly string[]): Promise<BenchResult[]> {
     const chosen = Object.entries(parts).slice(0, until + 1);
     await ensureIndex(store, counts, chosen);
     if (options.includes('--http')) {
-      const [baseline, commits] = [given('--baseline'), Number(given('--commits') ?? 0)];
-      return await measureHttp(store, { url: server.url, baseline, commits, wanted });
+      const requests: Requests[] = [];
+      for (const [, part] of chosen) requests.push(...(await part.requests(store, counts)));
+      return await measureHttp(store, {
+        url: server.url,
+        baseline: given('--baseline'),
+        commits: Number(given('--commits') ?? 0),
+        wanted,
+        requests,
+        mixes: given('--mix')?.split(',') ?? [],
+        minutes: Number(given('--minutes') ?? 1),
+        compared: Number(given('--compare') ?? 0),
+      });
     }
     const templates = await store.read<{ boc: Buffer }>('SELECT boc FROM templates ORDER BY place');
     const call = createCaller(
