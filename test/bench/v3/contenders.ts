@@ -56,6 +56,11 @@ export async function stopContenders(contenders: readonly Contender[]): Promise<
   for (const { pool, service } of contenders) await Promise.all([pool.close(), service.stop()]);
 }
 
+/** Order in a round: each version begins as often. The first brings pages of Postgres into memory for the others. */
+export function inTurn(contenders: readonly Contender[], round: number): readonly Contender[] {
+  return round % 2 === 0 ? contenders : contenders.toReversed();
+}
+
 /** Requests the paths of turns `from` to before `to`. */
 export async function askAll(
   pool: Pool,

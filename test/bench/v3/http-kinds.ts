@@ -57,6 +57,7 @@ const kinds: Readonly<Record<string, string | PathOf>> = {
   '20 transactions': 'transactions?limit=20',
   '100 transactions': 'transactions?limit=100',
   '20 actions': 'actions?limit=20',
+  '20 traces': 'traces?limit=20',
 };
 
 /** Kinds that are measured through the listener. */

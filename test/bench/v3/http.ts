@@ -7,7 +7,16 @@ import type { Store } from '#service/store/store.ts';
 import { startNetwork } from '#test/support/api-processes.ts';
 import type { BenchResult } from '../bench.ts';
 import { compareAnswers } from './compared-answers.ts';
-import { askAll, cpuWhile, rssMiB, startContenders, stopContenders, type Contender, type Spent } from './contenders.ts';
+import {
+  askAll,
+  cpuWhile,
+  inTurn,
+  rssMiB,
+  startContenders,
+  stopContenders,
+  type Contender,
+  type Spent,
+} from './contenders.ts';
 import { firstLt, ltsOfTransaction } from './generated-index.ts';
 import { httpKinds } from './http-kinds.ts';
 import { kindOf, measureMix, pathOfMix, readMix } from './mixes.ts';
@@ -117,7 +126,7 @@ async function measureKind(
   const first = WARM_UP + CALLERS.indexOf(callers as 1) * ROUNDS * REQUESTS;
   const totals = new Map<string, Spent>();
   for (let round = 0; round < ROUNDS; round++) {
-    for (const { name, service, pool } of contenders) {
+    for (const { name, service, pool } of inTurn(contenders, round)) {
       const from = first + round * REQUESTS;
       const spent = await cpuWhile(service, store, () => askAll(pool, path, { from, to: from + REQUESTS }, callers));
       const { server, postgres } = totals.get(name) ?? { server: 0, postgres: 0 };

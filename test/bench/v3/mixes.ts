@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import type { Store } from '#service/store/store.ts';
 import type { BenchResult } from '../bench.ts';
-import { askAll, cpuWhile, rssMiB, type Contender } from './contenders.ts';
+import { askAll, cpuWhile, inTurn, rssMiB, type Contender } from './contenders.ts';
 import type { Requests } from './requests.ts';
 
 /** Requests of a kind through the listener. */
@@ -80,7 +80,7 @@ export async function measureMix(
   const began = performance.now();
   let rounds = 0;
   for (let minute = 1; minute <= minutes;) {
-    for (const { name, service, pool } of contenders) {
+    for (const { name, service, pool } of inTurn(contenders, rounds)) {
       const turns = { from: rounds * REQUESTS, to: (rounds + 1) * REQUESTS };
       const { server, postgres } = await cpuWhile(service, store, () => askAll(pool, path, turns, CALLERS));
       const course = courses.get(name)!;
