@@ -18,6 +18,7 @@ import { startRedis } from '#test/support/redis-server.ts';
 import { cpuMs, median, wantedOf, type Bench, type BenchResult } from './bench.ts';
 import { fairness } from './limits/fairness.ts';
 import { refusals } from './limits/refusals.ts';
+import { retries } from './limits/retries.ts';
 
 /** Rounds of each figure, of which the median counts. */
 const rounds = 5;
@@ -184,10 +185,11 @@ const measures: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
   refusals,
   keys: millionKeys,
   fairness,
+  retries,
 };
 
 export const bench: Bench = {
-  about: `CPU of one decision, ${atOnce} under way, against no limiter, and of a refusal; a keyring of a million keys; what a client far over its limit does to others; --only NAME...: these figures`,
+  about: `CPU of one decision, ${atOnce} under way, against no limiter, and of a refusal; a keyring of a million keys; what a client far over its limit does to others, and to the CPU of a pod; --only NAME...: these figures`,
   async run(options) {
     const results: BenchResult[] = [];
     for (const name of wantedOf(options, Object.keys(measures))) results.push(...(await measures[name]!()));

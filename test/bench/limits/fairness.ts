@@ -1,15 +1,9 @@
 import { fork, type ChildProcess } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { makeKey } from '#service/limits/keys.ts';
-import { startNetwork } from '#test/support/api-processes.ts';
-import { startService } from '#test/support/service-process.ts';
-
 import { quantile, type BenchResult } from '../bench.ts';
+import { startLimitedService } from './limited-service.ts';
 
 /** Requests a second of the plan of the one who asks for a hundred times as many. */
 const limit = 10;
@@ -52,25 +46,13 @@ function clientOf(file: string, ...args: string[]): ChildProcess {
 
 /** How far one client at a hundred times its limit moves the p99 of other clients' requests, all of one service process. */
 export async function fairness(): Promise<BenchResult[]> {
-  const [busy, other] = [makeKey(randomBytes), makeKey(randomBytes)];
-  const rowOf = ({ id, sha256 }: typeof busy, plan: string) => ({ id, sha256: sha256.toString('hex'), plan });
-  const folder = mkdtempSync(join(tmpdir(), 'bench-fairness-'));
-  const [manifest, keyring] = [join(folder, 'tonapi.yaml'), join(folder, 'keyring.json')];
-  const network = await startNetwork();
-  const plans = [
-    { name: 'small', requestsPerSecond: limit },
-    { name: 'big', requestsPerSecond: 10 * othersPerSecond },
-  ];
-  writeFileSync(manifest, network.manifest({ plans, anonymousPlan: 'small' }));
-  writeFileSync(keyring, JSON.stringify({ keys: [rowOf(busy, 'small'), rowOf(other, 'big')] }));
-  const service = await startService(['--manifest', manifest, '--keyring', keyring]);
-  const url = `${service.url}/api/v2/getMasterchainInfo`;
+  const { url, smallKey, bigKey, stop } = await startLimitedService({ small: limit, big: 10 * othersPerSecond });
   const sink = clientOf('sink.ts');
   const [{ port }] = (await once(sink, 'message')) as [{ port: number }];
   const rate = `${limit * abuse}`;
-  const flood = clientOf('flood.ts', url, busy.key, rate);
-  const flooded = clientOf('flood.ts', `http://127.0.0.1:${port}/api/v2/getMasterchainInfo`, busy.key, rate);
-  const others = clientOf('others.ts', url, other.key, `${othersPerSecond}`);
+  const flood = clientOf('flood.ts', url, smallKey, rate);
+  const flooded = clientOf('flood.ts', `http://127.0.0.1:${port}/api/v2/getMasterchainInfo`, smallKey, rate);
+  const others = clientOf('others.ts', url, bigKey, `${othersPerSecond}`);
   const clients = [sink, flood, flooded, others];
   const calm: number[] = [];
   const beside: number[] = [];
@@ -84,9 +66,7 @@ export async function fairness(): Promise<BenchResult[]> {
     refused += abused.refused;
   }
   for (const client of clients) client.disconnect();
-  await service.stop();
-  await network.stop();
-  rmSync(folder, { recursive: true });
+  await stop();
   const [value, baseline] = [quantile(beside, 0.99), quantile(calm, 0.99)];
   return [
     {
