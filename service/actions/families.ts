@@ -2,6 +2,7 @@ import { basicTypes } from './engine/basic-types.ts';
 import type { ActionType } from './engine/action-type.ts';
 import type { Family } from './engine/family.ts';
 import type { Matcher } from './engine/matcher.ts';
+import { neededOpcodes, unionOf } from './engine/pattern.ts';
 import { liquidityTypes } from './operations/liquidity.ts';
 import { swapTypes } from './operations/swap.ts';
 import { auctions } from './protocols/auctions.ts';
@@ -60,9 +61,6 @@ const families = {
   toncoLiquidity,
   vesting,
 } satisfies Readonly<Record<string, Family>>;
-
-/** Version of the classification. Increase it with every change of types or matchers that changes rows: indexed blocks are then classified again. */
-export const CLASSIFICATION_VERSION = 6;
 
 type MatcherName = {
   [F in keyof typeof families]: `${F}.${keyof (typeof families)[F]['matchers'] & string}`;
@@ -177,6 +175,16 @@ export const matchers: readonly Matcher[] = matcherNames.map((name) => {
   const [family = '', matcher = ''] = name.split('.');
   return (families as Readonly<Record<string, Family>>)[family]!.matchers[matcher]!;
 });
+
+/**
+ * Families with matchers, each with opcodes. A trace without these opcodes has nothing of the family. Undefined: any trace may have something of it.
+ */
+export const familyOpcodes: ReadonlyMap<string, ReadonlySet<number> | undefined> = new Map(
+  Object.entries(families as Readonly<Record<string, Family>>).flatMap(([name, { matchers: all }]) => {
+    const patterns = Object.values(all).map(({ pattern }) => pattern);
+    return patterns.length === 0 ? [] : [[name, unionOf(patterns.map((pattern) => neededOpcodes(pattern)))] as const];
+  }),
+);
 
 const allTypes = Object.values(families).flatMap(({ types }: Family) => Object.entries(types));
 

@@ -15,6 +15,7 @@ import {
 } from '../store/interpreted-rows.ts';
 import type { InterfaceFactsRow } from '../store/classification-tables.ts';
 import type { Store } from '../store/store.ts';
+import type { InterpretationVersions } from './options.ts';
 import { changedAccount, isActive, isDestroyed, mayHaveBeen, type AccountChange } from './changed-accounts.ts';
 import { factsJson, readFactsJson } from './facts-json.ts';
 import type { ResilientDetector } from './resilient-detector.ts';
@@ -45,8 +46,7 @@ export type AccountFactsLookup = {
 export type AccountFactsLookupDependencies = {
   readonly store: Pick<Store, 'transaction'>;
   readonly finder: ResilientDetector;
-  /** Version of the interpreter. */
-  readonly version: number;
+  readonly versions: InterpretationVersions;
 };
 
 const noFacts: AccountFacts = {};
@@ -69,7 +69,7 @@ function isSomething({ found }: FoundChange): boolean {
 export async function createAccountFactsLookup(
   own: readonly AccountChange[],
   earlier: readonly AccountChange[],
-  { store, finder, version }: AccountFactsLookupDependencies,
+  { store, finder, versions }: AccountFactsLookupDependencies,
   signal: AbortSignal,
 ): Promise<AccountFactsLookup> {
   const all = [...own, ...earlier];
@@ -84,7 +84,7 @@ export async function createAccountFactsLookup(
     const places = earlier.map(({ last }) => last.stored);
     return {
       codes: new Map<string, StateCode>(states.map((state) => [hashKey(state.hash), state])),
-      stored: places.length === 0 ? [] : await readFacts(query, places, version),
+      stored: places.length === 0 ? [] : await readFacts(query, places, versions.facts),
       edits: own.length === 0 ? [] : await readEditsBefore(query, own.map(placeOf)),
     };
   });
@@ -151,7 +151,7 @@ export async function createAccountFactsLookup(
       after_lt: afterLt(change),
       until_lt: change.last.stored.lt,
       facts: factsJson(facts),
-      version,
+      version: versions.facts,
     })),
     async ofTransaction({ mc_seqno: mcSeqno, account }) {
       const change = ownByPlace.get(`${mcSeqno} ${hashKey(account)}`);

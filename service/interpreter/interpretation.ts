@@ -63,7 +63,7 @@ export async function interpret(
   dependencies: InterpretationDependencies,
   signal: AbortSignal,
 ): Promise<Interpretation> {
-  const { store, version } = dependencies;
+  const { store, versions } = dependencies;
   const beginning = seqnos.includes(ZEROSTATES_SEQNO) ? await detectBeginning(dependencies, signal) : [];
   const rows = await readLedger(store, seqnos);
   const timeSlice = createTimeSlice(signal);
@@ -73,7 +73,7 @@ export async function interpret(
   const meanings: TraceMeaning[] = [];
   for (const { row, transactions } of tracesOf(rows.traces, [...own, ...earlier])) {
     await timeSlice.pause();
-    meanings.push(await meaningOf({ row, transactions }, knowledge, version, timeSlice));
+    meanings.push(await meaningOf({ row, transactions }, knowledge, versions.newest, timeSlice));
   }
   const meaning: Classification = {
     contracts: [...beginning, ...knowledge.detected.map(({ found }) => found)],

@@ -9,7 +9,7 @@ import type { ChainSnapshots } from '../live/contracts/chain-snapshot.ts';
 import {
   claimInterpretations,
   countInterpretations,
-  queueOlder,
+  reviewOlder,
   type ClaimedBlocks,
 } from '../store/interpretations.ts';
 import { writeClassification } from '../store/classification-writer.ts';
@@ -19,7 +19,12 @@ import type { TraceRow } from '../store/tables.ts';
 import { createResilientDetector } from './resilient-detector.ts';
 import { interpret } from './interpretation.ts';
 import { createInterpreterMetrics } from './metrics.ts';
-import { INTERPRETATION_VERSION, tuningDefaults, type InterpreterTuning } from './options.ts';
+import {
+  interpretationVersions,
+  tuningDefaults,
+  type InterpretationVersions,
+  type InterpreterTuning,
+} from './options.ts';
 import { createInterpreterProgress, type InterpreterProgressView } from './progress.ts';
 import { createRecentTraceStoring, type StoreTraces } from './recent-traces.ts';
 import { isClaimLost, isFinal, retryUntilPermanent, type Stage } from './retrying.ts';
@@ -40,8 +45,8 @@ export type InterpreterStatus = InterpreterProgressView & {
 };
 
 export type InterpreterOptions = {
-  /** Version of the interpretation. Blocks of an older version are interpreted again. */
-  readonly version?: number;
+  /** Versions of the interpretation. Blocks of an older version are interpreted again if a later change concerns them. */
+  readonly versions?: InterpretationVersions;
   readonly tuning?: Partial<InterpreterTuning>;
 };
 
@@ -65,7 +70,8 @@ export type InterpreterDependencies = {
 /** Begins at once, and continues through all failures until it is closed. */
 export function createInterpreter(options: InterpreterOptions, dependencies: InterpreterDependencies): Interpreter {
   const { store, worlds, detector, readBeginning, storeTraces, logger, register, now, unixMs, random } = dependencies;
-  const { version = INTERPRETATION_VERSION } = options;
+  const { versions = interpretationVersions } = options;
+  const version = versions.newest;
   const tuning = { ...tuningDefaults, ...options.tuning };
   const closing = new AbortController();
   const { signal } = closing;
@@ -101,10 +107,11 @@ export function createInterpreter(options: InterpreterOptions, dependencies: Int
 
   /** Only when all else is done: what is new comes first. */
   async function findOlder(worker: number): Promise<boolean> {
-    const blocksMax = tuning.againMax;
-    const count = await retry.run('claim', worker, () => queueOlder(store, { version, blocksMax }), signal);
-    if (count > 0) logger.info({ blocks: count, version }, 'blocks of an older version are interpreted again');
-    return count > 0;
+    const older = { changes: versions, blocksMax: tuning.againMax };
+    const { queued, passed } = await retry.run('claim', worker, () => reviewOlder(store, older), signal);
+    const isFound = queued + passed > 0;
+    if (isFound) logger.info({ queued, passed, version }, 'blocks of an older version are interpreted again');
+    return isFound;
   }
 
   /** @returns complete traces that ended in the blocks; empty if the blocks are not interpreted */
@@ -140,7 +147,7 @@ export function createInterpreter(options: InterpreterOptions, dependencies: Int
     const { meaning, counts, traces } = await retry.run(
       'read',
       number,
-      retryUntilPermanent(seqnos, () => interpret(seqnos, { store, finder, version, readBeginning }, signal)),
+      retryUntilPermanent(seqnos, () => interpret(seqnos, { store, finder, versions, readBeginning }, signal)),
       signal,
     );
     await retry.run(

@@ -1,10 +1,47 @@
-import { CLASSIFICATION_VERSION } from '../actions/families.ts';
+import type { InterpretationChanges } from '../store/interpretations.ts';
+import { actionVersions, type DefinitionVersion, type FamilyVersion } from './versions.gen.ts';
 
-/** Version of the detection of kinds of contracts. Increase it with every change of detection that changes rows. */
-export const DETECTION_VERSION = 2;
+/**
+ * Version of the detection of kinds of contracts, and of transfers. Set it above INTERPRETATION_VERSION with every change of them that changes rows
+ * (service/interpreter/README.md#versions).
+ */
+export const DETECTION_VERSION = 8;
 
-/** Version of the interpretation. A higher version of either part queues indexed blocks again. */
-export const INTERPRETATION_VERSION = DETECTION_VERSION + CLASSIFICATION_VERSION;
+/** Versions of the parts of an interpretation. */
+export type InterpretationVersions = InterpretationChanges & {
+  /** Version of stored facts about accounts. Facts of another version are not used. */
+  readonly facts: number;
+};
+
+/** Joins the versions of detection and of actions. */
+export function joinVersions(
+  detection: number,
+  {
+    shared,
+    families,
+  }: { readonly shared: DefinitionVersion; readonly families: Readonly<Record<string, FamilyVersion>> },
+): InterpretationVersions {
+  const all = Object.values(families);
+  const whole = Math.max(
+    detection,
+    shared.version,
+    ...all.flatMap(({ version, opcodes }) => (opcodes === null ? [version] : [])),
+  );
+  return {
+    facts: detection,
+    newest: Math.max(whole, ...all.map(({ version }) => version)),
+    whole,
+    partial: all.flatMap(({ version, opcodes }) =>
+      opcodes === null || version <= whole ? [] : [{ version, opcodes }],
+    ),
+  };
+}
+
+/** Versions of this code. */
+export const interpretationVersions = joinVersions(DETECTION_VERSION, actionVersions);
+
+/** Version of the interpretation: blocks of an older version are reviewed. */
+export const INTERPRETATION_VERSION = interpretationVersions.newest;
 
 /** Bounds and times. The defaults suit every network; tests shorten them. */
 export type InterpreterTuning = {
@@ -18,7 +55,7 @@ export type InterpreterTuning = {
   readonly asideMs: number;
   /** Pause after a round without work, milliseconds. */
   readonly idleMs: number;
-  /** Blocks of an older version that are queued again at a time. */
+  /** Blocks of an older version that are reviewed at a time. */
   readonly againMax: number;
   /** Interval of counting remaining blocks, milliseconds. */
   readonly progressMs: number;

@@ -2,7 +2,7 @@ import { announceClassified } from './classified-news.ts';
 import { int, lt } from './columns.ts';
 import { StoreError } from './errors.ts';
 import { encodeArray } from './field-encoding.ts';
-import type { Session, Store } from './store.ts';
+import type { Query, Session, Store } from './store.ts';
 
 /** Masterchain blocks that a worker interprets. */
 export type ClaimedBlocks = {
@@ -120,32 +120,122 @@ function claimLost(seqnos: readonly number[]): StoreError {
   return new StoreError('claim_lost', `blocks from ${seqnos[0]} down are another worker's now, or have changed`);
 }
 
-/**
- * Queues blocks again that an older version has done, newest first. Their old results are served until then.
- *
- * @returns number of blocks
- */
-export async function queueOlder(
+/** Change of the interpretation that only concerns blocks with messages of some opcodes. */
+export type PartialChange = {
+  /** First version with the change. */
+  readonly version: number;
+  /** Unsigned 32 bits. */
+  readonly opcodes: readonly number[];
+};
+
+/** Versions of an interpretation. A change of rows has a new version. */
+export type InterpretationChanges = {
+  /** Newest version of all. */
+  readonly newest: number;
+  /** Newest version that concerns all blocks. */
+  readonly whole: number;
+  /** Later changes that only concern some blocks. */
+  readonly partial: readonly PartialChange[];
+};
+
+/** Blocks of an older version: queued again, or counted as blocks of the newest version because no change concerns them. */
+export type OlderBlocks = { readonly queued: number; readonly passed: number };
+
+/** Reviews blocks that an older version has done, newest first. Old results of queued blocks are served until the blocks are done again. */
+export async function reviewOlder(
   store: Store,
-  { version, blocksMax }: Pick<ClaimOptions, 'version' | 'blocksMax'>,
-): Promise<number> {
-  const rows = await store.transaction(({ query }) =>
-    query(
-      `WITH older AS MATERIALIZED (
-         SELECT mc_seqno FROM interpretations WHERE NOT todo AND version < $1
-         ORDER BY version, mc_seqno DESC LIMIT $2 FOR UPDATE SKIP LOCKED)
-       UPDATE interpretations AS stored SET todo = true FROM older WHERE stored.mc_seqno = older.mc_seqno RETURNING 1`,
-      [version, blocksMax],
-    ),
+  { changes, blocksMax }: { readonly changes: InterpretationChanges; readonly blocksMax: number },
+): Promise<OlderBlocks> {
+  return store.transaction(async ({ query }) => {
+    const older = await query<BlockVersion>(
+      `SELECT mc_seqno, version FROM interpretations WHERE NOT todo AND version < $1
+       ORDER BY version, mc_seqno DESC LIMIT $2 FOR UPDATE SKIP LOCKED`,
+      [changes.newest, blocksMax],
+    );
+    const isWhole = ({ version }: BlockVersion): boolean => version < changes.whole;
+    const concerned = await readConcerned(
+      query,
+      older.filter((block) => !isWhole(block)),
+      changes.partial,
+    );
+    const [again, passed] = [true, false].map((wanted) =>
+      older.flatMap((block) => ((isWhole(block) || concerned.has(block.mc_seqno)) === wanted ? [block.mc_seqno] : [])),
+    ) as [number[], number[]];
+    if (again.length > 0) {
+      await query('UPDATE interpretations SET todo = true WHERE mc_seqno = ANY ($1::integer[])', [
+        encodeArray(int, again),
+      ]);
+    }
+    if (passed.length > 0) {
+      await query('UPDATE interpretations SET version = $2 WHERE mc_seqno = ANY ($1::integer[])', [
+        encodeArray(int, passed),
+        changes.newest,
+      ]);
+    }
+    return { queued: again.length, passed: passed.length };
+  });
+}
+
+type BlockVersion = { readonly mc_seqno: number; readonly version: number };
+
+/** Greatest distance between the lt of a transaction and of a message that it made. A transaction has at most 255 actions. */
+const MADE_LT_MAX = 1024;
+
+/** Returns blocks with a trace that has a message with an opcode of a later change. Messages to outside have no transaction. */
+async function readConcerned(
+  query: Query,
+  blocks: readonly BlockVersion[],
+  partial: readonly PartialChange[],
+): Promise<ReadonlySet<number>> {
+  const pairs = partial.flatMap(({ version, opcodes }) => opcodes.map((opcode) => ({ version, opcode: opcode | 0 })));
+  const changed = pairs.filter(({ version }) => blocks.some((block) => block.version < version));
+  if (changed.length === 0) return new Set();
+  const seqnos = encodeArray(
+    int,
+    blocks.map(({ mc_seqno }) => mc_seqno),
   );
-  return rows.length;
+  const [bounds] = await query<{ from: bigint | null; to: bigint | null }>(
+    'SELECT min(start_lt) AS from, max(end_lt) AS to FROM traces WHERE mc_seqno_end = ANY ($1::integer[])',
+    [seqnos],
+  );
+  if (bounds === undefined || bounds.from === null || bounds.to === null) return new Set();
+  // The bounds spare looking into the partitions of all other lts.
+  const rows = await query<{ mc_seqno: number }>(
+    `SELECT DISTINCT given.mc_seqno FROM unnest($1::integer[], $2::integer[]) AS given (mc_seqno, version)
+     JOIN traces t ON t.mc_seqno_end = given.mc_seqno
+     JOIN transactions x ON x.trace_id = t.trace_id AND x.lt >= $5 AND x.lt <= $6
+     CROSS JOIN LATERAL (
+       SELECT x.in_opcode AS opcode
+       UNION ALL SELECT m.opcode FROM messages m WHERE m.source = x.account AND m.kind = 2
+         AND m.created_lt > x.lt AND m.created_lt <= x.lt + ${MADE_LT_MAX} AND m.lt > $5 AND m.lt <= $6 + ${MADE_LT_MAX}) AS seen
+     JOIN unnest($3::integer[], $4::integer[]) AS changed (version, opcode)
+       ON changed.opcode = seen.opcode AND changed.version > given.version`,
+    [
+      seqnos,
+      encodeArray(
+        int,
+        blocks.map(({ version }) => version),
+      ),
+      encodeArray(
+        int,
+        changed.map(({ version }) => version),
+      ),
+      encodeArray(
+        int,
+        changed.map(({ opcode }) => opcode),
+      ),
+      bounds.from,
+      bounds.to,
+    ],
+  );
+  return new Set(rows.map(({ mc_seqno }) => mc_seqno));
 }
 
 /** Remaining work of all workers. */
 export type InterpretationsLeft = {
   /** Masterchain blocks to be interpreted, for the first time or again. */
   readonly todo: number;
-  /** Blocks of an older version that are not queued again yet. */
+  /** Blocks of an older version that are not reviewed yet. */
   readonly older: number;
   /** Newest block to do; null without any. */
   readonly newest: number | null;

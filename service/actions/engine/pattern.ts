@@ -11,6 +11,8 @@ export type Context = { readonly interfaces: Interfaces };
  * `child` takes every following block that fits, `children` a different block for each entry, and `parent` the block before.
  */
 export type Pattern = {
+  /** The block must be a contract call with one of these opcodes, besides the test. */
+  readonly opcodes?: ReadonlySet<number>;
   readonly test?: (block: TraceFragment, context: Context) => boolean;
   readonly label?: string;
   /** It need not be there. */
@@ -30,8 +32,7 @@ export type Pattern = {
 
 /** A contract call with one of these opcodes. */
 export function call(...opcodes: readonly number[]): Pattern {
-  const wanted = new Set(opcodes);
-  return { test: (block) => wanted.has(callOf(block)?.opcode ?? -1) };
+  return { opcodes: new Set(opcodes) };
 }
 
 /** A block of one of these types. */
@@ -101,7 +102,7 @@ function matchAt(
   if (pattern.lazy !== undefined) return matchAt(pattern.lazy(), block, context, depth + 1, isRoot);
   if (choice !== undefined) return labelled(label, block, choose(choice, block, context, depth));
   if (pattern.repeat !== undefined) return walk(pattern.repeat, block, context, depth);
-  if (pattern.test?.(block, context) !== true) return undefined;
+  if (!fits(pattern, block, context)) return undefined;
   const matches: Match[] = [{ block, label }];
   const { child, children = [], parent } = pattern;
   if (child !== undefined) {
@@ -131,6 +132,33 @@ function matchAt(
     }
   }
   return matches;
+}
+
+/** Tests the block itself. A pattern without opcodes and without a test fits no block. */
+function fits({ opcodes, test }: Pattern, block: TraceFragment, context: Context): boolean {
+  if (opcodes !== undefined && !opcodes.has(callOf(block)?.opcode ?? -1)) return false;
+  return test === undefined ? opcodes !== undefined : test(block, context);
+}
+
+/** Levels of patterns inside a pattern to look into. A pattern that contains itself has no end. */
+const LEVELS_MAX = 16;
+
+/** Opcodes of which each match of a pattern has at least one, in a block of its own. Undefined if a match may have none. */
+export function neededOpcodes(pattern: Pattern, level = 0): ReadonlySet<number> | undefined {
+  if (level > LEVELS_MAX) return undefined;
+  const needed = (inner: Pattern): ReadonlySet<number> | undefined => neededOpcodes(inner, level + 1);
+  const { choice, repeat: repeated, opcodes, child, children = [], parent } = pattern;
+  if (pattern.lazy !== undefined) return needed(pattern.lazy());
+  if (choice !== undefined) return unionOf(choice.of.map(needed));
+  if (repeated !== undefined) return needed(repeated.until);
+  if (opcodes !== undefined) return opcodes;
+  const around = [child, ...children, parent].filter((inner) => inner !== undefined && inner.optional !== true);
+  return around.map((inner) => needed(inner!)).find((found) => found !== undefined);
+}
+
+/** Union of sets; undefined if one is missing. */
+export function unionOf(sets: readonly (ReadonlySet<number> | undefined)[]): ReadonlySet<number> | undefined {
+  return sets.includes(undefined) ? undefined : new Set(sets.flatMap((set) => [...set!]));
 }
 
 function choose(

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { Detector } from '#service/interfaces/detector.ts';
-import { INTERPRETATION_VERSION } from '#service/interpreter/options.ts';
+import { INTERPRETATION_VERSION, type InterpretationVersions } from '#service/interpreter/options.ts';
 import { countInterpretations } from '#service/store/interpretations.ts';
 import type { Store } from '#service/store/store.ts';
 import type { StoreUnderTest } from '#test/support/store.ts';
@@ -62,6 +62,14 @@ describe('the interpretation of blocks', () => {
 
 const newer = INTERPRETATION_VERSION + 1;
 
+/** Versions of an interpreter in which all parts have changed. */
+const allNewer = (version: number): InterpretationVersions => ({
+  facts: version,
+  newest: version,
+  whole: version,
+  partial: [],
+});
+
 const versions = (store: Store): Promise<{ version: number; count: bigint }[]> =>
   store.read('SELECT version, count(*) FROM trace_classifications GROUP BY version ORDER BY version');
 
@@ -71,7 +79,7 @@ describe('a newer version of the interpreter', () => {
     const before = await meaningHashes(store);
     const traces = (await versions(store))[0]!.count;
     const tuning = { againMax: 40, blocksMax: 8 };
-    const first = startInterpreter(store, { ...knowing(), version: newer, tuning });
+    const first = startInterpreter(store, { ...knowing(), versions: allNewer(newer), tuning });
     await expect.poll(async () => (await versions(store)).length).toBe(2);
     await first.close();
     const left = await countInterpretations(store, newer);
@@ -80,7 +88,7 @@ describe('a newer version of the interpreter', () => {
     expect(await meaningHashes(store)).toEqual(before);
     expect((await versions(store)).reduce((sum, { count }) => sum + count, 0n)).toBe(traces);
 
-    const second = startInterpreter(store, { ...knowing(), version: newer, tuning });
+    const second = startInterpreter(store, { ...knowing(), versions: allNewer(newer), tuning });
     await untilInterpreted(store, newer, 240_000);
     expect(second.status()).toMatchObject({ olderBlocks: 0 });
     await second.close();
@@ -91,7 +99,11 @@ describe('a newer version of the interpreter', () => {
   test('replaces results that differ', async () => {
     const { store } = classified;
     const unknowing: Detector = { detect: () => Promise.resolve(undefined) };
-    const interpreter = startInterpreter(store, { worlds: looks.worlds, detector: unknowing, version: newer + 1 });
+    const interpreter = startInterpreter(store, {
+      worlds: looks.worlds,
+      detector: unknowing,
+      versions: allNewer(newer + 1),
+    });
     await untilInterpreted(store, newer + 1, 240_000);
     await interpreter.close();
     const [counts] = await store.read(

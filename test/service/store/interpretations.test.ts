@@ -4,8 +4,9 @@ import {
   claimInterpretations,
   countInterpretations,
   queueInterpretations,
-  queueOlder,
+  reviewOlder,
   type ClaimedBlocks,
+  type InterpretationChanges,
 } from '#service/store/interpretations.ts';
 import { migrate } from '#service/store/migrate.ts';
 import type { Store } from '#service/store/store.ts';
@@ -32,6 +33,7 @@ const claim = (options: { blocksMax?: number; claimMs?: number; version?: number
   claimInterpretations(store, { version: 1, blocksMax: 2, claimMs: hour, ...options });
 const finish = (claimed: ClaimedBlocks | undefined): Promise<void> =>
   store.transaction((session) => claimed!.finish(session));
+const review = (changes: InterpretationChanges, blocksMax = 3) => reviewOlder(store, { changes, blocksMax });
 const left = (version = 1) => countInterpretations(store, version);
 
 describe('blocks whose meaning is to be told', () => {
@@ -93,8 +95,8 @@ describe('blocks whose meaning is to be told', () => {
     await queue(1, 2, 3, 4);
     await finish(await claim({ blocksMax: 4 }));
     expect(await left(2)).toEqual({ todo: 0, older: 4, newest: null });
-    expect(await queueOlder(store, { version: 1, blocksMax: 3 })).toBe(0);
-    expect(await queueOlder(store, { version: 2, blocksMax: 3 })).toBe(3);
+    expect(await review({ newest: 1, whole: 1, partial: [] })).toEqual({ queued: 0, passed: 0 });
+    expect(await review({ newest: 2, whole: 2, partial: [] })).toEqual({ queued: 3, passed: 0 });
     expect(await left(2)).toEqual({ todo: 3, older: 1, newest: 4 });
     const claimed = await claim({ version: 2, blocksMax: 3 });
     expect(claimed?.seqnos).toEqual([4, 3, 2]);
