@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 
 /**
- * A client that ignores refusals, in a process of its own: asks `URL` with `KEY` on `CONNECTIONS` connections, and asks again on each as soon as it is
- * answered. Each message of its parent asks for the number of refusals since the last.
+ * Client that ignores refusals, in a process of its own. It asks `URL` with `KEY` on `CONNECTIONS` connections, and asks again at once after each
+ * answer. A message of its parent asks for the number of refusals since the last message.
  */
 const [url = '', key = '', count = '0'] = process.argv.slice(2);
 
