@@ -4,7 +4,9 @@ import { resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 import { apart, onControlPlane, onStores, timed } from './test/support/file-groups.ts';
-import FileSequencer from './test/support/file-sequencer.ts';
+
+/** Projects whose tests start processes build the bundle first. */
+const programs = ['test/support/bundle-setup.ts'];
 
 /** Files of these projects share the threads and the modules that a thread has loaded: a load costs more than most files. */
 const together = { isolate: false } as const;
@@ -19,9 +21,12 @@ export default defineConfig({
     pool: 'threads',
     // Vitest leaves one core free. Many files wait for other processes, so two cores take two files at once.
     maxWorkers: Math.max(2, availableParallelism() - 1),
-    sequence: { sequencer: FileSequencer },
-    // Tests start the service and the operator again and again from the same sources.
-    env: { NODE_COMPILE_CACHE: resolve(import.meta.dirname, 'node_modules/.cache/compile') },
+    sequence: { groupOrder: 1 },
+    // Tests start the service and the operator again and again from the same files.
+    env: {
+      NODE_COMPILE_CACHE: resolve(import.meta.dirname, 'node_modules/.cache/compile'),
+      TONPLANE_PROGRAMS: 'built',
+    },
     reporters: ['default', './test/support/skip-reporter.ts', './test/support/times-reporter.ts'],
     setupFiles: './test/support/file-cpu.ts',
     coverage: {
@@ -45,11 +50,16 @@ export default defineConfig({
       // The last group of the run.
       {
         extends: true,
-        test: { name: 'timed', include: timed, maxWorkers: 1, sequence: { groupOrder: 1 }, ...together },
+        test: { name: 'timed', include: timed, maxWorkers: 1, sequence: { groupOrder: 2 }, ...together },
       },
       {
         extends: true,
-        test: { name: 'stores', include: onStores, globalSetup: 'test/support/stores-setup.ts', ...together },
+        test: {
+          name: 'stores',
+          include: onStores,
+          globalSetup: [...programs, 'test/support/stores-setup.ts'],
+          ...together,
+        },
       },
       {
         extends: true,
@@ -57,6 +67,7 @@ export default defineConfig({
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           exclude: [...onControlPlane, ...onStores, ...timed],
+          globalSetup: programs,
           ...together,
         },
       },
@@ -71,7 +82,15 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'cluster', include: onControlPlane, globalSetup: 'test/support/control-plane-setup.ts' },
+        test: {
+          name: 'cluster',
+          include: onControlPlane,
+          globalSetup: [...programs, 'test/support/control-plane-setup.ts'],
+          // The first group of the run: its files wait for control planes and pods more than they compute.
+          maxWorkers: 4,
+          sequence: { groupOrder: 0 },
+          ...together,
+        },
       },
     ],
   },

@@ -13,6 +13,7 @@ import { withoutControlPlane } from '#test/support/control-plane-source.ts';
 import { createHelm, withoutHelm, type Helm } from '#test/support/helm.ts';
 import { withoutOptionalApis } from '#test/support/optional-api-source.ts';
 import { applyOptionalApis } from '#test/support/optional-apis.ts';
+import { operatorProgram } from '#test/support/programs.ts';
 
 const patience = { timeout: 120_000, interval: 200 } as const;
 const minutes = 300_000;
@@ -108,7 +109,7 @@ describe.skipIf(missing)('the rights that the chart gives', () => {
   const folder = mkdtempSync(join(tmpdir(), 'tonplane-rights-'));
   const audit = createAuditLog(folder);
   beforeAll(async () => {
-    const operator = ['node', join(projectRoot, 'operator/main.ts')];
+    const operator = ['node', operatorProgram];
     const release = ['node', join(projectRoot, 'test/support/stand-in-release.ts'), '--fail-every', '0'];
     cluster = await startCluster({
       apiServerFlags: [...audit.apiServerFlags, '--enable-admission-plugins=OwnerReferencesPermissionEnforcement'],

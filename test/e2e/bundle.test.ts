@@ -25,7 +25,6 @@ const keyringOf = (some: typeof keys): string =>
 it(
   'the bundle of the image starts, has threads that prove its head, run get-methods, read keys and make rows, and serves the documentation and the explorer',
   async () => {
-    await promisify(execFile)('npm', ['run', 'build'], { cwd: projectRoot });
     const keyring = mountFolder({ 'keyring.json': keyringOf(keys.slice(1)) });
     const service = await startService(['--index', '--keyring', keyring.path], {
       entry: join(projectRoot, 'dist/main.js'),

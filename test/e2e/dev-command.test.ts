@@ -12,7 +12,7 @@ import { readDump } from '#service/devchain/dev/network-dump.ts';
 import { runDevCommand } from '#service/main/commands/dev-command.ts';
 import { putCode } from '#test/support/put-contract.ts';
 import { answeringCode, answeringData } from '#test/support/scripted-contract.ts';
-import { projectRoot } from '#test/support/service-flags.ts';
+import { serviceProgram } from '#test/support/programs.ts';
 import { startService, type ServiceProcess } from '#test/support/service-process.ts';
 
 const account = `-1:${'a1'.repeat(32)}`;
@@ -44,7 +44,7 @@ async function ask(path = '/api/v2/getMasterchainInfo'): Promise<readonly [numbe
 
 describe('npm start -- dev', () => {
   it('calls a method with values in order or by name, and prints the result', async () => {
-    const command = [join(projectRoot, 'service/main.ts'), 'dev', 'status', '--internal-url', service.internalUrl];
+    const command = [serviceProgram, 'dev', 'status', '--internal-url', service.internalUrl];
     const { stdout } = await promisify(execFile)(process.execPath, command);
     const before = JSON.parse(stdout) as { seqno: number };
     expect(await dev('mine', '2')).toMatchObject({ seqno: before.seqno + 2 });

@@ -7,6 +7,7 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { startNetwork, statusOf, type NetworkProcess } from '#test/support/api-processes.ts';
+import { serviceProgram } from '#test/support/programs.ts';
 import { projectRoot, serviceFlags } from '#test/support/service-flags.ts';
 import { runToEnd, startService, type ServiceProcess } from '#test/support/service-process.ts';
 import { skipLoudly } from '#test/support/skips.ts';
@@ -81,15 +82,7 @@ describe('tonplane indexer', () => {
   it.skipIf(skipLoudly(noTerminal, { what: 'the live line of an indexer', why: 'no script(1) to make a terminal' }))(
     'keeps one line with its progress on a terminal',
     async () => {
-      const command = [
-        process.execPath,
-        ...serviceFlags,
-        'service/main.ts',
-        'indexer',
-        ...named,
-        '--internal-port',
-        '0',
-      ];
+      const command = [process.execPath, ...serviceFlags, serviceProgram, 'indexer', ...named, '--internal-port', '0'];
       const terminal = spawn('script', ['-qefc', `stty cols 60; exec ${command.join(' ')}`, '/dev/null'], {
         cwd: projectRoot,
         stdio: ['ignore', 'pipe', 'inherit'],

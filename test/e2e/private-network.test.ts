@@ -2,15 +2,13 @@ import { execFile } from 'node:child_process';
 import { get as httpGet } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
 import { Address, beginCell } from '@ton/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { serviceProgram } from '#test/support/programs.ts';
 import { startService, type ServiceProcess } from '#test/support/service-process.ts';
-
-const projectRoot = resolve(import.meta.dirname, '../..');
 
 let service: ServiceProcess;
 let accounts = 0;
@@ -87,7 +85,7 @@ const ask = (body: string, headers: Record<string, string> = json): Promise<Resp
 
 /** The command, run to its end, in a folder without a network of its own. */
 const runFund = (...args: string[]) =>
-  promisify(execFile)(process.execPath, [join(projectRoot, 'service/main.ts'), 'dev', 'fund', ...args], {
+  promisify(execFile)(process.execPath, [serviceProgram, 'dev', 'fund', ...args], {
     cwd: tmpdir(),
   });
 

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { projectRoot } from '#test/support/service-flags.ts';
 import { runToEnd, startService, type ServiceProcess } from '#test/support/service-process.ts';
 
 type Envelope = { ok: boolean; result: { last: { seqno: number } } };
@@ -16,7 +17,7 @@ describe.each([
 ])('npm start with %s', (_, args) => {
   let service: ServiceProcess;
   beforeAll(async () => {
-    service = await startService(args);
+    service = await startService(args, { entry: join(projectRoot, 'service/main.ts') });
   });
   afterAll(() => service.stop('SIGKILL'));
 

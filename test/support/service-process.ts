@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { serviceProgram } from './programs.ts';
 import { projectRoot, serviceFlags } from './service-flags.ts';
 
 /** The slowest start seen on a busy machine took 8 s. */
@@ -22,27 +23,24 @@ export type ServiceProcess = {
   stop(signal?: NodeJS.Signals): Promise<{ code: number | null }>;
 };
 
-/** Started from the sources unless a test says otherwise. */
-const sourceEntry = join(projectRoot, 'service/main.ts');
-
 /** Options of a private or recorded network that takes free ports: others on the machine may use the default ones. */
 export const freePorts = ['--port', '0', '--internal-port', '0', '--lite-server-port', '0'] as const;
 
-/** Runs `node service/main.ts` with these arguments to its end. */
+/** Runs the service with these arguments to its end. */
 export async function runToEnd(
   args: readonly string[],
 ): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const { child, output } = launch(sourceEntry, args, {});
+  const { child, output } = launch(serviceProgram, args, {});
   const code = await exitOf(child);
   return { code, ...output() };
 }
 
 /**
- * Starts `node service/main.ts` on free ports and waits until `/readyz` says yes.
+ * Starts the service on free ports and waits until `/readyz` says yes.
  *
  * @param args further arguments; `--data` is a temporary folder unless given; a private or recorded network has an index only with `--index`, as a Postgres
  *   beside each would make the tests slow
- * @param options.entry module to run, default `service/main.ts`
+ * @param options.entry module to run, default that of [programs](programs.ts)
  * @param options.flags of Node, default those of `npm start`
  */
 export async function startService(
@@ -53,7 +51,7 @@ export async function startService(
     readonly flags?: readonly string[];
   } = {},
 ): Promise<ServiceProcess> {
-  const { environment = {}, entry = sourceEntry, flags } = options;
+  const { environment = {}, entry = serviceProgram, flags } = options;
   const folder = mkdtempSync(join(tmpdir(), 'tonplane-e2e-'));
   const data = args.includes('--data') ? [] : ['--data', folder];
   const isDev = !args.some((arg) => ['--manifest', '--network'].includes(arg));

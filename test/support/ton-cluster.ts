@@ -1,14 +1,11 @@
-import { join } from 'node:path';
-
 import { parse } from 'yaml';
-
-import { projectRoot } from '#test/style/sources.ts';
 
 import { startNetwork, type NetworkProcess } from './api-processes.ts';
 import type { ClusterObject } from './cluster-client.ts';
 import { startCluster, type Cluster } from './cluster.ts';
 import type { ControlPlaneOptions } from './control-plane.ts';
 import { applyDefinitions } from './crds.ts';
+import { operatorProgram, serviceProgram } from './programs.ts';
 import { startRedis, type RedisServer } from './redis-server.ts';
 
 /** Paths of our resources and of what they make, in the namespace of the tests. */
@@ -35,12 +32,10 @@ export type TonCluster = Cluster & {
 /** The Secret with the URL of the tests' Redis. */
 const redisSecret = 'redis';
 
-const entry = (path: string): readonly string[] => ['node', join(projectRoot, path)];
-
-/** What stands for the images of the project, from any registry: the sources. Any tag of the service is the same program. */
+/** What stands for the images of the project, from any registry. Any tag of the service is the same program. */
 export const images = [
-  { image: /(?:^|\/)tonplane\/service:/, entrypoint: entry('service/main.ts') },
-  { image: /(?:^|\/)tonplane\/operator:/, entrypoint: entry('operator/main.ts') },
+  { image: /(?:^|\/)tonplane\/service:/, entrypoint: ['node', serviceProgram] },
+  { image: /(?:^|\/)tonplane\/operator:/, entrypoint: ['node', operatorProgram] },
   { image: /^redis:/, entrypoint: ['redis-server'], listenArgs: (address: string) => ['--bind', address] },
 ] as const;
 

@@ -6,7 +6,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { projectRoot } from '#test/style/sources.ts';
 import { createAuditLog } from '#test/support/audit-log.ts';
 import { createClusterClient, type ClusterClient } from '#test/support/cluster-client.ts';
 import { withoutControlPlane } from '#test/support/control-plane-source.ts';
@@ -14,6 +13,7 @@ import { startControlPlane, type ControlPlane } from '#test/support/control-plan
 import { applyDefinitions } from '#test/support/crds.ts';
 import { pathOf, tonApi, tonApiPath } from '#test/support/operator-cluster.ts';
 import { writeKubeconfig } from '#test/support/operator.ts';
+import { operatorProgram } from '#test/support/programs.ts';
 import { createReaper } from '#test/support/reaper.ts';
 
 /** A Lease runs out after 15 s; the rest is a busy machine. */
@@ -57,7 +57,7 @@ describe.skipIf(await withoutControlPlane('a frozen leader', 'ours'))('a leader 
     const kubeconfig = writeKubeconfig(plane, (status as { token: string }).token);
     const ports = ['--metrics-port', '0', '--health-port', '0'];
     const args = ['--kubeconfig', kubeconfig, '--host', '127.0.0.1', '--log-level', 'error', ...ports];
-    const child = spawn(process.execPath, [join(projectRoot, 'operator/main.ts'), ...args], {
+    const child = spawn(process.execPath, [operatorProgram, ...args], {
       env: { ...process.env, POD_NAME: name, POD_NAMESPACE: 'default' },
       stdio: 'ignore',
     });
