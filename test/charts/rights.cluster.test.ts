@@ -15,8 +15,8 @@ import { withoutOptionalApis } from '#test/support/optional-api-source.ts';
 import { applyOptionalApis } from '#test/support/optional-apis.ts';
 import { operatorProgram } from '#test/support/programs.ts';
 
-const patience = { timeout: 120_000, interval: 200 } as const;
-const minutes = 300_000;
+const patience = { timeout: 240_000, interval: 200 } as const;
+const minutes = 500_000;
 const [system, own, customers] = ['ton-system', 'ton', 'customers'];
 const account = `system:serviceaccount:${system}:ton-tonplane`;
 const hash = `${'A'.repeat(43)}=`;

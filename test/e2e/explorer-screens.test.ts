@@ -13,6 +13,7 @@ import { findBrowser, type Browser, type Page } from '#test/support/browser.ts';
 import { startService, type ServiceProcess } from '#test/support/service-process.ts';
 import { readV3 } from '#test/support/service-v3.ts';
 import { skipLoudly } from '#test/support/skips.ts';
+import { someOf } from '#test/support/volume.ts';
 
 /** Pictures of each page as a person approved them. `TONPLANE_DRAW=1` writes them again. */
 const folder = join(import.meta.dirname, '../vectors/explorer');
@@ -103,26 +104,25 @@ describe.skipIf(skipLoudly('missing' in found, { what: 'pictures of the explorer
       return traces[0]!;
     }
 
-    it.each(themes.flatMap((theme) => widths.map((width) => [theme, width] as const)))(
-      'in the %s theme at %i pixels',
-      async (theme, width) => {
-        await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
-        await page.setViewportSize({ width, height: 900 });
-        const differences: Record<string, number> = {};
-        for (const [name, path] of Object.entries(pages)) {
-          if (name === 'network') await showPrivateNetwork(page);
-          await page.goto(`${service.url}${path}`);
-          await page.waitForSelector('main h1');
-          await expect.poll(() => page.evaluate<number>("document.querySelectorAll('.loading').length")).toBe(0);
-          await expect.poll(() => page.evaluate<string>('document.body.innerText')).not.toContain('Connecting');
-          const file = join(folder, `${name}-${width}-${theme}.png`);
-          const difference = await differenceAtRest(file, page);
-          if (difference > DIFFERENCE_MAX) differences[name] = difference;
-          if (name === 'network') await showRecordedNetwork(page);
-        }
-        expect(differences).toEqual({});
-      },
-    );
+    const all = widths.flatMap((width) => themes.map((theme) => [theme, width] as const));
+
+    it.each(isDrawing ? all : someOf(all, 2))('in the %s theme at %i pixels', async (theme, width) => {
+      await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+      await page.setViewportSize({ width, height: 900 });
+      const differences: Record<string, number> = {};
+      for (const [name, path] of Object.entries(pages)) {
+        if (name === 'network') await showPrivateNetwork(page);
+        await page.goto(`${service.url}${path}`);
+        await page.waitForSelector('main h1');
+        await expect.poll(() => page.evaluate<number>("document.querySelectorAll('.loading').length")).toBe(0);
+        await expect.poll(() => page.evaluate<string>('document.body.innerText')).not.toContain('Connecting');
+        const file = join(folder, `${name}-${width}-${theme}.png`);
+        const difference = await differenceAtRest(file, page);
+        if (difference > DIFFERENCE_MAX) differences[name] = difference;
+        if (name === 'network') await showRecordedNetwork(page);
+      }
+      expect(differences).toEqual({});
+    });
   },
 );
 

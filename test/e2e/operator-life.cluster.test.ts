@@ -6,7 +6,7 @@ import { startLoad } from '#test/support/load.ts';
 import { startOperatorUnderTest, type OperatorUnderTest } from '#test/support/operator.ts';
 import { paths, startTonCluster, type TonCluster } from '#test/support/ton-cluster.ts';
 
-const patience = { timeout: 200_000, interval: 300 } as const;
+const patience = { timeout: 240_000, interval: 300 } as const;
 const minutes = 500_000;
 
 describe.skipIf(await withoutControlPlane('the life of a TonApi with real pods', 'ours', 'controllers'))(

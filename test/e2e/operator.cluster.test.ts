@@ -15,10 +15,10 @@ import { startTcpRelay, type TcpRelay } from '#test/support/tcp-relay.ts';
 import { paths, startTonCluster, type TonCluster } from '#test/support/ton-cluster.ts';
 import { countOf } from '#test/support/volume.ts';
 
-const patience = { timeout: 120_000, interval: 200 } as const;
+const patience = { timeout: 240_000, interval: 200 } as const;
 
 /** A test of this suite waits for pods that start on a busy machine. */
-const minutes = 300_000;
+const minutes = 500_000;
 
 /** Three pods one after the other, each ready for five seconds before the next, while callers keep the machine busy. */
 const rolloutPatience = { timeout: 300_000, interval: 500 } as const;

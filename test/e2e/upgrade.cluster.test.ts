@@ -4,7 +4,7 @@ import { withoutControlPlane } from '#test/support/control-plane-source.ts';
 import { startOperatorUnderTest, type OperatorUnderTest } from '#test/support/operator.ts';
 import { startStandInCluster, type StandInCluster } from '#test/support/stand-in-cluster.ts';
 
-const patience = { timeout: 200_000, interval: 100 } as const;
+const patience = { timeout: 240_000, interval: 100 } as const;
 const minutes = 500_000;
 
 const names = ['one', 'two', 'three'] as const;

@@ -9,7 +9,7 @@ import { withoutControlPlane } from '#test/support/control-plane-source.ts';
 import { startOperatorUnderTest, type OperatorUnderTest } from '#test/support/operator.ts';
 import { joinControlPlane, type SharedControlPlane } from '#test/support/shared-control-plane.ts';
 
-const patience = { timeout: 120_000, interval: 200 } as const;
+const patience = { timeout: 240_000, interval: 200 } as const;
 const tenants = ['tenant-a', 'tenant-b'] as const;
 const keysOf = (namespace: string): string => `/apis/tonplane.dev/v1alpha1/namespaces/${namespace}/tonapikeys`;
 const key = (name: string, finalizers: readonly string[]) => ({

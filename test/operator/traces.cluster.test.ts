@@ -5,7 +5,7 @@ import { withoutControlPlane } from '#test/support/control-plane-source.ts';
 import { startOperatorCluster, type OperatorCluster } from '../support/operator-cluster.ts';
 import { startOperatorUnderTest, type OperatorUnderTest } from '#test/support/operator.ts';
 
-const patience = { timeout: 120_000, interval: 100 } as const;
+const patience = { timeout: 240_000, interval: 100 } as const;
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 
 /** Writes but for events, which are not counted as such. */

@@ -17,7 +17,7 @@ import { operatorProgram } from '#test/support/programs.ts';
 import { createReaper } from '#test/support/reaper.ts';
 
 /** A Lease runs out after 15 s; the rest is a busy machine. */
-const patience = { timeout: 120_000, interval: 200 } as const;
+const patience = { timeout: 240_000, interval: 200 } as const;
 
 /** Parts of one reconcile are written within this of each other. */
 const restMs = 2000;

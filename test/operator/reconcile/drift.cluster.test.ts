@@ -12,7 +12,7 @@ import {
   type OperatorCluster,
 } from '#test/support/operator-cluster.ts';
 
-const patience = { timeout: 120_000, interval: 20 } as const;
+const patience = { timeout: 240_000, interval: 20 } as const;
 
 /** Kinds whose fields are edited one by one. */
 const kinds: readonly ChildKind[] = [

@@ -5,7 +5,7 @@ import { pathOf, startOperatorCluster, tonApiPath, type OperatorCluster } from '
 import { countOf } from '#test/support/volume.ts';
 import { startOperatorUnderTest, type OperatorUnderTest } from '#test/support/operator.ts';
 
-const patience = { timeout: 120_000, interval: 100 } as const;
+const patience = { timeout: 240_000, interval: 100 } as const;
 
 /** Kills of the API server in a row (operator/README.md#targets). `e2e/operator.cluster` has more, with callers. */
 const kills = countOf({ quick: 3, full: 5, long: 20 });

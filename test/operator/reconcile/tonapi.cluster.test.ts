@@ -11,7 +11,7 @@ import {
 import { withoutOptionalApis } from '#test/support/optional-api-source.ts';
 import { applyOptionalApis } from '#test/support/optional-apis.ts';
 
-const patience = { timeout: 120_000, interval: 50 } as const;
+const patience = { timeout: 240_000, interval: 50 } as const;
 
 describe.skipIf(await withoutControlPlane('the operator', 'ours', 'controllers'))('the operator', () => {
   let on: OperatorCluster;

@@ -14,7 +14,7 @@ import { pathOf, startOperatorCluster, tonApiPath, type OperatorCluster } from '
 import { withoutOptionalApis } from '#test/support/optional-api-source.ts';
 import { applyOptionalApis } from '#test/support/optional-apis.ts';
 
-const patience = { timeout: 120_000, interval: 200 } as const;
+const patience = { timeout: 240_000, interval: 200 } as const;
 const podsPath = '/api/v1/namespaces/default/pods';
 const keysPath = '/apis/tonplane.dev/v1alpha1/namespaces/default/tonapikeys';
 
