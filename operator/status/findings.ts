@@ -180,7 +180,7 @@ export function rolling(observed: Observed, deployment: KubernetesObject | undef
   }
 }
 
-/** Pods are being replaced. Pods that cannot start report why; after the deadline a person must act. */
+/** New pods start. Pods that cannot start report why; after the deadline a person must act. */
 function underWay(observed: Observed, deployment: KubernetesObject | undefined, waits: string | undefined): Found {
   const causes = podCauses(observed);
   const because = (head: string): string => [head, ...causes.slice(0, SHOWN_MAX)].join('; ');
@@ -188,7 +188,7 @@ function underWay(observed: Observed, deployment: KubernetesObject | undefined, 
     const message = because('the new pods do not become ready');
     return { status: 'False', reason: 'ProgressDeadlineExceeded', message, waits: true };
   }
-  const head = waits === undefined ? 'replaces pods' : `new pods wait for ${waits}`;
+  const head = waits === undefined ? 'starts new pods' : `new pods wait for ${waits}`;
   return { status: 'True', reason: 'RollingOut', message: because(head), waits: true };
 }
 

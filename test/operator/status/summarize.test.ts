@@ -141,7 +141,7 @@ describe('the status of a TonApi', () => {
       'new pods',
       { hash: 'h', phase: 'rolling' },
       'True/RollingOut',
-      /replaces pods, since/,
+      /starts new pods, since/,
       { Reconciling: 'True/RollingOut' },
     ],
     [
@@ -163,12 +163,12 @@ describe('the status of a TonApi', () => {
     [
       'an image that cannot be pulled',
       { pods: [pod('a', true), pod('b', true), pod('c', false, { reason: 'ErrImagePull', message: 'no such tag' })] },
-      /replaces pods; ErrImagePull: no such tag, since/,
+      /starts new pods; ErrImagePull: no such tag, since/,
     ],
     [
       'a container that ends again and again',
       { otherPods: [ending('i', { exitCode: 1, reason: 'Error', message: 'no\nroute' })] },
-      /replaces pods; CrashLoopBackOff: exit code 1 \(Error\): no route, since/,
+      /starts new pods; CrashLoopBackOff: exit code 1 \(Error\): no route, since/,
     ],
     [
       'a quota',
@@ -179,7 +179,7 @@ describe('the status of a TonApi', () => {
           }),
         ],
       },
-      /replaces pods; ReplicaFailure: exceeded quota, since/,
+      /starts new pods; ReplicaFailure: exceeded quota, since/,
     ],
   ])('names in Ready why new pods do not start: %s', (_case, changes, message) => {
     const rollout = { hash: 'h', phase: 'rolling' } as const;
