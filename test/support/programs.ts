@@ -4,6 +4,6 @@ import { projectRoot } from './service-flags.ts';
 
 const isBuilt = process.env['TONPLANE_PROGRAMS'] === 'built';
 
-/** Modules that processes run: of the bundle in tests ([bundle-setup](bundle-setup.ts) builds it), of the sources elsewhere. */
+/** Modules that processes run. In tests they are the bundle, which [bundle-setup](bundle-setup.ts) builds; elsewhere the sources. */
 export const serviceProgram = join(projectRoot, isBuilt ? 'dist/main.js' : 'service/main.ts');
 export const operatorProgram = join(projectRoot, isBuilt ? 'dist/operator.js' : 'operator/main.ts');
