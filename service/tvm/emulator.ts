@@ -1,9 +1,14 @@
 import createModule from '@ton/sandbox/dist/executor/emulator-emscripten.js';
 import type { EmulatorModule } from '@ton/sandbox/dist/executor/emulator-emscripten.js';
-import { findStackRestore } from './restore-stack-export.ts';
+import { createInvokers, writeInvokers, type StackExports } from './invokers.ts';
+import { findStackRestore, findStackSave } from './restore-stack-export.ts';
 
 /** Compiled code of the emulator, transferred from the first thread to later ones. */
-export type EmulatorProgram = { readonly module: WebAssembly.Module; readonly stackRestore: string };
+export type EmulatorProgram = StackExports & {
+  readonly module: WebAssembly.Module;
+  /** Module of `writeInvokers`. */
+  readonly invokers: WebAssembly.Module;
+};
 
 /**
  * Emulator library of the node in this thread. Its functions take and return strings. They throw EmulatorFault; after that the emulator is unusable
@@ -81,18 +86,25 @@ export async function compileEmulator(): Promise<EmulatorProgram> {
   const { default: file } = await import('@ton/sandbox/dist/executor/emulator-emscripten.wasm.js');
   const wasm = Buffer.from(file.EmulatorEmscriptenWasm, 'base64');
   const stackRestore = findStackRestore(wasm);
-  if (stackRestore === undefined) throw new Error('the emulator exports no function that sets its stack pointer');
-  return { module: await WebAssembly.compile(wasm), stackRestore };
+  const stackSave = findStackSave(wasm);
+  if (stackRestore === undefined || stackSave === undefined) {
+    throw new Error('the emulator exports no functions for its stack pointer');
+  }
+  const [module, invokers] = await Promise.all([WebAssembly.compile(wasm), WebAssembly.compile(writeInvokers(wasm))]);
+  return { module, invokers, stackSave, stackRestore };
 }
 
 /** Starts the emulator: 10 ms. */
-export async function createEmulator({ module, stackRestore }: EmulatorProgram): Promise<Emulator> {
+export async function createEmulator(program: EmulatorProgram): Promise<Emulator> {
+  const { module, stackRestore } = program;
+  const invokers = createInvokers(program.invokers);
   let exports: WebAssembly.Exports = {};
   const emulator = await createModule({
     instantiateWasm(imports, receive) {
+      if (invokers.replace(imports) === 0) throw new Error('the emulator imports no invokers');
       const instance = new WebAssembly.Instance(module, imports);
       exports = instance.exports;
-      cacheFunctions(exports);
+      invokers.link(exports, program);
       receive(instance, module);
       return exports;
     },
@@ -107,17 +119,6 @@ export async function createEmulator({ module, stackRestore }: EmulatorProgram):
     emulator,
     Object.values(exports).find((one) => one instanceof WebAssembly.Memory)!,
   );
-}
-
-/**
- * Caches the functions of the emulator's table. Its JavaScript looks up a function for each call that may throw, and the engine's own
- * lookup is slow. The emulator never changes its table.
- */
-function cacheFunctions(exports: WebAssembly.Exports): void {
-  const table = Object.values(exports).find((one) => one instanceof WebAssembly.Table)!;
-  const functions: unknown[] = Array.from({ length: table.length });
-  const look = table.get.bind(table);
-  Object.defineProperty(table, 'get', { value: (index: number): unknown => (functions[index] ??= look(index)) });
 }
 
 function wrap(emulator: EmulatorModule, memory: WebAssembly.Memory): Emulator {

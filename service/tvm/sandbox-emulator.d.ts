@@ -3,6 +3,7 @@ declare namespace WebAssembly {
   type Exports = Record<string, unknown>;
   type Imports = Record<string, Record<string, unknown>>;
   class Module {
+    constructor(wasm: Uint8Array);
     private readonly compiled;
   }
   class Instance {
@@ -15,7 +16,11 @@ declare namespace WebAssembly {
   class Table {
     readonly length: number;
     get(index: number): unknown;
+    set(index: number, value: unknown): void;
+    grow(by: number): number;
   }
+  /** Stands for whatever JavaScript throws. */
+  const JSTag: object;
   function compile(wasm: Uint8Array): Promise<Module>;
 }
 
