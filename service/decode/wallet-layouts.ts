@@ -44,7 +44,7 @@ export type WalletFields = {
 /** Reads a wallet's data. Throws DecodeError. */
 export function readWalletData(data: WalletData, slice: ContractSlice): WalletFields {
   const fields = Object.entries(walletDataLayouts[data].fields);
-  const read = fields.map(([name, kind]) => [name, readers[kind as keyof typeof readers](slice)] as const);
+  const read = fields.map(([name, kind]) => [name, readers[kind](slice)] as const);
   // The type of a layout gives each field its kind.
   return Object.fromEntries(read) as unknown as WalletFields;
 }
