@@ -122,8 +122,11 @@ export function createExchanges({ clock, logger, tracer, metrics }: ExchangesDep
     const endOnce = (status: number): void => {
       if (isOver) return;
       isOver = true;
+      // A stream stays open for hours: its answer must not refer to its request.
+      raw.off('close', onClose);
       end(exchange, startedMs, request, { ...answer, status });
     };
+    const onClose = (): void => endOnce(raw.writableFinished ? raw.statusCode : CALLER_GONE_STATUS);
     const exchange: Exchange = {
       operation: 'unknown',
       errorCode: undefined,
@@ -143,7 +146,7 @@ export function createExchanges({ clock, logger, tracer, metrics }: ExchangesDep
     };
     inFlight++;
     metrics.begin();
-    raw.once('close', () => endOnce(raw.writableFinished ? raw.statusCode : CALLER_GONE_STATUS));
+    raw.once('close', onClose);
     return exchange;
   };
 

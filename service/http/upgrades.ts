@@ -142,13 +142,18 @@ export function createUpgrades(options: UpgradesOptions, dependencies: UpgradesD
   return {
     handle(message, socket, head) {
       // A socket without a listener of errors ends the process.
-      socket.on('error', () => socket.destroy());
+      socket.on('error', destroy);
       const upgrade = open(message, socket);
       serve(upgrade, message, head).catch((error: unknown) => {
         if (!socket.destroyed) refuse(error, upgrade);
       });
     },
   };
+}
+
+/** Refers to nothing of its upgrade: it stays as long as the connection. */
+function destroy(this: Socket): void {
+  this.destroy();
 }
 
 /** Status of a connection that has become a WebSocket. */

@@ -10,6 +10,9 @@ const SHARED_BYTES = 16_384;
 
 let shared = Buffer.allocUnsafeSlow(SHARED_BYTES);
 
+/** Starts of the shared buffer of the size of the last frame: an event has one size for all connections of a transport. */
+const starts = { ws: shared, sse: shared };
+
 /** Socket of one connection, with its kind of frames. */
 export type FrameWriter = (event: EventText, cursor: string) => void;
 
@@ -27,7 +30,7 @@ export function createWsFrames(socket: Writable, onWritten: () => void): FrameWr
     const content = body();
     const length = content.length + cursorField.length + cursor.length + 2;
     const headBytes = length < LENGTH_16 ? 2 : length <= 0xffff ? 4 : 10;
-    const frame = frameFor(socket, headBytes + length);
+    const frame = frameFor('ws', socket, headBytes + length);
     frame[0] = TEXT_FRAME;
     if (headBytes === 2) frame[1] = length;
     else if (headBytes === 4) {
@@ -38,8 +41,8 @@ export function createWsFrames(socket: Writable, onWritten: () => void): FrameWr
       frame.writeUInt32BE(0, 2);
       frame.writeUInt32BE(length, 6);
     }
-    const at = writeContent(frame, headBytes, content, cursor);
-    frame.write('"}', at, 'latin1');
+    content.copy(frame, headBytes);
+    frame.write(`${cursorField}${cursor}"}`, headBytes + content.length, 'latin1');
     write(socket, frame, onWritten);
   };
 }
@@ -64,10 +67,10 @@ export function createSseWriter(response: ServerResponse, before: string, onWrit
       const start = `id: ${cursor}\n${before}data: `;
       const length = start.length + content.length + cursorField.length + cursor.length + 4;
       const head = `${length.toString(16)}\r\n${start}`;
-      const frame = frameFor(socket, head.length - start.length + length + 2);
+      const frame = frameFor('sse', socket, head.length - start.length + length + 2);
       frame.write(head, 0, 'latin1');
-      const at = writeContent(frame, head.length, content, cursor);
-      frame.write('"}\n\n\r\n', at, 'latin1');
+      content.copy(frame, head.length);
+      frame.write(`${cursorField}${cursor}"}\n\n\r\n`, head.length + content.length, 'latin1');
       write(socket, frame, onWritten);
     },
   };
@@ -83,22 +86,18 @@ function createPlainWriter(response: ServerResponse, before: string, onWritten: 
   };
 }
 
-/** Copies the text of an event and the start of its cursor. Returns the end of both. */
-function writeContent(frame: Buffer, start: number, content: Buffer, cursor: string): number {
-  content.copy(frame, start);
-  const at = start + content.length;
-  frame.write(cursorField, at, 'latin1');
-  frame.write(cursor, at + cursorField.length, 'latin1');
-  return at + cursorField.length + cursor.length;
-}
-
 /** A frame that has to wait needs memory of its own. */
-function frameFor(socket: Writable, bytes: number): Buffer {
-  return bytes > SHARED_BYTES || socket.writableLength > 0 ? Buffer.allocUnsafeSlow(bytes) : shared.subarray(0, bytes);
+function frameFor(transport: keyof typeof starts, socket: Writable, bytes: number): Buffer {
+  if (bytes > SHARED_BYTES || socket.writableLength > 0) return Buffer.allocUnsafeSlow(bytes);
+  if (starts[transport].length !== bytes) starts[transport] = shared.subarray(0, bytes);
+  return starts[transport];
 }
 
 /** The kernel usually takes the bytes at once. Else the bytes stay in the shared buffer, and the next frame gets a new buffer. */
 function write(socket: Writable, frame: Buffer, onWritten: () => void): void {
   socket.write(frame, onWritten);
-  if (socket.writableLength > 0 && frame.buffer === shared.buffer) shared = Buffer.allocUnsafeSlow(SHARED_BYTES);
+  if (socket.writableLength === 0 || frame.buffer !== shared.buffer) return;
+  shared = Buffer.allocUnsafeSlow(SHARED_BYTES);
+  starts.ws = shared;
+  starts.sse = shared;
 }

@@ -6,11 +6,11 @@ import type { Registry } from 'prom-client';
 import { createSemaphore } from '#service/runtime/semaphore.ts';
 import type { Change, EventType, FinalLog, Hub, Labels, Position } from './changes.ts';
 import { createDistribution, type EarlyLabels, type Watchers } from './hub/distribution.ts';
-import { createHubConnection, type HubConnectionDependencies } from './hub/hub-connection.ts';
+import { ConnectionAtHub, type HubConnectionDependencies } from './hub/hub-connection.ts';
 import { createHubMetrics, type HubMetrics } from './hub/hub-metrics.ts';
 import { createPast } from './hub/past.ts';
 import { laterOf, positionOf, steps } from './hub/positions.ts';
-import { createSubscriber, type Subscriber } from './hub/subscriber.ts';
+import { Subscriber, type Sending } from './hub/subscriber.ts';
 import { createSubscriptionsIndex } from './hub/subscriptions-index.ts';
 import { CONNECTIONS_END, type Cursors } from './request/cursor.ts';
 
@@ -59,7 +59,8 @@ export function createHub(options: HubOptions, dependencies: HubDependencies): W
   const { findPending = async () => undefined } = dependencies;
   const ending = new AbortController();
   const { signal } = ending;
-  const subscribers = new Map<number, Subscriber>();
+  const connections = new Map<number, ConnectionAtHub>();
+  const subscribers = () => connections.values().map(({ subscriber }) => subscriber);
   const watchers = createWatchers();
   let queueBytes = 0;
   const metrics = createHubMetrics(register, {
@@ -85,7 +86,7 @@ export function createHub(options: HubOptions, dependencies: HubDependencies): W
 
   function onQueueBytes(change: number): void {
     queueBytes += change;
-    if (change > 0 && queueBytes > queueBytesMax) longest(subscribers.values())?.endSlow();
+    if (change > 0 && queueBytes > queueBytesMax) longest(subscribers())?.endSlow();
   }
 
   async function distribute(change: Change, early: EarlyLabels | undefined): Promise<void> {
@@ -95,7 +96,7 @@ export function createHub(options: HubOptions, dependencies: HubDependencies): W
     } catch (error) {
       if (signal.aborted) return;
       // No connection has the change in its events, so all resume.
-      for (const to of subscribers.values()) onFault(to, error);
+      for (const to of subscribers()) onFault(to, error);
     }
   }
 
@@ -125,39 +126,36 @@ export function createHub(options: HubOptions, dependencies: HubDependencies): W
     }
   }
 
+  const shared = {
+    nowMs: clock.nowMs,
+    livePosition,
+    cursorOf,
+    onQueueBytes,
+    onSent: ({ type, finality }: Sending) => metrics.sent(type, finality),
+    onSlow: metrics.slow,
+    onTrace: (key: string, one: Subscriber, isKnown: boolean) =>
+      isKnown ? watchers.shown.add(key, one) : watchers.shown.remove(key, one),
+    onClose({ number }: Subscriber): void {
+      const connection = connections.get(number);
+      connections.delete(number);
+      connection?.close();
+    },
+    log,
+    past,
+    watchers,
+    distribution,
+    metrics,
+    findPending,
+    readCursor: cursors.read,
+    connectionBy: (other: number) => connections.get(other)?.subscriber,
+    between: <T>(work: () => T) => turns.run(signal, async () => work()),
+  };
+
   return {
     open(sink, { keyId }) {
       const number = randomInt(1, CONNECTIONS_END - 1);
-      const subscriber = createSubscriber(
-        { keyId, number, sink },
-        {
-          nowMs: clock.nowMs,
-          livePosition,
-          cursorAt: (position) => cursorOf({ number }, position),
-          onQueueBytes,
-          onSent: ({ type, finality }) => metrics.sent(type, finality),
-          onSlow: metrics.slow,
-          onTrace: (key, one, isKnown) => (isKnown ? watchers.shown.add(key, one) : watchers.shown.remove(key, one)),
-          onClose() {
-            subscribers.delete(number);
-            connection.close();
-          },
-        },
-      );
-      subscribers.set(number, subscriber);
-      const connection = createHubConnection(subscriber, {
-        log,
-        past,
-        watchers,
-        distribution,
-        metrics,
-        findPending,
-        readCursor: cursors.read,
-        cursorOf,
-        livePosition,
-        connectionBy: (other) => subscribers.get(other),
-        between: (work) => turns.run(signal, async () => work()),
-      });
+      const connection = new ConnectionAtHub(new Subscriber({ keyId, number, sink }, shared), shared);
+      connections.set(number, connection);
       return connection;
     },
     async publish(changes) {
@@ -171,13 +169,11 @@ export function createHub(options: HubOptions, dependencies: HubDependencies): W
     watchesPending: (keys) => isWatched(watchers, keys, takesPending),
     watchesConfirmed: (keys) => isWatched(watchers, keys, takesConfirmed),
     wantsConfirmed: (type) =>
-      subscribers
-        .values()
-        .some((to) => takesConfirmed(to) && (type === undefined || to.viewer()!.wish.types.has(type))),
-    status: () => ({ connections: subscribers.size, queueBytes }),
+      subscribers().some((to) => takesConfirmed(to) && (type === undefined || to.viewer()!.wish.types.has(type))),
+    status: () => ({ connections: connections.size, queueBytes }),
     async close() {
       ending.abort(new Error('the hub is closed'));
-      for (const subscriber of subscribers.values()) subscriber.close();
+      for (const subscriber of subscribers()) subscriber.close();
     },
   };
 }

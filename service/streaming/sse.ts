@@ -72,7 +72,7 @@ async function serve(request: SseRequest, id: string | undefined, dependencies: 
     slice: createTimeSlice(signal),
   });
   const cursor = lastEventId || wish.cursor;
-  const outlet = createOutlet(request, dependencies);
+  const outlet = createOutlet(request.namesEvents, dependencies);
   const stream = dependencies.streams.open(caller, outlet);
   const onAbort = (): void => stream.closed();
   signal.addEventListener('abort', onAbort);
@@ -80,7 +80,8 @@ async function serve(request: SseRequest, id: string | undefined, dependencies: 
     await stream.takePlace(cursor);
     signal.throwIfAborted();
     await stream.subscribe(wish.subscription, cursor, (begun) => {
-      if (!signal.aborted && !outlet.isEnded()) outlet.begin(stream, subscribedAnswer(id, begun), begun.cursor);
+      if (signal.aborted || outlet.isEnded()) return;
+      outlet.begin(request.begin(), stream, { answer: subscribedAnswer(id, begun), cursor: begun.cursor });
     });
     signal.throwIfAborted();
     if (outlet.isEnded()) throw new StreamingError('streams_closing', 'the stream ended before it began');
@@ -93,12 +94,17 @@ async function serve(request: SseRequest, id: string | undefined, dependencies: 
 }
 
 type SseOutlet = Outlet & {
-  readonly begin: (stream: Stream, answer: string, cursor: string) => void;
+  readonly begin: (
+    response: ServerResponse,
+    stream: Stream,
+    first: { readonly answer: string; readonly cursor: string },
+  ) => void;
   /** True when the service ended the stream before its first byte. */
   readonly isEnded: () => boolean;
 };
 
-function createOutlet({ namesEvents, begin }: SseRequest, { nowMs, random }: SseDependencies): SseOutlet {
+/** The outlet lives as long as the stream, so it refers to nothing of the request. */
+function createOutlet(namesEvents: boolean, { nowMs, random }: SseDependencies): SseOutlet {
   const before = namesEvents ? 'event: event\n' : '';
   let response: ServerResponse | undefined;
   let writer: SseWriter | undefined;
@@ -115,9 +121,9 @@ function createOutlet({ namesEvents, begin }: SseRequest, { nowMs, random }: Sse
 
   return {
     transport: 'sse',
-    begin(opened, answer, cursor) {
+    begin(begun, opened, { answer, cursor }) {
       stream = opened;
-      response = begin();
+      response = begun;
       response.once('close', () => opened.closed());
       response.on('error', () => response?.destroy());
       keepaliveMs = nowMs() + KEEPALIVE_MS;

@@ -195,9 +195,9 @@ function createStream(
         throw error;
       }
     },
-    unsubscribe: atHub.unsubscribe,
-    cursor: atHub.cursor,
-    drain: atHub.drain,
+    unsubscribe: (accounts, traces) => atHub.unsubscribe(accounts, traces),
+    cursor: () => atHub.cursor(),
+    drain: () => atHub.drain(),
     end: (closing) => end(closing, atHub.cursor()),
     closed(code) {
       if (isClosed) return;

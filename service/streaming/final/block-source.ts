@@ -16,6 +16,8 @@ export type BlockSource = {
    * @throws StoreError
    */
   readonly read: (mcSeqno: number, signal: AbortSignal) => Promise<readonly Change[] | undefined>;
+  /** The changes of a block that is in the memory. */
+  readonly peek: (mcSeqno: number) => readonly Change[] | undefined;
 };
 
 export type BlockSourceDependencies = {
@@ -63,10 +65,14 @@ export function createBlockSource({ store, network, bounds, signal }: BlockSourc
     });
   }
 
+  const peek = (mcSeqno: number): readonly Change[] | undefined =>
+    cache.get(String(mcSeqno)) as readonly Change[] | undefined;
+
   return {
+    peek,
     async read(mcSeqno, caller) {
       caller.throwIfAborted();
-      const known = cache.get(String(mcSeqno)) as readonly Change[] | undefined;
+      const known = peek(mcSeqno);
       if (known !== undefined) return known;
       const shared = running.get(mcSeqno) ?? make(mcSeqno).finally(() => running.delete(mcSeqno));
       running.set(mcSeqno, shared);

@@ -1,4 +1,5 @@
 import type { Trouble } from '#service/runtime/retry.ts';
+import { createTimeSlice, type TimeSlice } from '#service/runtime/time-slice.ts';
 import { findOldestBefore, findTouchedBlocks, findTracesNamed } from '#service/store/queries/final-blocks.ts';
 import { accountKey } from '#service/store/account-key.ts';
 import type { Store } from '#service/store/store.ts';
@@ -11,9 +12,11 @@ import {
   type FinalLog,
   type Labels,
   type Position,
+  type Subscription,
   type TraceSnapshot,
 } from '../changes.ts';
-import { createBlockSource } from './block-source.ts';
+import { changesFor } from '../concerned.ts';
+import { createBlockSource, type BlockSource } from './block-source.ts';
 import { createFollower, type Follower, type FollowerDependencies } from './follower.ts';
 import { openBounds, type OpenBounds } from './trace-plan.ts';
 import { createLabels, type LabelsDependencies } from './labels.ts';
@@ -114,6 +117,8 @@ export function createFinalSource(
     async touched({ accounts, traces }, { from, to }, caller) {
       const until = Math.min(to, from + TOUCHED_BLOCKS_MAX - 1);
       caller.throwIfAborted();
+      const recent = await touchedInMemory(blocks, { accounts, traces }, { from, to: until }, createTimeSlice(caller));
+      if (recent !== undefined) return recent;
       const seqnos = await findTouchedBlocks(reader, {
         accounts: [...accounts].map(keyOfAccount),
         traces: [...traces].map((hash) => Buffer.from(hash, 'hex')),
@@ -132,6 +137,28 @@ export function createFinalSource(
       await Promise.all([follower.done, news?.close()]);
     },
   };
+}
+
+/**
+ * Looks for blocks in the memory, from the first one on: many callers come back at a time, after a minute or less.
+ * @returns undefined if the first block is not there
+ */
+async function touchedInMemory(
+  blocks: Pick<BlockSource, 'peek'>,
+  wish: Pick<Subscription, 'accounts' | 'traces'>,
+  { from, to }: { readonly from: number; readonly to: number },
+  slice: TimeSlice,
+): Promise<{ readonly seqnos: readonly number[]; readonly until: number } | undefined> {
+  const seqnos: number[] = [];
+  let next = from;
+  for (; next <= to; next++) {
+    const rest = slice.pause();
+    if (rest !== undefined) await rest;
+    const changes = blocks.peek(next);
+    if (changes === undefined) break;
+    if (changesFor(changes, wish).length > 0) seqnos.push(next);
+  }
+  return next === from ? undefined : { seqnos, until: next - 1 };
 }
 
 /** A subscription may have 10,000 accounts, and the text of their keys is known to be right. */

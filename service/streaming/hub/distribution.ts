@@ -3,11 +3,13 @@ import type { AccountKey, Change, Invalidation, JettonChange, Labels, StateChang
 import { deliverInvalidation, deliverTrace, wantsLevel } from './delivery.ts';
 import { readLabels, type LabelTexts, type LabelWish } from './label-texts.ts';
 import { positionOf, steps } from './positions.ts';
-import { createTraceRendering, namedBy, renderJetton, renderState, type RenderedEvent, type Viewer } from './render.ts';
+import { createTraceRendering, namedBy, renderJetton, renderState, type RenderedEvent } from './render.ts';
 import type { Subscriber } from './subscriber.ts';
 import type { SubscriptionsIndex } from './subscriptions-index.ts';
 import { traceTypes } from './trace-memory.ts';
 import { accountsOf } from './trace-selection.ts';
+import { createRenderableTrace } from './trace-views.ts';
+import type { Viewer } from './viewer.ts';
 
 /** Subscribers by what they watch. */
 export type Watchers = {
@@ -73,18 +75,15 @@ export function createDistribution({ watchers, labels, signal, onFault }: Distri
     slice: TimeSlice,
     early: EarlyLabels | undefined,
   ): Promise<LabelTexts> {
-    const wish = labelWishOf(to);
+    const wish = await labelWishOf(to, slice);
     return early !== undefined && covers(early.wish, wish) ? early.texts : readLabelsOf(change, wish, slice, signal);
   }
 
   async function readEarly(change: Change): Promise<EarlyLabels | undefined> {
     if (change.kind === 'state' || change.kind === 'invalidation') return undefined;
     const slice = createTimeSlice(signal);
-    const matches =
-      change.kind === 'trace'
-        ? (await matchTrace(watchers, change, accountsOf(change).accounts, slice)).keys()
-        : await matchAccounts(watchers, change, slice);
-    const wish = labelWishOf(matches);
+    const found = change.kind === 'trace' ? watchersOfTrace(watchers, change) : watchersOfAccounts(watchers, change);
+    const wish = await labelWishOf(filterInterested(found, change), slice);
     return { wish, texts: await readLabelsOf(change, wish, slice, signal) };
   }
 
@@ -94,11 +93,11 @@ export function createDistribution({ watchers, labels, signal, onFault }: Distri
     const matches = await matchTrace(watchers, snapshot, accounts.accounts, slice);
     if (matches.size === 0) return;
     const rendering = createTraceRendering(snapshot, await labelsOf(snapshot, matches.keys(), slice, early));
-    const one = { snapshot, accounts, rendering };
+    const one = createRenderableTrace({ snapshot, accounts, rendering }, false);
     for (const [to, ordinals] of matches) {
       const rest = slice.pause();
       if (rest !== undefined) await rest;
-      attempt(to, () => deliverTrace(to, one, { ordinals }));
+      attempt(to, () => deliverTrace(to, one, ordinals));
     }
   }
 
@@ -140,8 +139,8 @@ export function createDistribution({ watchers, labels, signal, onFault }: Distri
     const isNamed = snapshot.hashes.some((hash) => viewer.wish.traces.has(hash));
     if (ordinals.length === 0 && !isNamed && to.memory.get(snapshot.key) === undefined) return;
     const texts = await readLabelsOf(snapshot, viewer.wish, createTimeSlice(ends), ends);
-    const one = { snapshot, accounts, rendering: createTraceRendering(snapshot, texts) };
-    if (!ends.aborted) deliverTrace(to, one, { ordinals, isCurrent });
+    const rendering = createTraceRendering(snapshot, texts);
+    if (!ends.aborted) deliverTrace(to, createRenderableTrace({ snapshot, accounts, rendering }, isCurrent), ordinals);
   }
 
   return {
@@ -173,54 +172,73 @@ export function createDistribution({ watchers, labels, signal, onFault }: Distri
 
 /** Finds connections in portions: an account may have thousands. */
 async function matchTrace(
-  { accounts, traces, shown }: Watchers,
+  watchers: Watchers,
   snapshot: TraceSnapshot,
   keys: readonly AccountKey[],
   slice: TimeSlice,
 ): Promise<Matches> {
-  const matches = new Map<Subscriber, number[]>();
-  const ordinalsOf = (to: Subscriber): number[] => {
-    const there = matches.get(to) ?? [];
-    matches.set(to, there);
-    return there;
-  };
+  const matches = new Map<Subscriber, readonly number[]>();
   for (const [at, key] of keys.entries()) {
-    for (const to of accounts.of(key)) {
+    // Most connections match by one account, so they share a list.
+    const alone = [at];
+    for (const to of watchers.accounts.of(key)) {
       const rest = slice.pause();
       if (rest !== undefined) await rest;
-      if (isInterested(to, snapshot)) ordinalsOf(to).push(at);
+      if (!isInterested(to, snapshot)) continue;
+      const there = matches.get(to);
+      matches.set(to, there === undefined ? alone : [...there, at]);
     }
   }
-  const named = [...new Set([snapshot.key, ...snapshot.hashes])].map((hash) => traces.of(hash));
-  for (const watching of [...named, shown.of(snapshot.key)]) {
+  for (const watching of watchersByHash(watchers, snapshot)) {
     for (const to of watching) {
       const rest = slice.pause();
       if (rest !== undefined) await rest;
-      if (isInterested(to, snapshot)) ordinalsOf(to);
+      if (isInterested(to, snapshot) && !matches.has(to)) matches.set(to, none);
     }
   }
   return matches;
 }
 
+const none: readonly never[] = [];
+
+function watchersByHash({ traces, shown }: Watchers, { key, hashes }: TraceSnapshot): Iterable<Subscriber>[] {
+  return [...[...new Set([key, ...hashes])].map((hash) => traces.of(hash)), shown.of(key)];
+}
+
+/** Connections of a trace, some of them several times. */
+function* watchersOfTrace(watchers: Watchers, snapshot: TraceSnapshot): Generator<Subscriber> {
+  for (const account of accountsOf(snapshot).accounts) yield* watchers.accounts.of(account);
+  for (const watching of watchersByHash(watchers, snapshot)) yield* watching;
+}
+
+/** Connections of an account or of the accounts of a jetton wallet, some of them several times. */
+function* watchersOfAccounts({ accounts }: Watchers, change: StateChange | JettonChange): Generator<Subscriber> {
+  for (const account of accountsOfChange(change)) yield* accounts.of(account);
+}
+
+function* filterInterested(found: Iterable<Subscriber>, change: Distributable): Generator<Subscriber> {
+  for (const to of found) if (isInterested(to, change)) yield to;
+}
+
 /** Finds connections in portions, as for a trace. */
 async function matchAccounts(
-  { accounts }: Watchers,
+  watchers: Watchers,
   change: StateChange | JettonChange,
   slice: TimeSlice,
 ): Promise<ReadonlySet<Subscriber>> {
   const found = new Set<Subscriber>();
-  for (const account of accountsOfChange(change)) {
-    for (const to of accounts.of(account)) {
-      const rest = slice.pause();
-      if (rest !== undefined) await rest;
-      if (isInterested(to, change)) found.add(to);
-    }
+  for (const to of watchersOfAccounts(watchers, change)) {
+    const rest = slice.pause();
+    if (rest !== undefined) await rest;
+    if (isInterested(to, change)) found.add(to);
   }
   return found;
 }
 
+type Distributable = TraceSnapshot | StateChange | JettonChange;
+
 /** Reports whether a connection takes such changes at all. A connection that reads past events again gets final changes later. */
-function isInterested(to: Subscriber, change: TraceSnapshot | StateChange | JettonChange): boolean {
+function isInterested(to: Subscriber, change: Distributable): boolean {
   const viewer = to.viewer();
   if (viewer === undefined || !to.isOpen() || !wantsLevel(viewer, change.finality)) return false;
   if (to.isReplaying && change.finality === 'finalized') return false;
@@ -239,12 +257,15 @@ function accountsOfChange(change: StateChange | JettonChange): readonly AccountK
 }
 
 /** Labels that any of the connections asks for. */
-function labelWishOf(connections: Iterable<Subscriber>): LabelWish {
+async function labelWishOf(connections: Iterable<Subscriber>, slice: TimeSlice): Promise<LabelWish> {
   let [includeAddressBook, includeMetadata] = [false, false];
   for (const to of connections) {
+    const rest = slice.pause();
+    if (rest !== undefined) await rest;
     const wish = to.viewer()?.wish;
     includeAddressBook ||= wish?.includeAddressBook === true;
     includeMetadata ||= wish?.includeMetadata === true;
+    if (includeAddressBook && includeMetadata) break;
   }
   return { includeAddressBook, includeMetadata };
 }

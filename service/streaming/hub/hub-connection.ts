@@ -1,6 +1,7 @@
 import { StoreError } from '#service/store/errors.ts';
 import {
   WHOLE_BLOCK,
+  type AccountKey,
   type Begun,
   type FinalLog,
   type HubConnection,
@@ -8,11 +9,12 @@ import {
   type Subscription,
   type TraceSnapshot,
 } from '../changes.ts';
+import { changesFor } from '../concerned.ts';
 import { StreamingError } from '../errors.ts';
 import type { Distribution, Watchers } from './distribution.ts';
 import type { HubMetrics } from './hub-metrics.ts';
 import type { Past } from './past.ts';
-import { createIndexedKeys } from './indexed-keys.ts';
+import { IndexedKeys } from './indexed-keys.ts';
 import { endOf } from './positions.ts';
 import { atPresent, planResume, type Resume } from './resume.ts';
 import { createSkipping } from './skipping.ts';
@@ -27,7 +29,7 @@ export type HubConnectionDependencies = {
   /** Current snapshot of a pending trace. */
   readonly findPending: (hash: string, signal: AbortSignal) => Promise<TraceSnapshot | undefined>;
   readonly readCursor: (cursor: string) => { readonly position: Position | null; readonly connection: number };
-  readonly cursorOf: (subscriber: Subscriber, position: Position | null) => string;
+  readonly cursorOf: (subscriber: Pick<Subscriber, 'number'>, position: Position | null) => string;
   readonly livePosition: () => Position | null;
   readonly connectionBy: (number: number) => Subscriber | undefined;
   /** Runs work while no change is distributed. */
@@ -40,31 +42,61 @@ const REPLAYED_MAX = 100_000;
 /** Close of a connection whose cursor another connection goes on with. */
 const superseded = { code: 4001, reason: 'superseded' } as const;
 
-/** Creates a connection at the hub. It belongs to the subscriber, and ends with it. */
-export function createHubConnection(subscriber: Subscriber, dependencies: HubConnectionDependencies): HubConnection {
-  const { log, past, distribution, metrics, between, livePosition, cursorOf } = dependencies;
-  const keys = createIndexedKeys(subscriber, dependencies.watchers);
+/** A connection at the hub. It belongs to the subscriber, and ends with it. Thousands of connections share the methods of a class. */
+export class ConnectionAtHub implements HubConnection {
+  readonly subscriber: Subscriber;
+  readonly #dependencies: HubConnectionDependencies;
+  readonly #keys: IndexedKeys;
   /** Turn of the newest call, and of the subscription that has begun. */
-  let newest = new AbortController();
-  let active = newest;
+  #newest: AbortController | undefined;
+  #active: AbortController | undefined;
 
-  async function plan(wish: Subscription, cursor: string | undefined, signal: AbortSignal): Promise<Resume> {
-    if (cursor === undefined) return atPresent;
-    const { position, connection } = dependencies.readCursor(cursor);
-    const resume = await planResume(position, wish, livePosition(), log);
-    if (resume.isPast) await past.admit(signal);
-    if (resume.resumed !== null) metrics.resumed(resume.resumed);
-    const former = dependencies.connectionBy(connection);
-    if (former !== undefined && former !== subscriber && former.keyId === subscriber.keyId) {
-      former.end(superseded.code, superseded.reason);
+  constructor(subscriber: Subscriber, dependencies: HubConnectionDependencies) {
+    this.subscriber = subscriber;
+    this.#dependencies = dependencies;
+    this.#keys = new IndexedKeys(subscriber, dependencies.watchers);
+  }
+
+  async subscribe(wish: Subscription, cursor: string | undefined, answer: (begun: Begun) => void): Promise<void> {
+    const turn = new AbortController();
+    if (!this.subscriber.isOpen()) return;
+    const resume = await this.#tryPlan(wish, cursor, turn.signal);
+    if (!this.subscriber.isOpen()) return;
+    this.#newest = turn;
+    try {
+      await this.#run(turn, wish, resume, answer);
+    } catch (error) {
+      if (!turn.signal.aborted) throw error;
     }
-    return resume;
+  }
+
+  unsubscribe(accounts: ReadonlySet<AccountKey>, traces: ReadonlySet<string>): void {
+    const wish = this.subscriber.viewer()?.wish;
+    if (wish === undefined) return;
+    const rest = { ...wish, accounts: wish.accounts.difference(accounts), traces: wish.traces.difference(traces) };
+    this.subscriber.narrow(rest);
+    this.#keys.narrow(wish, rest);
+  }
+
+  cursor(): string {
+    return this.#dependencies.cursorOf(this.subscriber, this.subscriber.written());
+  }
+
+  drain(): void {
+    this.subscriber.drain();
+  }
+
+  close(): void {
+    this.subscriber.close();
+    for (const turn of [this.#newest, this.#active]) turn?.abort(closed);
+    this.#keys.clear();
   }
 
   /** @throws StreamingError */
-  async function tryPlan(wish: Subscription, cursor: string | undefined, signal: AbortSignal): Promise<Resume> {
+  async #tryPlan(wish: Subscription, cursor: string | undefined, signal: AbortSignal): Promise<Resume> {
+    const { metrics } = this.#dependencies;
     try {
-      return await plan(wish, cursor, signal);
+      return await this.#plan(wish, cursor, signal);
     } catch (error) {
       const isAway = error instanceof StoreError;
       if (isAway || (error instanceof StreamingError && error.code === 'replay_busy')) metrics.resumed('busy');
@@ -72,11 +104,43 @@ export function createHubConnection(subscriber: Subscriber, dependencies: HubCon
     }
   }
 
+  async #plan(wish: Subscription, cursor: string | undefined, signal: AbortSignal): Promise<Resume> {
+    if (cursor === undefined) return atPresent;
+    const { subscriber } = this;
+    const { past, log, metrics, livePosition, readCursor, connectionBy } = this.#dependencies;
+    const { position, connection } = readCursor(cursor);
+    const resume = await planResume(position, wish, livePosition(), log);
+    if (resume.isPast) await past.admit(signal);
+    if (resume.resumed !== null) metrics.resumed(resume.resumed);
+    const former = connectionBy(connection);
+    if (former !== undefined && former !== subscriber && former.keyId === subscriber.keyId) {
+      former.end(superseded.code, superseded.reason);
+    }
+    return resume;
+  }
+
+  async #run(turn: AbortController, wish: Subscription, resume: Resume, answer: (begun: Begun) => void): Promise<void> {
+    const { signal } = turn;
+    await this.#keys.add(wish, signal);
+    const begun = await this.#dependencies.between(() => {
+      if (signal.aborted || this.#newest !== turn) return undefined;
+      this.#active?.abort(replaced);
+      this.#active = turn;
+      return { replayFrom: this.#begin(wish, resume, answer) };
+    });
+    if (begun === undefined) return;
+    await this.#keys.settle(signal);
+    await this.#showCurrent(wish, resume.from !== undefined, signal);
+    if (begun.replayFrom !== null) await this.#replay(wish, begun.replayFrom, signal);
+  }
+
   /**
    * Switches to a subscription in one step: the waiting events of the former one are written, the answer follows. A replay that runs goes on
    * for the new subscription, unless that has a cursor of its own.
    */
-  function begin(wish: Subscription, resume: Resume, answer: (begun: Begun) => void): Position | null {
+  #begin(wish: Subscription, resume: Resume, answer: (begun: Begun) => void): Position | null {
+    const { subscriber } = this;
+    const { livePosition, cursorOf } = this.#dependencies;
     const present = subscriber.viewer() === undefined ? livePosition() : subscriber.progress();
     const from = resume.from ?? present;
     const isPast = resume.isPast || (resume === atPresent && subscriber.isReplaying);
@@ -90,7 +154,9 @@ export function createHubConnection(subscriber: Subscriber, dependencies: HubCon
     return isPast ? from : null;
   }
 
-  async function replay(wish: Subscription, from: Position, signal: AbortSignal): Promise<void> {
+  async #replay(wish: Subscription, from: Position, signal: AbortSignal): Promise<void> {
+    const { subscriber } = this;
+    const { past, log, between, distribution } = this.#dependencies;
     const skipping = createSkipping(wish, past, signal);
     let events = 0;
     const first = from.index === WHOLE_BLOCK ? from.mcSeqno + 1 : from.mcSeqno;
@@ -108,7 +174,10 @@ export function createHubConnection(subscriber: Subscriber, dependencies: HubCon
         subscriber.pass(endOf(mcSeqno));
         continue;
       }
-      for (const change of await past.changesOf(mcSeqno, signal)) {
+      const changes = await past.changesOf(mcSeqno, signal);
+      // A trace that was shown at a lower level may not touch the accounts any more.
+      const concerned = subscriber.memory.isEmpty() ? changesFor(changes, wish) : changes;
+      for (const change of concerned) {
         await subscriber.room();
         signal.throwIfAborted();
         const before = subscriber.progress();
@@ -121,11 +190,13 @@ export function createHubConnection(subscriber: Subscriber, dependencies: HubCon
   }
 
   /** Shows the present state of the subscribed traces. A resumed connection gets final ones from the past. */
-  async function showCurrent(wish: Subscription, isResumed: boolean, signal: AbortSignal): Promise<void> {
+  async #showCurrent(wish: Subscription, isResumed: boolean, signal: AbortSignal): Promise<void> {
+    const { subscriber } = this;
+    const { past, distribution, findPending } = this.#dependencies;
     for (const hash of wish.types.has('trace') ? wish.traces : []) {
       await subscriber.room();
       signal.throwIfAborted();
-      const pending = wish.minFinality === 'pending' ? await dependencies.findPending(hash, signal) : undefined;
+      const pending = wish.minFinality === 'pending' ? await findPending(hash, signal) : undefined;
       const snapshot = pending ?? (isResumed ? undefined : await past.findTrace(hash, signal));
       signal.throwIfAborted();
       if (snapshot === undefined) continue;
@@ -134,50 +205,6 @@ export function createHubConnection(subscriber: Subscriber, dependencies: HubCon
       if (isOld !== true) await distribution.showCurrent(snapshot, subscriber, signal);
     }
   }
-
-  async function run(turn: AbortController, wish: Subscription, resume: Resume, answer: (begun: Begun) => void) {
-    const { signal } = turn;
-    await keys.add(wish, signal);
-    const begun = await between(() => {
-      if (signal.aborted || newest !== turn) return undefined;
-      active.abort(replaced);
-      active = turn;
-      return { replayFrom: begin(wish, resume, answer) };
-    });
-    if (begun === undefined) return;
-    await keys.settle(signal);
-    await showCurrent(wish, resume.from !== undefined, signal);
-    if (begun.replayFrom !== null) await replay(wish, begun.replayFrom, signal);
-  }
-
-  return {
-    async subscribe(wish, cursor, answer) {
-      const turn = new AbortController();
-      if (!subscriber.isOpen()) return;
-      const resume = await tryPlan(wish, cursor, turn.signal);
-      if (!subscriber.isOpen()) return;
-      newest = turn;
-      try {
-        await run(turn, wish, resume, answer);
-      } catch (error) {
-        if (!turn.signal.aborted) throw error;
-      }
-    },
-    unsubscribe(accounts, traces) {
-      const wish = subscriber.viewer()?.wish;
-      if (wish === undefined) return;
-      const rest = { accounts: wish.accounts.difference(accounts), traces: wish.traces.difference(traces) };
-      subscriber.narrow({ ...wish, ...rest });
-      keys.remove(accounts, traces);
-    },
-    cursor: () => cursorOf(subscriber, subscriber.written()),
-    drain: subscriber.drain,
-    close() {
-      subscriber.close();
-      for (const turn of [newest, active]) turn.abort(closed);
-      keys.clear();
-    },
-  };
 }
 
 const replaced = new Error('the subscription was replaced');

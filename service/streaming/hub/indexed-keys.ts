@@ -3,57 +3,71 @@ import type { Subscription } from '../changes.ts';
 import type { Watchers } from './distribution.ts';
 import type { Subscriber } from './subscriber.ts';
 
-/** Keys of one connection in the index of subscriptions. A subscription ignores keys that it does not have, so extra keys do no harm. */
-export type IndexedKeys = {
-  /** Adds the keys of a subscription that is going to begin. */
-  readonly add: (wish: Subscription, signal: AbortSignal) => Promise<void>;
-  /** Removes keys that neither the begun subscription nor the next one has. */
-  readonly settle: (signal: AbortSignal) => Promise<void>;
-  readonly remove: (accounts: ReadonlySet<string>, traces: ReadonlySet<string>) => void;
-  readonly clear: () => void;
-};
-
 const kinds = ['accounts', 'traces'] as const;
 
-export function createIndexedKeys(subscriber: Subscriber, watchers: Watchers): IndexedKeys {
-  /** Bounded by two subscriptions. */
-  const indexed = { accounts: new Set<string>(), traces: new Set<string>() };
-  let next: Subscription | undefined;
+/** A subscription whose keys are in the index, or some of them. */
+type Indexed = { readonly wish: Subscription; isWhole: boolean };
 
-  function drop(kind: (typeof kinds)[number], key: string): void {
-    if (indexed[kind].delete(key)) watchers[kind].remove(key, subscriber);
+/** Keys of one connection in the index of subscriptions. A subscription ignores keys that it does not have, so extra keys do no harm. */
+export class IndexedKeys {
+  readonly #subscriber: Subscriber;
+  readonly #watchers: Watchers;
+  /** The newest last. Two or three: the subscriptions themselves have the keys. */
+  #indexed: readonly Indexed[] = [];
+
+  constructor(subscriber: Subscriber, watchers: Watchers) {
+    this.#subscriber = subscriber;
+    this.#watchers = watchers;
   }
 
-  return {
-    async add(wish, signal) {
-      next = wish;
-      const slice = createTimeSlice(signal);
+  /** Adds the keys of a subscription that is going to begin. */
+  async add(wish: Subscription, signal: AbortSignal): Promise<void> {
+    const one: Indexed = { wish, isWhole: false };
+    this.#indexed = [...this.#indexed, one];
+    const slice = createTimeSlice(signal);
+    for (const kind of kinds) {
+      for (const key of wish[kind]) {
+        const rest = slice.pause();
+        if (rest !== undefined) await rest;
+        this.#watchers[kind].add(key, this.#subscriber);
+      }
+    }
+    one.isWhole = true;
+  }
+
+  /** Removes keys that neither the begun subscription nor the next one has. */
+  async settle(signal: AbortSignal): Promise<void> {
+    const slice = createTimeSlice(signal);
+    const former = this.#indexed.filter((one) => one.isWhole && !this.#wanted().includes(one.wish));
+    for (const one of former) {
       for (const kind of kinds) {
-        for (const key of wish[kind]) {
+        for (const key of one.wish[kind]) {
           const rest = slice.pause();
           if (rest !== undefined) await rest;
-          indexed[kind].add(key);
-          watchers[kind].add(key, subscriber);
+          if (!this.#wanted().some((wish) => wish[kind].has(key))) this.#watchers[kind].remove(key, this.#subscriber);
         }
       }
-    },
-    async settle(signal) {
-      const slice = createTimeSlice(signal);
-      for (const kind of kinds) {
-        for (const key of indexed[kind]) {
-          const rest = slice.pause();
-          if (rest !== undefined) await rest;
-          const isWanted = subscriber.viewer()?.wish[kind].has(key) === true || next?.[kind].has(key) === true;
-          if (!isWanted) drop(kind, key);
-        }
-      }
-    },
-    remove(accounts, traces) {
-      for (const key of accounts) drop('accounts', key);
-      for (const key of traces) drop('traces', key);
-    },
-    clear() {
-      for (const kind of kinds) for (const key of indexed[kind]) drop(kind, key);
-    },
-  };
+      this.#indexed = this.#indexed.filter((other) => other !== one);
+    }
+  }
+
+  /** The begun subscription and the next one. */
+  #wanted(): readonly Subscription[] {
+    return [this.#subscriber.viewer()?.wish, this.#indexed.at(-1)?.wish].filter((wish) => wish !== undefined);
+  }
+
+  /** The begun subscription becomes a smaller one. */
+  narrow(from: Subscription, to: Subscription): void {
+    for (const kind of kinds) {
+      for (const key of from[kind]) if (!to[kind].has(key)) this.#watchers[kind].remove(key, this.#subscriber);
+    }
+    this.#indexed = this.#indexed.map((one) => (one.wish === from ? { wish: to, isWhole: true } : one));
+  }
+
+  clear(): void {
+    for (const { wish } of this.#indexed) {
+      for (const kind of kinds) for (const key of wish[kind]) this.#watchers[kind].remove(key, this.#subscriber);
+    }
+    this.#indexed = [];
+  }
 }

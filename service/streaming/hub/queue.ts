@@ -1,33 +1,22 @@
 import type { Position } from '../changes.ts';
 import type { RenderedEvent } from './render.ts';
 
-/** Event that waits for its transport. */
-export type QueuedEvent = RenderedEvent & {
+/** Place of an event among those of its connection. */
+export type QueuedAt = {
   /** Names a snapshot that is not final: a newer one of the same name replaces it. Null for others. */
   readonly slot: string | null;
   /** Final position behind the event. */
   readonly position: Position | null;
 };
 
-/** Events of one connection that its transport has no room for, in order. */
-export type EventQueue = {
-  /** Writes the event, or lets it wait. Returns false if there is no room for it. */
-  readonly push: (event: QueuedEvent) => boolean;
-  /** Removes the waiting events of a slot. */
-  readonly supersede: (slot: string) => void;
-  /** Writes while the transport has room. */
-  readonly drain: () => void;
-  /** Writes all. */
-  readonly flush: () => void;
-  readonly clear: () => void;
-  readonly size: () => number;
-  readonly bytes: () => number;
-};
+/** Event that waits for its transport. */
+type QueuedEvent = { readonly event: RenderedEvent; readonly at: QueuedAt };
 
-export type EventQueueDependencies = {
-  readonly write: (event: QueuedEvent) => void;
+/** End of a queue. */
+export type QueueOutlet = {
+  readonly write: (event: RenderedEvent, position: Position | null) => void;
   readonly unsentBytes: () => number;
-  /** Called with each change of the bytes. */
+  /** Called with each change of the bytes that wait. It may clear the queue. */
   readonly onBytes: (change: number) => void;
 };
 
@@ -40,67 +29,100 @@ const BYTES_MAX = 1024 * 1024;
 /** Bytes that the transport may hold before events wait here. Events that wait can be replaced. */
 const WINDOW_BYTES = 64 * 1024;
 
-export function createEventQueue({ write, unsentBytes, onBytes }: EventQueueDependencies): EventQueue {
+/** Events of one connection that its transport has no room for, in order. Thousands of connections share the methods of a class. */
+export class EventQueue {
+  readonly #outlet: QueueOutlet;
+  // Both are allocated by the first event that waits: most connections never have one.
   /** A Set has the order of insertion, and removes from anywhere. */
-  const waiting = new Set<QueuedEvent>();
-  /** Allocated by the first event that waits: most connections never have one. */
-  let bySlot: Map<string, QueuedEvent[]> | undefined;
-  let bytes = 0;
+  #waiting: Set<QueuedEvent> | undefined;
+  #bySlot: Map<string, QueuedEvent[]> | undefined;
+  #bytes = 0;
 
-  function add(event: QueuedEvent): void {
-    waiting.add(event);
-    bytes += event.bytes;
-    if (event.slot !== null) {
-      bySlot ??= new Map();
-      bySlot.set(event.slot, [...(bySlot.get(event.slot) ?? []), event]);
-    }
-    // The call may clear the queue.
-    onBytes(event.bytes);
+  constructor(outlet: QueueOutlet) {
+    this.#outlet = outlet;
   }
 
-  function remove(event: QueuedEvent): void {
-    if (!waiting.delete(event)) return;
-    bytes -= event.bytes;
-    onBytes(-event.bytes);
-    if (event.slot === null) return;
-    const rest = bySlot?.get(event.slot)?.filter((one) => one !== event) ?? [];
-    if (rest.length === 0) bySlot?.delete(event.slot);
-    else bySlot?.set(event.slot, rest);
-  }
-
-  function writeWhile(hasRoom: () => boolean): void {
-    for (const event of waiting) {
-      if (!hasRoom()) return;
-      remove(event);
-      write(event);
-    }
-  }
-
-  return {
-    push(event) {
-      const unsent = unsentBytes();
-      if (waiting.size === 0 && unsent < WINDOW_BYTES) {
-        write(event);
-        return true;
-      }
-      const isFull = waiting.size >= EVENTS_MAX || unsent + bytes + event.bytes > BYTES_MAX;
-      // An empty queue takes one event of any size.
-      if (isFull && waiting.size > 0) return false;
-      add(event);
+  /** Writes the event, or lets it wait. Returns false if there is no room for it. */
+  push(event: RenderedEvent, at: QueuedAt): boolean {
+    const unsent = this.#outlet.unsentBytes();
+    const count = this.size();
+    if (count === 0 && unsent < WINDOW_BYTES) {
+      this.#outlet.write(event, at.position);
       return true;
-    },
-    supersede(slot) {
-      for (const event of bySlot?.get(slot) ?? []) remove(event);
-    },
-    drain: () => writeWhile(() => unsentBytes() < WINDOW_BYTES),
-    flush: () => writeWhile(() => true),
-    clear() {
-      onBytes(-bytes);
-      bytes = 0;
-      waiting.clear();
-      bySlot = undefined;
-    },
-    size: () => waiting.size,
-    bytes: () => bytes,
-  };
+    }
+    const isFull = count >= EVENTS_MAX || unsent + this.#bytes + event.bytes > BYTES_MAX;
+    // An empty queue takes one event of any size.
+    if (isFull && count > 0) return false;
+    this.#add({ event, at });
+    return true;
+  }
+
+  /** Removes the waiting events of a slot. */
+  supersede(slot: string): void {
+    for (const queued of this.#bySlot?.get(slot) ?? none) this.#remove(queued);
+  }
+
+  /** Writes while the transport has room. */
+  drain(): void {
+    this.#writeWhile(() => this.#outlet.unsentBytes() < WINDOW_BYTES);
+  }
+
+  /** Writes all. */
+  flush(): void {
+    this.#writeWhile(() => true);
+  }
+
+  clear(): void {
+    this.#outlet.onBytes(-this.#bytes);
+    this.#bytes = 0;
+    this.#waiting?.clear();
+    this.#bySlot = undefined;
+  }
+
+  size(): number {
+    return this.#waiting?.size ?? 0;
+  }
+
+  bytes(): number {
+    return this.#bytes;
+  }
+
+  #add(queued: QueuedEvent): void {
+    const {
+      event: { bytes },
+      at: { slot },
+    } = queued;
+    this.#waiting ??= new Set();
+    this.#waiting.add(queued);
+    this.#bytes += bytes;
+    if (slot !== null) {
+      this.#bySlot ??= new Map();
+      this.#bySlot.set(slot, [...(this.#bySlot.get(slot) ?? none), queued]);
+    }
+    this.#outlet.onBytes(bytes);
+  }
+
+  #remove(queued: QueuedEvent): void {
+    const {
+      event: { bytes },
+      at: { slot },
+    } = queued;
+    if (this.#waiting?.delete(queued) !== true) return;
+    this.#bytes -= bytes;
+    this.#outlet.onBytes(-bytes);
+    if (slot === null) return;
+    const rest = this.#bySlot?.get(slot)?.filter((one) => one !== queued) ?? none;
+    if (rest.length === 0) this.#bySlot?.delete(slot);
+    else this.#bySlot?.set(slot, [...rest]);
+  }
+
+  #writeWhile(hasRoom: () => boolean): void {
+    for (const queued of this.#waiting ?? none) {
+      if (!hasRoom()) return;
+      this.#remove(queued);
+      this.#outlet.write(queued.event, queued.at.position);
+    }
+  }
 }
+
+const none: readonly never[] = [];

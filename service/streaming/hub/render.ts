@@ -1,18 +1,11 @@
 import { createHash } from 'node:crypto';
 
 import type { TimeSlice } from '#service/runtime/time-slice.ts';
-import type {
-  AccountKey,
-  EventText,
-  JettonChange,
-  StateChange,
-  StreamAction,
-  Subscription,
-  TraceSnapshot,
-} from '../changes.ts';
+import type { AccountKey, EventText, JettonChange, StateChange, StreamAction, TraceSnapshot } from '../changes.ts';
 import { eventText } from '../event-text.ts';
 import type { LabelTexts, LabelWish } from './label-texts.ts';
 import type { Selection } from './trace-selection.ts';
+import type { Viewer } from './viewer.ts';
 
 /** Event as text, without its cursor. */
 export type RenderedEvent = EventText & { readonly bytes: number };
@@ -23,13 +16,6 @@ export type RenderedView = {
   readonly print: string | undefined;
   /** The event, or its parts. */
   readonly events: readonly RenderedEvent[];
-};
-
-/** Wish of a connection, as far as it decides the text of an event. */
-export type Viewer = {
-  readonly wish: Subscription;
-  /** Names its filters of actions: `filterNameOf`. */
-  readonly filterName: string;
 };
 
 /** Texts of one snapshot. Each distinct view becomes text once. */
@@ -48,13 +34,6 @@ export type TraceRendering = {
 
 /** Bytes of transactions or actions in one event. With labels an event stays below 3 MiB: clients refuse 4 MiB. */
 const CONTENT_BYTES_MAX = 2 * 1024 * 1024;
-
-/** Name of the filters of actions of a subscription: equal for equal filters. */
-export function filterNameOf({ actionTypes, supportedActionTypes }: Subscription): string {
-  const supported = [...supportedActionTypes].toSorted().join();
-  const types = actionTypes === null ? '*' : [...actionTypes].toSorted().join();
-  return createHash('sha1').update(`${types} ${supported}`).digest('base64');
-}
 
 type Text = { readonly text: string; readonly bytes: number; readonly named: readonly AccountKey[] };
 

@@ -1,9 +1,9 @@
 import type { Finality, Position, Sink, Subscription } from '../changes.ts';
 import { isAfter, laterOf } from './positions.ts';
-import { createEventQueue, type EventQueue } from './queue.ts';
-import type { RenderedEvent, Viewer } from './render.ts';
-import { filterNameOf } from './render.ts';
-import { createTraceMemory, type TraceMemory } from './trace-memory.ts';
+import { EventQueue, type QueueOutlet } from './queue.ts';
+import type { RenderedEvent } from './render.ts';
+import { TraceMemory } from './trace-memory.ts';
+import { viewerOf, type Viewer } from './viewer.ts';
 
 /** How an event is sent. */
 export type Sending = {
@@ -14,48 +14,12 @@ export type Sending = {
   readonly slot: string | null;
 };
 
-/** A connection: its subscription, and the events that are on their way to it. */
-export type Subscriber = {
-  readonly keyId: string;
-  /** Number of the connection in cursors. */
-  readonly number: number;
-  readonly queue: EventQueue;
-  readonly memory: TraceMemory;
-  /** Current subscription; undefined before the first. */
-  readonly viewer: () => Viewer | undefined;
-  /**
-   * Begins a subscription. Waiting events of the former one are written first.
-   * @param from events up to this position are behind the connection
-   */
-  readonly begin: (wish: Subscription, from: Position | null) => void;
-  /** Takes a smaller subscription of the same filters. */
-  readonly narrow: (wish: Subscription) => void;
-  /** Final position behind all events that the connection was given. */
-  readonly progress: () => Position | null;
-  /** All final events up to a position were given. */
-  readonly pass: (position: Position | null) => void;
-  /** True while past events are read again for it. New final events wait for their turn then. */
-  isReplaying: boolean;
-  /** Reports whether the connection has all events up to a position. */
-  readonly isPast: (position: Position) => boolean;
-  readonly send: (event: RenderedEvent, sending: Sending) => void;
-  /** Final position behind the newest written event. */
-  readonly written: () => Position | null;
-  readonly isOpen: () => boolean;
-  /** Resolves when the queue has room for a replay, or the connection ends. */
-  readonly room: () => Promise<void>;
-  readonly drain: () => void;
-  /** Ends the connection: it cannot take its events. */
-  readonly endSlow: () => void;
-  readonly end: (code: number, reason: string) => void;
-  readonly close: () => void;
-};
-
+/** Parts of the hub that its connections share. */
 export type SubscriberDependencies = {
   readonly nowMs: () => number;
   /** Final position behind all events that live connections were given. */
   readonly livePosition: () => Position | null;
-  readonly cursorAt: (position: Position | null) => string;
+  readonly cursorOf: (subscriber: Pick<Subscriber, 'number'>, position: Position | null) => string;
   readonly onQueueBytes: (change: number) => void;
   readonly onSent: (sending: Sending) => void;
   readonly onSlow: () => void;
@@ -64,109 +28,161 @@ export type SubscriberDependencies = {
   readonly onClose: (subscriber: Subscriber) => void;
 };
 
+type Identity = {
+  readonly keyId: string;
+  /** Number of the connection in cursors. */
+  readonly number: number;
+  readonly sink: Sink;
+};
+
+type Waiting = { readonly promise: Promise<void>; readonly resolve: () => void };
+
 /** Close of a connection that does not take its events. */
 const slowConsumer = { code: 1013, reason: 'slow consumer' } as const;
 
 /** A replay pauses while more than this waits: new events need the rest of the queue. */
 const REPLAY_QUEUE = { events: 64, bytes: 256 * 1024 } as const;
 
-export function createSubscriber(
-  { keyId, number, sink }: { readonly keyId: string; readonly number: number; readonly sink: Sink },
-  dependencies: SubscriberDependencies,
-): Subscriber {
-  const { nowMs, livePosition, cursorAt, onQueueBytes, onSent, onSlow, onTrace, onClose } = dependencies;
-  let viewer: Viewer | undefined;
+/** A connection: its subscription, and the events that are on their way to it. Thousands of connections share the methods of a class. */
+export class Subscriber implements QueueOutlet {
+  readonly keyId: string;
+  readonly number: number;
+  readonly queue: EventQueue = new EventQueue(this);
+  readonly memory: TraceMemory;
+  /** True while past events are read again for it. New final events wait for their turn then. */
+  isReplaying = false;
+  readonly #sink: Sink;
+  readonly #dependencies: SubscriberDependencies;
+  #viewer: Viewer | undefined;
   /** Final events up to here are behind the connection. */
-  let floor: Position | null = null;
-  let written: Position | null = null;
-  let isOpen = true;
-  let waiting: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
+  #floor: Position | null = null;
+  #written: Position | null = null;
+  #isOpen = true;
+  #waiting: Waiting | undefined;
 
-  const queue = createEventQueue({
-    write(event) {
-      written = laterOf(event.position, written);
-      sink.event(event, cursorAt(written));
-    },
-    unsentBytes: sink.unsentBytes,
-    onBytes: onQueueBytes,
-  });
-  const memory = createTraceMemory({
-    nowMs,
-    onAdd: (key) => onTrace(key, subscriber, true),
-    onDrop: (key) => onTrace(key, subscriber, false),
-  });
-
-  const hasRoom = (): boolean => queue.size() <= REPLAY_QUEUE.events && queue.bytes() <= REPLAY_QUEUE.bytes;
-
-  function progress(): Position | null {
-    return subscriber.isReplaying ? floor : laterOf(livePosition(), floor);
+  constructor({ keyId, number, sink }: Identity, dependencies: SubscriberDependencies) {
+    this.keyId = keyId;
+    this.number = number;
+    this.#sink = sink;
+    this.#dependencies = dependencies;
+    this.memory = new TraceMemory(this);
   }
 
-  function close(): void {
-    if (!isOpen) return;
-    isOpen = false;
-    queue.clear();
-    memory.clear();
-    waiting?.resolve();
-    onClose(subscriber);
+  nowMs(): number {
+    return this.#dependencies.nowMs();
   }
 
-  function end(code: number, reason: string): void {
-    if (!isOpen) return;
-    const cursor = cursorAt(subscriber.written());
-    close();
-    sink.end(code, reason, cursor);
+  /** Current subscription; undefined before the first. */
+  viewer(): Viewer | undefined {
+    return this.#viewer;
   }
 
-  const subscriber: Subscriber = {
-    keyId,
-    number,
-    queue,
-    memory,
-    isReplaying: false,
-    viewer: () => viewer,
-    begin(wish, from) {
-      queue.flush();
-      viewer = { wish, filterName: filterNameOf(wish) };
-      floor = from;
-      written = from;
-    },
-    narrow(wish) {
-      if (viewer !== undefined) viewer = { ...viewer, wish };
-    },
-    progress,
-    pass(position) {
-      floor = laterOf(position, floor);
-    },
-    isPast: (position) => !isAfter(position, floor),
-    send(event, sending) {
-      const { position, slot } = sending;
-      if (!isOpen) return;
-      floor = laterOf(position, floor);
-      onSent(sending);
-      if (!queue.push({ ...event, slot, position: position ?? progress() })) subscriber.endSlow();
-    },
-    written: () => (queue.size() === 0 ? laterOf(progress(), written) : written),
-    isOpen: () => isOpen,
-    async room() {
-      while (subscriber.isOpen() && !hasRoom()) {
-        waiting ??= Promise.withResolvers<void>();
-        await waiting.promise;
-      }
-    },
-    drain() {
-      queue.drain();
-      if (!hasRoom()) return;
-      waiting?.resolve();
-      waiting = undefined;
-    },
-    endSlow() {
-      if (!isOpen) return;
-      onSlow();
-      end(slowConsumer.code, slowConsumer.reason);
-    },
-    end,
-    close,
-  };
-  return subscriber;
+  /**
+   * Begins a subscription. Waiting events of the former one are written first.
+   * @param from events up to this position are behind the connection
+   */
+  begin(wish: Subscription, from: Position | null): void {
+    this.queue.flush();
+    this.#viewer = viewerOf(wish);
+    this.#floor = from;
+    this.#written = from;
+  }
+
+  /** Takes a smaller subscription of the same filters. */
+  narrow(wish: Subscription): void {
+    if (this.#viewer !== undefined) this.#viewer = { ...this.#viewer, wish };
+  }
+
+  /** Final position behind all events that the connection was given. */
+  progress(): Position | null {
+    return this.isReplaying ? this.#floor : laterOf(this.#dependencies.livePosition(), this.#floor);
+  }
+
+  /** All final events up to a position were given. */
+  pass(position: Position | null): void {
+    this.#floor = laterOf(position, this.#floor);
+  }
+
+  /** Reports whether the connection has all events up to a position. */
+  isPast(position: Position): boolean {
+    return !isAfter(position, this.#floor);
+  }
+
+  send(event: RenderedEvent, sending: Sending): void {
+    const { position, slot } = sending;
+    if (!this.#isOpen) return;
+    this.#floor = laterOf(position, this.#floor);
+    this.#dependencies.onSent(sending);
+    const at = position === null ? { slot, position: this.progress() } : sending;
+    if (!this.queue.push(event, at)) this.endSlow();
+  }
+
+  /** Gives an event to the transport. The queue alone calls it. */
+  write(event: RenderedEvent, position: Position | null): void {
+    this.#written = laterOf(position, this.#written);
+    this.#sink.event(event, this.#dependencies.cursorOf(this, this.#written));
+  }
+
+  unsentBytes(): number {
+    return this.#sink.unsentBytes();
+  }
+
+  onBytes(change: number): void {
+    this.#dependencies.onQueueBytes(change);
+  }
+
+  onTrace(key: string, isKnown: boolean): void {
+    this.#dependencies.onTrace(key, this, isKnown);
+  }
+
+  /** Final position behind the newest written event. */
+  written(): Position | null {
+    return this.queue.size() === 0 ? laterOf(this.progress(), this.#written) : this.#written;
+  }
+
+  isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Resolves when the queue has room for a replay, or the connection ends. */
+  async room(): Promise<void> {
+    while (this.isOpen() && !this.#hasRoom()) {
+      this.#waiting ??= Promise.withResolvers<void>();
+      await this.#waiting.promise;
+    }
+  }
+
+  drain(): void {
+    this.queue.drain();
+    if (!this.#hasRoom()) return;
+    this.#waiting?.resolve();
+    this.#waiting = undefined;
+  }
+
+  /** Ends the connection: it cannot take its events. */
+  endSlow(): void {
+    if (!this.#isOpen) return;
+    this.#dependencies.onSlow();
+    this.end(slowConsumer.code, slowConsumer.reason);
+  }
+
+  end(code: number, reason: string): void {
+    if (!this.#isOpen) return;
+    const cursor = this.#dependencies.cursorOf(this, this.written());
+    this.close();
+    this.#sink.end(code, reason, cursor);
+  }
+
+  close(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.queue.clear();
+    this.memory.clear();
+    this.#waiting?.resolve();
+    this.#dependencies.onClose(this);
+  }
+
+  #hasRoom(): boolean {
+    return this.queue.size() <= REPLAY_QUEUE.events && this.queue.bytes() <= REPLAY_QUEUE.bytes;
+  }
 }

@@ -24,54 +24,56 @@ export type TraceEntry = {
   readonly hash: string | undefined;
 };
 
-/** Traces that a connection was sent and that are not final. */
-export type TraceMemory = {
-  readonly get: (key: string) => TraceEntry | undefined;
-  readonly put: (key: string, entry: TraceEntry) => void;
-  readonly drop: (key: string) => void;
-  readonly clear: () => void;
-};
-
-export type TraceMemoryDependencies = {
-  readonly nowMs: () => number;
-  readonly onAdd: (key: string) => void;
-  readonly onDrop: (key: string) => void;
-};
-
 /** Traces of a connection. */
 const TRACES_MAX = 10_000;
 
 /** Milliseconds after its newest snapshot for which a trace is remembered. */
 const REMEMBERED_MS = 15 * 60_000;
 
-export function createTraceMemory({ nowMs, onAdd, onDrop }: TraceMemoryDependencies): TraceMemory {
-  /** Oldest snapshot first. Allocated by the first snapshot: most connections never have one. */
-  let entries: Map<string, { readonly entry: TraceEntry; readonly atMs: number }> | undefined;
+export type TraceMemoryDependencies = {
+  readonly nowMs: () => number;
+  /** The connection remembers a trace, or forgets it. */
+  readonly onTrace: (key: string, isKnown: boolean) => void;
+};
 
-  function drop(key: string): void {
-    if (entries?.delete(key) === true) onDrop(key);
+/** Traces that a connection was sent and that are not final. */
+export class TraceMemory {
+  readonly #dependencies: TraceMemoryDependencies;
+  /** Oldest snapshot first. Allocated by the first snapshot: most connections never have one. */
+  #entries: Map<string, { readonly entry: TraceEntry; readonly atMs: number }> | undefined;
+
+  constructor(dependencies: TraceMemoryDependencies) {
+    this.#dependencies = dependencies;
   }
 
-  return {
-    get(key) {
-      const there = entries?.get(key);
-      if (there === undefined || nowMs() - there.atMs < REMEMBERED_MS) return there?.entry;
-      drop(key);
-      return undefined;
-    },
-    put(key, entry) {
-      entries ??= new Map();
-      if (!entries.delete(key)) onAdd(key);
-      entries.set(key, { entry, atMs: nowMs() });
-      for (const [oldest, { atMs }] of entries) {
-        if (entries.size <= TRACES_MAX && nowMs() - atMs < REMEMBERED_MS) return;
-        drop(oldest);
-      }
-    },
-    drop,
-    clear() {
-      for (const key of entries?.keys() ?? []) onDrop(key);
-      entries = undefined;
-    },
-  };
+  get(key: string): TraceEntry | undefined {
+    const there = this.#entries?.get(key);
+    if (there === undefined || this.#dependencies.nowMs() - there.atMs < REMEMBERED_MS) return there?.entry;
+    this.drop(key);
+    return undefined;
+  }
+
+  put(key: string, entry: TraceEntry): void {
+    const nowMs = this.#dependencies.nowMs();
+    this.#entries ??= new Map();
+    if (!this.#entries.delete(key)) this.#dependencies.onTrace(key, true);
+    this.#entries.set(key, { entry, atMs: nowMs });
+    for (const [oldest, { atMs }] of this.#entries) {
+      if (this.#entries.size <= TRACES_MAX && nowMs - atMs < REMEMBERED_MS) return;
+      this.drop(oldest);
+    }
+  }
+
+  drop(key: string): void {
+    if (this.#entries?.delete(key) === true) this.#dependencies.onTrace(key, false);
+  }
+
+  isEmpty(): boolean {
+    return this.#entries === undefined || this.#entries.size === 0;
+  }
+
+  clear(): void {
+    for (const key of this.#entries?.keys() ?? []) this.#dependencies.onTrace(key, false);
+    this.#entries = undefined;
+  }
 }

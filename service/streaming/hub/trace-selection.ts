@@ -12,7 +12,7 @@ export type Selection = {
 export type TraceAccounts = {
   /** Distinct accounts of the transactions and actions. */
   readonly accounts: readonly AccountKey[];
-  /** @param ordinals of accounts in `accounts`, ascending */
+  /** Equal ordinals have the same selection. @param ordinals of accounts in `accounts`, ascending */
   readonly select: (ordinals: readonly number[]) => Selection;
 };
 
@@ -28,16 +28,16 @@ export function accountsOf({ transactions, actions }: TraceSnapshot): TraceAccou
   transactions.forEach(({ account }, at) => of(account).transactions.push(at));
   actions.forEach(({ accounts }, at) => accounts.forEach((account) => of(account).actions.push(at)));
   const parts = [...byAccount.values()];
-  // Many connections match by the same accounts.
-  const selections = new Map<string, Selection>();
+  // Many connections match by the same accounts, and most by one.
+  const selections = new Map<string | number, Selection>();
   return {
     accounts: [...byAccount.keys()],
     select(ordinals) {
-      const name = ordinals.join();
+      const name = ordinals.length === 1 ? ordinals[0]! : ordinals.join();
       const known = selections.get(name);
       if (known !== undefined) return known;
       const selection = {
-        name,
+        name: String(name),
         transactions: distinct(ordinals.flatMap((at) => parts[at]!.transactions)),
         actions: distinct(ordinals.flatMap((at) => parts[at]!.actions)),
       };

@@ -125,15 +125,19 @@ function readNames(fields: Fields, name: string): ReadonlySet<string> {
   return new Set(names);
 }
 
+/** Sets of types that subscriptions share: each set of the five types once. */
+const typeSets = new Map<string, ReadonlySet<EventType>>();
+
 function readTypes(given: readonly string[], { typesMissing }: Wording): ReadonlySet<EventType> {
   if (given.length === 0) throw refusal(typesMissing);
-  const types = new Set<EventType>();
   for (const text of given) {
-    const type = eventTypes.find((one) => one === text);
-    if (type !== undefined) types.add(type);
-    else if (text !== impliedType) throw refusal(`invalid event type: ${quoted(text)}`);
+    const isKnown = eventTypes.some((one) => one === text) || text === impliedType;
+    if (!isKnown) throw refusal(`invalid event type: ${quoted(text)}`);
   }
-  if (types.size === 0) throw refusal(typesMissing);
+  const named = eventTypes.filter((type) => given.includes(type));
+  if (named.length === 0) throw refusal(typesMissing);
+  const types = typeSets.get(named.join()) ?? new Set(named);
+  typeSets.set(named.join(), types);
   return types;
 }
 
@@ -157,7 +161,11 @@ function keyOf(text: string): AccountKey {
   return accountKey({ workchain: account.workchain, hash: account.id });
 }
 
+/** Most subscriptions name no trace. */
+const noTraces: ReadonlySet<string> = new Set();
+
 async function readTraces(given: readonly string[], slice: TimeSlice): Promise<ReadonlySet<string>> {
+  if (given.length === 0) return noTraces;
   const traces = new Set<string>();
   for (const text of given) {
     const rest = slice.pause();

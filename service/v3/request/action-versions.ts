@@ -13,14 +13,25 @@ const firstVersion = 'v1';
 
 const newest = 'latest';
 
+/** Types of each version and group: thousands of streams ask for the same ones. */
+const shared = new Map<string, ReadonlySet<string>>();
+
 /**
- * Types of actions that a client knows.
+ * Types of actions that a client knows. Lists of one version or group have one set.
  * @param named versions, groups and types; empty: the newest version
  */
 export function supportedTypes(named: readonly string[]): ReadonlySet<string> {
+  const [name = newest] = named;
+  if (named.length > 1 || !shortcuts.has(name)) return expand(named);
+  const types = shared.get(name) ?? expand([name]);
+  shared.set(name, types);
+  return types;
+}
+
+function expand(named: readonly string[]): ReadonlySet<string> {
   const types = new Set<string>();
   const seen = new Set<string>();
-  const open = [firstVersion, ...(named.length === 0 ? [newest] : named)];
+  const open = [firstVersion, ...named];
   for (let name = open.pop(); name !== undefined; name = open.pop()) {
     if (seen.has(name)) continue;
     seen.add(name);

@@ -3,7 +3,7 @@ export type ServerOrder =
   /** Sends events to each connection, one after the other. */
   { readonly kind: 'publish'; readonly events: number } | { readonly kind: 'memory' };
 
-/** CPU of publications, and the longest time for which the loop was blocked. */
+/** CPU of publications, and the longest turn of the loop in CPU. */
 export type Published = { readonly kind: 'published'; readonly cpuMs: number; readonly loopMs: number };
 
 export type ServerMemory = { readonly kind: 'memory'; readonly rssBytes: number; readonly heapBytes: number };

@@ -38,7 +38,9 @@ describe('the blocks that concern a subscription', () => {
     ['traces that are sent whole', { blocks: 32, transactions: 1000 }],
     ['traces that are sent in portions', { blocks: 1, transactions: 3 }],
   ])('have all changes of its accounts and %s', async (_what, bounds) => {
+    // The first source has the blocks in its memory, and the second asks the index.
     const { source } = startFinalSource(index.store, { pollMs: 5, bounds });
+    const { source: bare } = startFinalSource(index.store, { pollMs: 5, bounds });
     const changes: { readonly seqno: number; readonly named: Named }[] = [];
     for (const seqno of seqnos) {
       for (const change of await source.changesOf(seqno, signal)) changes.push({ seqno, named: namesOf(change) });
@@ -54,7 +56,7 @@ describe('the blocks that concern a subscription', () => {
       };
       const from = oneOf(draw, seqnos);
       const to = Math.min(seqnos.at(-1)!, from + draw(400));
-      const { seqnos: touched, until } = await source.touched(wish, { from, to }, signal);
+      const { seqnos: touched, until } = await bare.touched(wish, { from, to }, signal);
       expect(until).toBe(to);
       const concern = ({ named }: { readonly named: Named }): boolean =>
         !named.accounts.isDisjointFrom(wish.accounts) || !named.traces.isDisjointFrom(wish.traces);
@@ -64,9 +66,12 @@ describe('the blocks that concern a subscription', () => {
       expect(touched).toEqual([...new Set(touched)].toSorted((a, b) => a - b));
       expect(touched.every((seqno) => seqno >= from && seqno <= to)).toBe(true);
       skipped += to - from + 1 - touched.length;
+      const known = await source.touched(wish, { from, to }, signal);
+      expect(known.until).toBeLessThanOrEqual(to);
+      expect([wish, known.seqnos]).toEqual([wish, wanted.filter((seqno) => seqno <= known.until)]);
     }
     expect(skipped).toBeGreaterThan(1000);
-    await source.close();
+    await Promise.all([source.close(), bare.close()]);
   });
 
   it('are looked for in a thousand blocks at a time', async () => {

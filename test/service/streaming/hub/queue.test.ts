@@ -64,6 +64,20 @@ describe('a caller that does not read', () => {
     expect(caller.events[1]).toMatchObject({ transactions: [{ text: 'x'.repeat(1_000) }] });
   });
 
+  it('is not counted among those who were shown a trace whose snapshot ended its connection', async () => {
+    const { hub, open } = createHubUnderTest();
+    const caller = open();
+    await caller.subscribe({ accounts: new Set([a]), minFinality: 'pending' });
+    caller.stall(true);
+    for (const number of [1, 2, 3]) await hub.publish([sized(number, 600_000, { finality: 'pending' })]);
+    expect(caller.ended()).toMatchObject({ code: 1013 });
+    expect([1, 2, 3].map((number) => hub.watchesPending({ accounts: [], traces: [hash(number)] }))).toEqual([
+      false,
+      false,
+      false,
+    ]);
+  });
+
   it('is closed first when the queues of all callers are above the bound of the process', async () => {
     const { block, open, hub } = createHubUnderTest({ queueBytesMax: 500_000 });
     const callers = [open(), open(), open()];
