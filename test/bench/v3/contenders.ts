@@ -61,22 +61,27 @@ export function inTurn(contenders: readonly Contender[], round: number): readonl
   return round % 2 === 0 ? contenders : contenders.toReversed();
 }
 
-/** Requests the paths of turns `from` to before `to`. */
+/** Requests the paths of turns `from` to before `to`. @param onFailed called for other statuses than 200; default: throws */
 export async function askAll(
   pool: Pool,
   path: (turn: number) => string,
   { from, to }: { readonly from: number; readonly to: number },
   callers: number,
+  onFailed: (path: string, answer: Answer) => void = fail,
 ): Promise<void> {
   let turn = from;
   const call = async (): Promise<void> => {
     while (turn < to) {
       const asked = path(turn++);
-      const { status, bytes } = await ask(pool, asked);
-      if (status !== 200) throw new Error(`${asked}: status ${status}: ${bytes.toString()}`);
+      const answer = await ask(pool, asked);
+      if (answer.status !== 200) onFailed(asked, answer);
     }
   };
   await Promise.all(Array.from({ length: callers }, call));
+}
+
+function fail(path: string, { status, bytes }: Answer): never {
+  throw new Error(`${path}: status ${status}: ${bytes.toString()}`);
 }
 
 export async function ask(pool: Pool, path: string): Promise<Answer> {

@@ -62,6 +62,8 @@ type Course = {
   /** Nanoseconds of CPU of the server and of Postgres. */
   cold: number;
   warm: number;
+  /** Answers with another status than 200, such as queries above their time on a busy machine. */
+  failed: number;
   /** MiB at the start and after each minute. */
   readonly memory: number[];
 };
@@ -74,7 +76,7 @@ export async function measureMix(
 ): Promise<BenchResult[]> {
   const courses = new Map(
     contenders.map(({ name, service }): [string, Course] => {
-      return [name, { cold: 0, warm: 0, memory: [rssMiB(service)] }];
+      return [name, { cold: 0, warm: 0, failed: 0, memory: [rssMiB(service)] }];
     }),
   );
   const began = performance.now();
@@ -82,8 +84,9 @@ export async function measureMix(
   for (let minute = 1; minute <= minutes;) {
     for (const { name, service, pool } of inTurn(contenders, rounds)) {
       const turns = { from: rounds * REQUESTS, to: (rounds + 1) * REQUESTS };
-      const { server, postgres } = await cpuWhile(service, store, () => askAll(pool, path, turns, CALLERS));
       const course = courses.get(name)!;
+      const asking = (): Promise<void> => askAll(pool, path, turns, CALLERS, () => void course.failed++);
+      const { server, postgres } = await cpuWhile(service, store, asking);
       course[rounds < COLD_ROUNDS ? 'cold' : 'warm'] += server + postgres;
     }
     rounds++;
@@ -109,6 +112,12 @@ function resultsOf(mix: string, courses: ReadonlyMap<string, Course>, rounds: nu
       unit: 'requests a CPU second',
       ...(before && { baseline: { name: 'before', value: of(before) }, ratio: of(now) / of(before) }),
     })),
+    {
+      name: `${mix}, failed answers of ${rounds * REQUESTS}`,
+      value: now.failed,
+      unit: 'answers',
+      ...(before && { baseline: { name: 'before', value: before.failed } }),
+    },
     ...[...courses].map(([name, { memory }]): BenchResult => ({
       name: `${mix}, memory by the minute, ${name}`,
       value: memory.at(-1)!,
