@@ -1,6 +1,6 @@
 import { createHiddenProperty } from '../runtime/hidden-property.ts';
 import type { TimeSlice } from '../runtime/time-slice.ts';
-import { createUtf8Buffer } from './utf8-buffer.ts';
+import { createUtf8Buffer } from '../runtime/utf8-buffer.ts';
 
 /** Values in one another that are written at once: some 50 KB, well below a turn. */
 const VALUES_AT_ONCE = 1000;

@@ -2,7 +2,6 @@ import { RawJson, writePaced } from '../contract/json-stream.ts';
 import { createBoundedCache } from '../runtime/bounded-cache.ts';
 import { createSharedRead } from '../runtime/shared-read.ts';
 import { createTimeSlice } from '../runtime/time-slice.ts';
-import { cacheBytesMax } from './cache-bytes.ts';
 import type { CacheMetrics } from './metrics.ts';
 import type { AnswerCache, V3Context } from './request/operation.ts';
 import { TIMEOUT_MS_MAX } from './request/settings.ts';
@@ -45,8 +44,11 @@ type Entry = { readonly state: string; readonly endMs: number; readonly answer: 
 
 type Flight = { readonly state: string; readonly answer: Promise<MadeAnswer> };
 
-export function createAnswerCache({ readState, nowMs, metrics }: AnswerCacheDependencies): AnswerCache {
-  const cached = createBoundedCache({ bytesMax: cacheBytesMax.answers });
+export function createAnswerCache(
+  options: { readonly bytesMax: number },
+  { readState, nowMs, metrics }: AnswerCacheDependencies,
+): AnswerCache {
+  const cached = createBoundedCache(options);
   const flights = new Map<string, Flight>();
   const stateNow = createSharedRead({ timeoutMs: STATE_TIMEOUT_MS }, readState);
   metrics?.holds('answers', cached.bytes);

@@ -16,9 +16,11 @@ import {
   type MetadataQueue,
   type MetadataQueueDependencies,
 } from '#service/v3/annotations/metadata-queue.ts';
+import { cacheBytesOf, cachePartOf } from '#service/v3/cache-bytes.ts';
 import { createCacheMetrics } from '#service/v3/metrics.ts';
 import { createStoreReader } from '#service/v3/request/store-reader.ts';
 import { createV3, type V3 } from '#service/v3/v3.ts';
+import { processMemoryBytes } from '../configuration/process-memory.ts';
 import { setApiGcFlags } from '../v8-flags.ts';
 import { startIndexWriter } from './index-writer.ts';
 import { watchIndex, type IndexWatch } from './index-watch.ts';
@@ -53,7 +55,7 @@ export type IndexServiceOptions = PostgresUrls &
   RedisParts & {
     /** The process writes the index too, as on a laptop. In a cluster other processes do. */
     readonly writesIndex?: boolean;
-    /** Share of the usual bytes of caches, above 0 to 1; default 1. */
+    /** Part of the usual bytes of caches, above 0 to 1; default: by the memory of the process. */
     readonly cachePart?: number;
     /** Folder of a node's archive packages. The past is read from it first. */
     readonly archiveFolder?: string | undefined;
@@ -91,9 +93,9 @@ export function openIndexService(
   const pending = startPending(config, redisServerOf(options), { ...dependencies, detector, store });
   const tokens = startMetadataQueue(config, { ...dependencies, store });
   const wanted = tokens && ((names: readonly TokenName[]) => tokens.want(names));
-  const { cachePart = 1 } = options;
+  const cacheBytes = cacheBytesOf(options.cachePart ?? cachePartOf(processMemoryBytes()));
   const metrics = createCacheMetrics(register);
-  const { operations, notes } = v3Families({ network: config.network, cachePart }, dependencies.live, pending, {
+  const { operations, notes } = v3Families({ network: config.network, cacheBytes }, dependencies.live, pending, {
     wanted,
     clock,
     register,
@@ -102,7 +104,7 @@ export function openIndexService(
   });
   const reading = { store: onceChecked(store, watch), nowMs: clock, headUtime: () => pool.head()?.utime };
   return {
-    v3: createV3(operations, { ...reading, register, cacheMetrics: metrics }),
+    v3: createV3(operations, { ...reading, register, cacheMetrics: metrics, answerBytesMax: cacheBytes.answers }),
     annotations: { notes, readerOf: (request) => createStoreReader(request, reading) },
     streamed: { store, notes, pending },
     unreadable: () => watch.reason(),

@@ -16,6 +16,7 @@ import { createAccountLabelCache } from '#service/v3/annotations/account-label-c
 import { createTokenInfoCache, type TokenInfoCacheDependencies } from '#service/v3/annotations/token-info-cache.ts';
 import { messageOperations } from '#service/v3/operations/messages.ts';
 import { createTokenMetadata } from '#service/v3/annotations/metadata.ts';
+import { cacheBytesOf } from '#service/v3/cache-bytes.ts';
 import { createCacheMetrics } from '#service/v3/metrics.ts';
 import { multisigOperations } from '#service/v3/operations/multisigs.ts';
 import { accountInformationOperations } from '#service/v3/operations/account-information.ts';
@@ -42,19 +43,19 @@ export type V3Families = { readonly operations: readonly V3Operation[]; readonly
 
 /** Creates every operation of v3, over live answers for data that the index lacks. */
 export function v3Families(
-  { network, cachePart = 1 }: Pick<ServiceConfig, 'network'> & Partial<RenderersOptions>,
+  { network, cacheBytes = cacheBytesOf() }: Pick<ServiceConfig, 'network'> & Partial<RenderersOptions>,
   live: V2Dependencies,
   pending: Pick<Pending, 'find'>,
   { wanted, clock, register, metrics = createCacheMetrics(register), random }: V3FamiliesDependencies,
 ): V3Families {
   // Other networks have no established friendly form, so tools treat them like mainnet.
-  const accounts = createAccountLabelCache({ testOnly: network === 'testnet' }, { clock, metrics });
+  const accounts = createAccountLabelCache({ testOnly: network === 'testnet', cacheBytes }, { clock, metrics });
   const addressBooks = createAddressBooks({ accounts });
-  const tokens = createTokenInfoCache({ clock, metrics, wanted });
+  const tokens = createTokenInfoCache({ bytesMax: cacheBytes.tokens }, { clock, metrics, wanted });
   const tokenMetadata = createTokenMetadata({ accounts, tokens });
   const notes = createAnswerAnnotations({ accounts, ...addressBooks, ...tokenMetadata });
   const actionNetwork = { testOnly: network === 'testnet' };
-  const writers = createRenderers({ cachePart }, { metrics, random });
+  const writers = createRenderers({ cacheBytes }, { metrics, random });
   const contents = createAccountContents({ accounts: live.accounts });
   const operations = [
     ...blockOperations(),

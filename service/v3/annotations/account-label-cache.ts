@@ -5,7 +5,7 @@ import { hashKey } from '#service/store/hash-key.ts';
 import { CHANGES_MAX } from '#service/store/queries/account-changes.ts';
 import { readAccountNames, type AccountNameRow } from '#service/store/queries/accounts.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
-import { cacheBytesMax } from '../cache-bytes.ts';
+import { cacheBytesOf, type CacheBytes } from '../cache-bytes.ts';
 import { createChangeTrackedCache, type CacheView } from './change-tracked-cache.ts';
 import { viewAddressBookRow } from '../views/address-book-row.ts';
 import { createCodeInterfaces } from './code-interfaces.ts';
@@ -41,6 +41,8 @@ export type AccountLabel = {
 export type AccountLabelCacheOptions = {
   /** True for friendly addresses of a test network. */
   readonly testOnly: boolean;
+  /** Default: those of a pod. */
+  readonly cacheBytes?: CacheBytes;
 };
 
 export type AccountLabelCacheDependencies = {
@@ -69,13 +71,13 @@ const KEPT_MS_MAX = 10 * 60_000;
  * if a new read returns the same.
  */
 export function createAccountLabelCache(
-  options: AccountLabelCacheOptions,
+  { cacheBytes = cacheBytesOf(), ...options }: AccountLabelCacheOptions,
   { clock, metrics }: AccountLabelCacheDependencies,
 ): AccountLabelCache {
-  const codes = createCodeInterfaces();
+  const codes = createCodeInterfaces({ bytesMax: cacheBytes.codes });
   const memory = createChangeTrackedCache<AccountLabel>(
     {
-      bytesMax: cacheBytesMax.accounts,
+      bytesMax: cacheBytes.accounts,
       weigh: (raw, { row }) => raw.length + row.length + ENTRY_BYTES,
       cachedMsMax: KEPT_MS_MAX,
     },

@@ -4,7 +4,6 @@ import { readCodeMethods } from '#service/store/queries/accounts.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import { interfacesOf } from '../views/account-interfaces.ts';
 import { viewBytes } from '../request/scalars.ts';
-import { cacheBytesMax } from '../cache-bytes.ts';
 
 /** Cache of interfaces by code. Code never changes, so each code is looked up once. */
 export type CodeInterfaces = {
@@ -22,8 +21,8 @@ export type CodeNote = {
 /** Bytes of an entry: its hash and the names, which all entries share. */
 const ENTRY_BYTES = 400;
 
-export function createCodeInterfaces(): CodeInterfaces {
-  const cache = createBoundedCache({ bytesMax: cacheBytesMax.codes });
+export function createCodeInterfaces(options: { readonly bytesMax: number }): CodeInterfaces {
+  const cache = createBoundedCache(options);
   return {
     async of(codeHashes, store) {
       const hashes = new Map(codeHashes.map((hash) => [hashKey(hash), hash]));

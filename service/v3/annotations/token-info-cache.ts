@@ -5,7 +5,7 @@ import { CHANGES_MAX } from '#service/store/queries/account-changes.ts';
 import { readTokens, type TokenRow, type WalletRow } from '#service/store/queries/metadata.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import type { TokenName } from '#service/store/token-content.ts';
-import { cacheBytesMax } from '../cache-bytes.ts';
+import { cacheBytesOf } from '../cache-bytes.ts';
 import { createChangeTrackedCache, type CacheView } from './change-tracked-cache.ts';
 import type { CacheMetrics } from '../metrics.ts';
 import { viewAccountKey } from '../request/scalars.ts';
@@ -27,6 +27,11 @@ export type DescribedAccount = {
   readonly isIndexed: boolean;
   /** `TokenInfo` as JSON, with commas in between. */
   readonly infos: string;
+};
+
+export type TokenInfoCacheOptions = {
+  /** Default: those of a pod. */
+  readonly bytesMax?: number;
 };
 
 export type TokenInfoCacheDependencies = {
@@ -57,10 +62,13 @@ type TokenNote = DescribedAccount & {
  * Most tokens are cached. Each call still queries the index once: for missing tokens, for balances, and for other changes. Balances change
  * with each transfer. A cached entry is returned only if a new read returns the same.
  */
-export function createTokenInfoCache({ clock, metrics, wanted }: TokenInfoCacheDependencies): TokenInfoCache {
+export function createTokenInfoCache(
+  { bytesMax = cacheBytesOf().tokens }: TokenInfoCacheOptions,
+  { clock, metrics, wanted }: TokenInfoCacheDependencies,
+): TokenInfoCache {
   const memory = createChangeTrackedCache<TokenNote>(
     {
-      bytesMax: cacheBytesMax.tokens,
+      bytesMax,
       weigh: (raw, { infos }) => raw.length + 2 * infos.length + ENTRY_BYTES,
       cachedMsMax: KEPT_MS_MAX,
     },

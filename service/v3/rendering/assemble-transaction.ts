@@ -1,5 +1,5 @@
 import { RawJson } from '#service/contract/json-stream.ts';
-import type { Utf8Buffer } from '#service/contract/utf8-buffer.ts';
+import type { Utf8Buffer } from '#service/runtime/utf8-buffer.ts';
 import { parseBoc, type BagReader } from '#service/decode/boc.ts';
 import { readTransaction } from '#service/decode/tlb/transaction.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';

@@ -1,6 +1,6 @@
 import { RawJson } from '#service/contract/json-stream.ts';
 import { createTimeSlice, mapInSlices } from '#service/runtime/time-slice.ts';
-import { createUtf8Buffer } from '#service/contract/utf8-buffer.ts';
+import { createUtf8Buffer } from '#service/runtime/utf8-buffer.ts';
 import { parseBoc } from '#service/decode/boc.ts';
 import { createCellStore } from '#service/decode/cell-store.ts';
 import type { CellTable } from '#service/decode/cell-table.ts';
@@ -12,7 +12,7 @@ import { hashKey } from '#service/store/hash-key.ts';
 import { readHolders, type FoundMessage } from '#service/store/queries/messages.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import type { MessageRow } from '#service/store/tables.ts';
-import type { CachedJson, JsonCache } from './json-cache.ts';
+import type { CachedJson, JsonCache } from '#service/runtime/json-cache.ts';
 import { viewMessage, type MessageView } from '../views/message-views.ts';
 import { viewBytes } from '../request/scalars.ts';
 

@@ -1,9 +1,9 @@
-import { cacheBytesMax } from '../cache-bytes.ts';
-import { createJsonCache, type JsonCacheDependencies } from './json-cache.ts';
+import { createJsonCache, type JsonCacheDependencies } from '#service/runtime/json-cache.ts';
+import type { CacheBytes } from '../cache-bytes.ts';
 import { createTraceCache } from './trace-cache.ts';
+import type { StoredTrace } from './trace-codec.ts';
 import { createMessageRenderer, type CachedEnds, type MessageRenderer } from './message-renderer.ts';
 import type { CacheMetrics } from '../metrics.ts';
-import type { StoredTrace } from './trace-codec.ts';
 import { storedTransactions } from './stored-transactions.ts';
 import { createTraceRenderer, type TraceRenderer } from './trace-renderer.ts';
 import {
@@ -26,25 +26,21 @@ export type RenderersDependencies = {
   readonly random: () => number;
 };
 
-export type RenderersOptions = {
-  /** Part of the usual cache bytes, above 0 to 1. */
-  readonly cachePart: number;
-};
+export type RenderersOptions = { readonly cacheBytes: CacheBytes };
 
 export function createRenderers(
-  { cachePart }: RenderersOptions,
+  { cacheBytes }: RenderersOptions,
   { metrics, random }: RenderersDependencies,
 ): Renderers {
-  const room = (bytes: number) => ({ bytesMax: Math.ceil(bytes * cachePart) });
   const counting: JsonCacheDependencies = {
     counted: (isCached) => metrics.counted('messages', isCached ? 'kept' : 'made'),
   };
   // Transactions and traces are counted elsewhere: there the stored ones are known.
   const uncounted: JsonCacheDependencies = { counted: () => {} };
-  const transactions = createJsonCache<CachedNames>(room(cacheBytesMax.transactions), uncounted);
-  const messages = createJsonCache<CachedEnds>(room(cacheBytesMax.messages), counting);
-  const traces = createJsonCache<StoredTrace>(room(cacheBytesMax.traces), uncounted);
-  const packedTraces = createJsonCache<StoredTrace>(room(cacheBytesMax.packedTraces), uncounted);
+  const transactions = createJsonCache<CachedNames>({ bytesMax: cacheBytes.transactions }, uncounted);
+  const messages = createJsonCache<CachedEnds>({ bytesMax: cacheBytes.messages }, counting);
+  const traces = createJsonCache<StoredTrace>({ bytesMax: cacheBytes.traces }, uncounted);
+  const packedTraces = createJsonCache<StoredTrace>({ bytesMax: cacheBytes.packedTraces }, uncounted);
   metrics.holds('transactions', transactions.bytes);
   metrics.holds('messages', messages.bytes);
   metrics.holds('traces', () => traces.bytes() + packedTraces.bytes());

@@ -4,7 +4,7 @@ import type { StoreReader } from '#service/store/queries/reader.ts';
 import { readTracesOf } from '#service/store/queries/traces.ts';
 import type { TransactionPlace } from '#service/store/queries/transactions.ts';
 import { viewBytes } from '../request/scalars.ts';
-import type { CachedJson } from './json-cache.ts';
+import type { CachedJson } from '#service/runtime/json-cache.ts';
 import { batchesOf, decodeTraces, TRACE_FORMAT_VERSION, type StoredTrace } from './trace-codec.ts';
 import type { CachedNames } from './transaction-renderer.ts';
 

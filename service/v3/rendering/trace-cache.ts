@@ -4,7 +4,7 @@ import type { StoreReader } from '#service/store/queries/reader.ts';
 import { readWrittenTraces } from '#service/store/queries/traces.ts';
 import type { TraceRow } from '#service/store/tables.ts';
 import { TRACE_STATE } from '#service/store/trace-plan.ts';
-import type { CachedJson, JsonCache } from './json-cache.ts';
+import type { CachedJson, JsonCache } from '#service/runtime/json-cache.ts';
 import type { CacheOutcome } from '../metrics.ts';
 import { batchesOf, TRACE_FORMAT_VERSION, decodeTraces, type StoredTrace, type NewTrace } from './trace-codec.ts';
 import { viewAccountKey } from '../request/scalars.ts';

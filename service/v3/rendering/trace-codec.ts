@@ -1,6 +1,6 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 
-import type { CachedJson } from './json-cache.ts';
+import type { CachedJson } from '#service/runtime/json-cache.ts';
 import example from './trace-codec-dictionary.json' with { type: 'json' };
 
 /**

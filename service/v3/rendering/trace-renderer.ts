@@ -6,7 +6,7 @@ import { hashKey } from '#service/store/hash-key.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import { findTransactionsOfTraces } from '#service/store/queries/traces.ts';
 import type { TraceRow } from '#service/store/tables.ts';
-import type { CachedJson } from './json-cache.ts';
+import type { CachedJson } from '#service/runtime/json-cache.ts';
 import type { FoundTraces, TraceCache } from './trace-cache.ts';
 import type { StoredTrace } from './trace-codec.ts';
 import { viewAccountKey, viewBytes } from '../request/scalars.ts';

@@ -1,5 +1,5 @@
 import type { TimeSlice } from '#service/runtime/time-slice.ts';
-import type { Utf8Buffer } from '#service/contract/utf8-buffer.ts';
+import type { Utf8Buffer } from '#service/runtime/utf8-buffer.ts';
 import type { CellStore } from '#service/decode/cell-store.ts';
 import type { TreeTransaction } from '../views/trace-tree.ts';
 import { openMessages, viewHead, type ShownTransaction } from '../views/transaction-views.ts';

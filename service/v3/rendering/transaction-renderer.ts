@@ -1,7 +1,7 @@
 import type { RenderedTransaction } from '../views/trace-tree.ts';
 import { RawJson } from '#service/contract/json-stream.ts';
 import { createTimeSlice, mapInSlices } from '#service/runtime/time-slice.ts';
-import { createUtf8Buffer, type Utf8Buffer } from '#service/contract/utf8-buffer.ts';
+import { createUtf8Buffer, type Utf8Buffer } from '#service/runtime/utf8-buffer.ts';
 import { formatRawAddress } from '#service/decode/address.ts';
 import { createBagReader, type BagReader } from '#service/decode/boc.ts';
 import { createCellStore } from '#service/decode/cell-store.ts';
@@ -16,7 +16,7 @@ import {
 } from '#service/store/queries/transactions.ts';
 import { V3Error } from '../request/errors.ts';
 import type { CacheOutcome } from '../metrics.ts';
-import type { CachedJson, JsonCache } from './json-cache.ts';
+import type { CachedJson, JsonCache } from '#service/runtime/json-cache.ts';
 import type { StoredTransactions } from './stored-transactions.ts';
 import { viewBytes } from '../request/scalars.ts';
 import {

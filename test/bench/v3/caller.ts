@@ -16,6 +16,7 @@ import { createAccountLabelCache } from '#service/v3/annotations/account-label-c
 import { createTokenInfoCache } from '#service/v3/annotations/token-info-cache.ts';
 import { messageOperations } from '#service/v3/operations/messages.ts';
 import { createTokenMetadata } from '#service/v3/annotations/metadata.ts';
+import { cacheBytesOf } from '#service/v3/cache-bytes.ts';
 import { createCacheMetrics } from '#service/v3/metrics.ts';
 import { multisigOperations } from '#service/v3/operations/multisigs.ts';
 import { nftOperations } from '#service/v3/operations/nfts.ts';
@@ -39,9 +40,9 @@ export function createCaller(given: Store, templates: readonly Buffer[]): Caller
   const metrics = createCacheMetrics(register);
   const accounts = createAccountLabelCache({ testOnly: false }, { clock, metrics });
   const addressBooks = createAddressBooks({ accounts });
-  const tokenMetadata = createTokenMetadata({ accounts, tokens: createTokenInfoCache({ clock, metrics }) });
+  const tokenMetadata = createTokenMetadata({ accounts, tokens: createTokenInfoCache({}, { clock, metrics }) });
   const notes = createAnswerAnnotations({ accounts, ...addressBooks, ...tokenMetadata });
-  const writers = createRenderers({ cachePart: 1 }, { metrics, random: Math.random });
+  const writers = createRenderers({ cacheBytes: cacheBytesOf() }, { metrics, random: Math.random });
   const { operations } = createV3(
     [
       ...blockOperations(),

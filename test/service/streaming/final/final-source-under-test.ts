@@ -40,7 +40,7 @@ export function startFinalSource(
   const register = new Registry();
   const metrics = createCacheMetrics(register);
   const accounts = createAccountLabelCache({ testOnly: false }, { clock, metrics });
-  const tokens = createTokenInfoCache({ clock, metrics, wanted: () => {} });
+  const tokens = createTokenInfoCache({}, { clock, metrics, wanted: () => {} });
   const notes = createAnswerAnnotations({
     accounts,
     ...createAddressBooks({ accounts }),

@@ -42,7 +42,7 @@ const clock = (): number => 0;
 function notesOf({ testOnly }: { readonly testOnly: boolean }) {
   const metrics = createCacheMetrics(new Registry());
   const accounts = createAccountLabelCache({ testOnly }, { clock, metrics });
-  const tokens = createTokenInfoCache({ clock, metrics });
+  const tokens = createTokenInfoCache({}, { clock, metrics });
   return createAnswerAnnotations({
     accounts,
     ...createAddressBooks({ accounts }),

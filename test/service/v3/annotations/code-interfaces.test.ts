@@ -30,7 +30,7 @@ const named = (found: ReadonlyMap<string, CodeNote>, ...hashes: readonly Buffer[
 
 describe('interfaces of codes', () => {
   it('are looked up once', async () => {
-    const codes = createCodeInterfaces();
+    const codes = createCodeInterfaces({ bytesMax: 100_000 });
     const { reader, asked } = codesIn(methods);
     const first = await codes.of([wallet, wallet], reader);
     expect(named(first, wallet)).toEqual([['jetton_wallet']]);
@@ -41,7 +41,7 @@ describe('interfaces of codes', () => {
   });
 
   it('are looked up again where the index had none of the code', async () => {
-    const codes = createCodeInterfaces();
+    const codes = createCodeInterfaces({ bytesMax: 100_000 });
     const empty = codesIn(new Map());
     const [before, after] = [await codes.of([item], empty.reader), await codes.of([item], codesIn(methods).reader)];
     expect([...before.values(), ...after.values()]).toEqual([
@@ -51,7 +51,7 @@ describe('interfaces of codes', () => {
   });
 
   it('are none of code whose methods cannot be read', async () => {
-    const codes = createCodeInterfaces();
+    const codes = createCodeInterfaces({ bytesMax: 100_000 });
     const { reader, asked } = codesIn(new Map([[hashKey(unread), null]]));
     expect([...(await codes.of([unread], reader)).values()]).toEqual([{ interfaces: [], isKnown: true }]);
     await codes.of([unread], reader);

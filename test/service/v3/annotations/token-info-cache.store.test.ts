@@ -54,7 +54,8 @@ const raw = (kind: string, at: number): string => rawOf(keyOf(kind, at));
 /** A process that has just started. */
 const create = (
   given: { clock?: () => number; wanted?: (tokens: readonly TokenName[]) => void } = {},
-): TokenInfoCache => createTokenInfoCache({ clock: () => 0, metrics: createCacheMetrics(new Registry()), ...given });
+): TokenInfoCache =>
+  createTokenInfoCache({}, { clock: () => 0, metrics: createCacheMetrics(new Registry()), ...given });
 
 /** Tells how many accounts, and how many balances, each query was for. */
 function counting(): { readonly reader: StoreReader; readonly asked: (readonly [number, number])[] } {
@@ -311,7 +312,7 @@ const context = (store: StoreReader) => ({
 function createNotes() {
   const given = { clock: () => 0, metrics: createCacheMetrics(new Registry()) };
   const accounts = createAccountLabelCache({ testOnly: false }, given);
-  const metadata = createTokenMetadata({ accounts, tokens: createTokenInfoCache(given) });
+  const metadata = createTokenMetadata({ accounts, tokens: createTokenInfoCache({}, given) });
   return createAnswerAnnotations({ accounts, ...createAddressBooks({ accounts }), ...metadata });
 }
 

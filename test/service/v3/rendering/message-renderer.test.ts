@@ -4,7 +4,7 @@ import { parseBoc } from '#service/decode/boc.ts';
 import { readTransaction } from '#service/decode/tlb/transaction.ts';
 import type { FoundMessage } from '#service/store/queries/messages.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
-import { createJsonCache } from '#service/v3/rendering/json-cache.ts';
+import { createJsonCache } from '#service/runtime/json-cache.ts';
 import {
   createMessageRenderer,
   type CachedEnds,

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import type { TraceRow } from '#service/store/tables.ts';
 import { TRACE_STATE } from '#service/store/trace-plan.ts';
-import { createJsonCache, type JsonCache } from '#service/v3/rendering/json-cache.ts';
+import { createJsonCache, type JsonCache } from '#service/runtime/json-cache.ts';
 import { createTraceCache } from '#service/v3/rendering/trace-cache.ts';
 import type { CacheOutcome } from '#service/v3/metrics.ts';
 import { encodeTrace, type StoredTrace } from '#service/v3/rendering/trace-codec.ts';

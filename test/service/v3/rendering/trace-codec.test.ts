@@ -3,7 +3,7 @@ import { constants, zstdCompressSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import type { CachedJson } from '#service/v3/rendering/json-cache.ts';
+import type { CachedJson } from '#service/runtime/json-cache.ts';
 import { batchesOf, encodeTrace, decodeTraces, type StoredTrace } from '#service/v3/rendering/trace-codec.ts';
 
 const names: StoredTrace = {

@@ -6,7 +6,7 @@ import { RawJson } from '#service/contract/json-stream.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import { findTraces } from '#service/store/queries/traces.ts';
 import type { TraceRow } from '#service/store/tables.ts';
-import { createJsonCache } from '#service/v3/rendering/json-cache.ts';
+import { createJsonCache } from '#service/runtime/json-cache.ts';
 import { createTraceCache, isCacheable } from '#service/v3/rendering/trace-cache.ts';
 import type { CacheOutcome } from '#service/v3/metrics.ts';
 import { TRACE_FORMAT_VERSION } from '#service/v3/rendering/trace-codec.ts';

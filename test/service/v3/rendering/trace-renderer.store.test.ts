@@ -4,7 +4,7 @@ import { RawJson } from '#service/contract/json-stream.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import { findTraces } from '#service/store/queries/traces.ts';
 import type { TraceRow } from '#service/store/tables.ts';
-import { createJsonCache } from '#service/v3/rendering/json-cache.ts';
+import { createJsonCache } from '#service/runtime/json-cache.ts';
 import { createTraceCache } from '#service/v3/rendering/trace-cache.ts';
 import type { CacheOutcome } from '#service/v3/metrics.ts';
 import type { TraceContent } from '#service/v3/views/trace-views.ts';

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import type { FoundTransaction } from '#service/store/queries/transactions.ts';
 import type { AccountStateRow } from '#service/store/tables.ts';
-import { createJsonCache } from '#service/v3/rendering/json-cache.ts';
+import { createJsonCache } from '#service/runtime/json-cache.ts';
 import { addressesOf } from '#service/v3/rendering/assemble-transaction.ts';
 import {
   createTransactionRenderer,

@@ -18,7 +18,7 @@ import type { FoundTransaction } from '#service/store/queries/transactions.ts';
 import type { AccountStateRow } from '#service/store/tables.ts';
 import type { MessageView } from '#service/v3/views/message-views.ts';
 import type { TransactionView } from '#service/v3/views/transaction-views.ts';
-import { createJsonCache } from '#service/v3/rendering/json-cache.ts';
+import { createJsonCache } from '#service/runtime/json-cache.ts';
 import { createTransactionRenderer } from '#service/v3/rendering/transaction-renderer.ts';
 import { recordedRows } from '#test/support/recorded-index.ts';
 

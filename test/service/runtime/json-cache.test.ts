@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { createJsonCache, type CachedJson, type JsonCache } from '#service/v3/rendering/json-cache.ts';
+import { createJsonCache, type CachedJson, type JsonCache } from '#service/runtime/json-cache.ts';
 
 function jsonCacheOf(bytesMax: number): { texts: JsonCache<readonly string[]>; readonly found: boolean[] } {
   const found: boolean[] = [];

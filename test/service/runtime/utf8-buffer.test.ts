@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { createUtf8Buffer } from '#service/contract/utf8-buffer.ts';
+import { createUtf8Buffer } from '#service/runtime/utf8-buffer.ts';
 
 /** Texts of any letters, some of them larger than what is made room for at once. */
 const text = fc.oneof(

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { createByteRing, type ByteRing } from '#service/v3/rendering/byte-ring.ts';
+import { createByteRing, type ByteRing } from '#service/runtime/byte-ring.ts';
 
 /** Writes pieces, and expects what is still there to be what was written, however it is asked for. */
 function expectRead(ring: ByteRing, pieces: readonly Buffer[], places: readonly number[]): void {
