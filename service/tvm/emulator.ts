@@ -1,3 +1,6 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+
 import createModule from '@ton/sandbox/dist/executor/emulator-emscripten.js';
 import type { EmulatorModule } from '@ton/sandbox/dist/executor/emulator-emscripten.js';
 import { createInvokers, writeInvokers, type StackExports } from './invokers.ts';
@@ -81,10 +84,16 @@ export class EmulatorFault extends Error {
 const STACK_BYTES = 8 * 1024 * 1024;
 const STACK_ALIGNMENT = 16;
 
-/** Compiles the emulator: 60 ms, once in a process. */
+/** File of the emulator: `module.exports = { EmulatorEmscriptenWasm: '…' }` with base64. */
+const EMULATOR_FILE = '@ton/sandbox/dist/executor/emulator-emscripten.wasm.js';
+
+/**
+ * Compiles the emulator: 60 ms, once in a process. The file is read as text: a module stays in memory, with its source 13 MB. In the bundle
+ * it would be a part of each program.
+ */
 export async function compileEmulator(): Promise<EmulatorProgram> {
-  const { default: file } = await import('@ton/sandbox/dist/executor/emulator-emscripten.wasm.js');
-  const wasm = Buffer.from(file.EmulatorEmscriptenWasm, 'base64');
+  const text = await readFile(createRequire(import.meta.url).resolve(EMULATOR_FILE), 'latin1');
+  const wasm = Buffer.from(text.slice(text.indexOf("'") + 1, text.lastIndexOf("'")), 'base64');
   const stackRestore = findStackRestore(wasm);
   const stackSave = findStackSave(wasm);
   if (stackRestore === undefined || stackSave === undefined) {

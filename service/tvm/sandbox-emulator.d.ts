@@ -57,8 +57,3 @@ declare module '@ton/sandbox/dist/executor/emulator-emscripten.js' {
   const createModule: (options: EmulatorOptions) => Promise<EmulatorModule>;
   export default createModule;
 }
-
-declare module '@ton/sandbox/dist/executor/emulator-emscripten.wasm.js' {
-  const file: { readonly EmulatorEmscriptenWasm: string };
-  export default file;
-}

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -58,6 +58,13 @@ it(
   },
   buildsMs,
 );
+
+it('the programs of the bundle do not contain the emulator, which only a thread that runs contracts reads', () => {
+  const sizes = ['main', 'worker'].map((name) => statSync(join(projectRoot, `dist/${name}.js`)).size / 2 ** 20);
+  const emulator = join(projectRoot, 'dist/node_modules/@ton/sandbox/dist/executor/emulator-emscripten.wasm.js');
+  expect(Math.max(...sizes)).toBeLessThan(12);
+  expect(statSync(emulator).size / 2 ** 20).toBeGreaterThan(6);
+});
 
 it('the bundle without a Postgres beside it says so, and serves v2 alone', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tonplane-bundle-'));

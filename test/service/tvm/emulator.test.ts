@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { compileEmulator, createEmulator } from '#service/tvm/emulator.ts';
 import { gasAtExhaustion, readGasTrace } from '#service/tvm/gas-trace.ts';
 import { findStackRestore } from '#service/tvm/restore-stack-export.ts';
+import { projectRoot } from '#test/support/service-flags.ts';
 import { startTvm } from './recorded-world.ts';
 import { callOf } from './small-world.ts';
 
@@ -35,6 +36,8 @@ describe('the emulator', () => {
   it('the emulator runs in a thread whose module is bundled and minified', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'tvm-'));
     const outfile = join(folder, 'worker.mjs');
+    // The file of the emulator is beside the bundle, as in the image.
+    await symlink(join(projectRoot, 'node_modules'), join(folder, 'node_modules'));
     const banner = [
       "import { createRequire as __createRequire } from 'node:module';",
       'const require = __createRequire(import.meta.url);',
