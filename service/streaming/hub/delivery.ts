@@ -1,4 +1,4 @@
-import { finalities, type TraceSnapshot } from '../changes.ts';
+import { finalities, type Position, type TraceSnapshot } from '../changes.ts';
 import { positionOf, steps } from './positions.ts';
 import { renderInvalidation } from './render.ts';
 import type { Subscriber } from './subscriber.ts';
@@ -64,11 +64,17 @@ function isPassing({ shown }: TraceEntry): boolean {
   return shown.values().some(({ rank }) => rank < ranks.unended);
 }
 
-function isNews({ shown: { rank, print }, isPortion }: TraceView, last: Shown | undefined): boolean {
+function isNews({ shown: { rank, print, position }, isPortion }: TraceView, last: Shown | undefined): boolean {
   if (last === undefined || rank > last.rank) return true;
   if (rank < last.rank) return false;
+  // A message that began two traces: each of them ends.
+  if (rank === ranks.finalized) return isElsewhere(position, last.position);
   if (rank === ranks.unended) return isPortion;
   return rank < ranks.unended && print !== last.print;
+}
+
+function isElsewhere(one: Position | null, other: Position | null): boolean {
+  return one !== null && other !== null && (one.mcSeqno !== other.mcSeqno || one.index !== other.index);
 }
 
 /** A type that the connection was shown has nothing for it any more. A snapshot says nothing about what was shown at a higher level. */

@@ -1,4 +1,4 @@
-import type { AccountKey, EventType } from '../changes.ts';
+import type { AccountKey, EventType, Position } from '../changes.ts';
 
 /** Types of events that show a trace, in their order. */
 export const traceTypes = ['transactions', 'actions', 'trace'] as const satisfies readonly EventType[];
@@ -13,6 +13,8 @@ export type Shown = {
   readonly rank: number;
   /** Print of its content; undefined for a final one. */
   readonly print: string | undefined;
+  /** Position of a final one: a message may begin two traces of one key. */
+  readonly position: Position | null;
 };
 
 /** Snapshots of one trace that a connection was sent. */

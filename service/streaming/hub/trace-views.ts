@@ -109,7 +109,7 @@ function sendable(
   });
   return {
     type,
-    shown: { rank: rankOf(snapshot), print },
+    shown: { rank: rankOf(snapshot), print, position },
     isPortion,
     slot,
     events: events.map((event, part) => ({ event, sending: sendingOf(part) })),

@@ -227,6 +227,24 @@ describe('levels of a trace', () => {
     expect(summary(caller)).toEqual(['transactions pending', 'trace pending', 'trace finalized']);
   });
 
+  it('end for each of two traces that one message began, also for those who subscribed its hash', async () => {
+    const { hub, open, block, log } = createHubUnderTest();
+    const [caller, late] = [open(), open('other key')];
+    const wish = { accounts: new Set([a]), traces: new Set([key]), types: new Set(['transactions', 'trace'] as const) };
+    await caller.subscribe(wish);
+    await block(final({ transactions: [transaction('t1', a)] }));
+    const { signal } = new AbortController();
+    const [first] = await log.changesOf(1, signal);
+    log.found.set(key, first as TraceSnapshot);
+    await late.subscribe(wish);
+    // The present state of a trace does not come again with its change.
+    await hub.publish([first!]);
+    await block(final({ transactions: [transaction('t2', a)] }));
+    const each = ['transactions finalized', 'trace finalized'];
+    expect(summary(caller)).toEqual([...each, ...each]);
+    expect(summary(late)).toEqual(['trace finalized', ...each]);
+  });
+
   it('come in portions for a trace that does not end, each transaction once', async () => {
     const { open, block } = createHubUnderTest();
     const [whole, single] = [open(), open()];
