@@ -1,35 +1,22 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Address } from '@ton/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { stringify } from 'yaml';
 
-import { hasMessagesOnTheWay } from '#service/devchain/chain/snapshots.ts';
-import type { PrivateNetwork } from '#service/devchain/private-network.ts';
-import { startEmbeddedPostgres, type EmbeddedPostgres } from '#service/main/postgres/embedded-postgres.ts';
+import { DevchainError } from '#service/devchain/chain/errors.ts';
 import { postgresBinaries } from '#service/main/postgres/postgres-binaries.ts';
-import { migrate } from '#service/store/migrate.ts';
-import type { Store } from '#service/store/store.ts';
-import { untilIndexed } from '#test/service/indexer/index-under-test.ts';
-import { startApiOver, type ApiUnderTest } from '#test/support/api.ts';
-import { mountFolder, type MountedFolder } from '#test/support/mounted-folder.ts';
-import { startPrivateNetwork } from '#test/support/private-network.ts';
-import { startFaultyRedis, type FaultyRedis } from '#test/support/redis-server.ts';
-import { startService, type ServiceProcess } from '#test/support/service-process.ts';
+import { breaks } from '#test/support/faulty-relay.ts';
 import { skipLoudly } from '#test/support/skips.ts';
-import { openStore } from '#test/support/store.ts';
-import { readSse, readWebSocket, type StreamReader } from '#test/support/stream-readers.ts';
+import { createStreamClient, type StreamClient } from '#test/support/stream-client.ts';
+import { metricOf, sourceOf, startStreamScene, type StreamScene } from '#test/support/stream-scene.ts';
 import { countOf } from '#test/support/volume.ts';
 import { testWallet, transfer } from '#test/support/wallet.ts';
 
-// Clients of three pods follow accounts through faults. Each ends with every final transaction once, as v3 lists them.
+// Clients of three pods follow accounts through faults. Each ends with every final transaction once, as v3 shows it.
 
 const PODS = 3;
 const CLIENTS = 6;
-const ACCOUNTS = 3;
 
 /** Milliseconds between two blocks of the load. */
 const BLOCK_MS = 150;
@@ -37,242 +24,179 @@ const BLOCK_MS = 150;
 /** A busy machine indexes and reads slowly. */
 const PATIENCE_MS = 120_000;
 
-/** Seconds for which Redis stands still: above the timeout of its commands. */
-const FROZEN_SECONDS = countOf({ quick: 3, full: 3, long: 60 });
+/** Milliseconds by which the clock of a pod is ahead. */
+const SKEW_MS = 30_000;
+
+/** Seconds for which Redis stands still or is slow: above the timeout of its commands. */
+const REDIS_SECONDS = countOf({ quick: 3, full: 3, long: 60 });
+const LITE_SERVER_SECONDS = countOf({ quick: 3, full: 10, long: 120 });
 const CUTS = countOf({ quick: 12, full: 24, long: 1000 });
 const KILLS = countOf({ quick: 1, full: 1, long: 100 });
+/** Clients that stop reading, beside twice as many that read. */
+const STALLED = countOf({ quick: 2, full: 6, long: 500 });
+/** Counter of connections that were closed because their callers read too slowly. */
+const SLOW = 'ton_streaming_slow_consumers_total';
+
+/** Makes an event of some 400 kB, so that a connection is full after some blocks. */
+const LONG_COMMENT = 'x'.repeat(50_000);
+
+const RETURNING = countOf({ quick: 30, full: 200, long: 10_000 });
 
 const bin = postgresBinaries() ?? '';
-const folder = mkdtempSync(join(tmpdir(), 'tonplane-streams-'));
-const accounts = Array.from({ length: ACCOUNTS }, (_, at) => new Address(0, Buffer.alloc(32, 0x81 + at)));
+const accountOf = (number: number): Address => new Address(0, createHash('sha256').update(`${number}`).digest());
+const rawOf = (account: Address): string => account.toRawString().toUpperCase();
+/** Accounts of the clients that go through all faults. */
+const accounts = [0, 1, 2].map(accountOf);
+const addresses = accounts.map(rawOf);
 
-let redis: FaultyRedis | undefined;
-let postgres: EmbeddedPostgres;
-let network: PrivateNetwork;
-let store: Store;
-let api: Omit<ApiUnderTest, 'network'>;
-let manifest: MountedFolder;
-let pods: ServiceProcess[] = [];
-const clients: Client[] = [];
+let scene: StreamScene;
+const clients: StreamClient[] = [];
 let sent = 0;
-/** Transactions from before the first stream. */
-let before: ReadonlySet<string> = new Set();
-const over = new AbortController();
-const isOver = (): boolean => over.signal.aborted;
+/** Transactions of the accounts since the first stream, as v3 shows them, by masterchain block. */
+const indexed = new Map<number, readonly string[]>();
+/** Newest masterchain block that was compared. */
+let compared = 0;
 
 const missing = skipLoudly(bin === '', { what: 'streams in faults', why: 'embedded-postgres has no binaries here' });
 
-/** A caller that comes back with its cursor each time that its stream ends, to any pod. */
-type Client = {
-  readonly transport: 'sse' | 'ws';
-  /** Final transactions in the order in which they came. */
-  readonly hashes: string[];
-  /** Answers to its cursors. */
-  readonly resumed: unknown[];
-  reader: StreamReader | undefined;
-  ended: Promise<void>;
-};
-
-type GlobalConfig = {
-  readonly liteservers: readonly { readonly port: number; readonly id: { readonly key: string } }[];
-  readonly validator: { readonly zero_state: { readonly root_hash: string; readonly file_hash: string } };
-};
-
-function manifestText(): string {
-  const { liteservers, validator } = network.globalConfig() as GlobalConfig;
-  const { root_hash: rootHash, file_hash: fileHash } = validator.zero_state;
-  return stringify({
-    apiVersion: 'tonplane.dev/v1alpha1',
-    kind: 'TonApi',
-    metadata: { name: 'under-test' },
-    spec: {
-      network: 'custom',
-      surfaces: ['v3', 'stream'],
-      liteServers: [{ name: 'own', address: `127.0.0.1:${liteservers[0]!.port}`, publicKey: liteservers[0]!.id.key }],
-      zeroState: { rootHash, fileHash },
-      plans: [{ name: 'free', requestsPerSecond: 100_000, streaming: { connections: 1000 } }],
-      anonymousPlan: 'free',
-      rateLimits: { redis: { secretRef: { name: 'redis' } } },
-      postgres: { secretRef: { name: 'index' } },
-      requestTimeout: '2s',
-    },
-  });
+function follow(number: number, url: () => string = scene.anyUrl): StreamClient {
+  const transport = number % 2 === 0 ? 'sse' : 'ws';
+  // Some clients take lower levels too, so that all sources run.
+  const minFinality = number % 3 === 2 ? 'pending' : 'finalized';
+  return createStreamClient({ transport, types: ['transactions'], addresses, minFinality, url });
 }
 
-const startPod = (): Promise<ServiceProcess> => {
-  const urls = ['--postgres-url', postgres.url, '--redis', redis!.url];
-  return startService(['streaming', '--manifest', manifest.file('tonapi.yaml'), ...urls]);
-};
+async function untilOpen(some: readonly StreamClient[]): Promise<void> {
+  while (!some.every((client) => client.isOpen())) await sleep(50);
+}
 
-async function openStream(transport: Client['transport'], cursor: string | undefined): Promise<StreamReader> {
-  const { url } = pods[Math.floor(Math.random() * pods.length)]!;
-  const wish = { types: ['transactions'], addresses: accounts.map((account) => account.toRawString()), cursor };
-  if (transport === 'ws') {
-    const reader = await readWebSocket(`${url}/api/streaming/v2/ws`);
-    reader.send({ operation: 'subscribe', ...wish });
-    return reader;
+/** Resolves when each client that takes all levels has an event of a level. */
+async function untilSeen(level: string): Promise<void> {
+  const takers = clients.filter(({ minFinality }) => minFinality === 'pending');
+  while (!takers.every(({ seen }) => seen.has(level))) await sleep(50);
+}
+
+/** Pays accounts. Each other message goes through the API, so that it is pending at first. */
+async function pay(comment?: string): Promise<void> {
+  const messages = accounts.map((account) => transfer(account, 1_000_000n, false, comment));
+  const boc = testWallet(scene.network.faucet.seed).send(sent++, messages);
+  if (sent % 2 === 1) return scene.network.send(boc);
+  const { status } = await scene.api.post('sendBoc', { boc: boc.toString('base64') });
+  if (status === 200) return;
+  try {
+    scene.network.send(boc);
+  } catch (error) {
+    // A lite server may have taken the message before the answer failed. The next block then has it already.
+    if (!(error instanceof DevchainError)) throw error;
   }
-  const headers = { 'content-type': 'application/json' };
-  return readSse(`${url}/api/streaming/v2/sse`, { method: 'POST', headers, body: JSON.stringify(wish) });
 }
 
-/** Reads until the stream ends. Returns the cursor to come back with. */
-async function readOnce(client: Client, cursor: string | undefined): Promise<string | undefined> {
-  const reader = await openStream(client.transport, cursor);
-  client.reader = reader;
-  // A refusal of WebSocket leaves the connection open.
-  void reader.until((frame) => 'error' in frame && !('type' in frame)).then(() => reader.close());
-  await reader.ended;
-  const answer = reader.frames.find((frame) => frame['status'] === 'subscribed');
-  if (answer === undefined) return cursor;
-  if (cursor !== undefined) client.resumed.push(answer['resumed']);
-  for (const { hash } of transactionsOf(reader)) client.hashes.push(hash);
-  return reader.cursor() ?? cursor;
-}
-
-const transactionsOf = (reader: StreamReader | undefined): readonly { readonly hash: string }[] =>
-  reader?.events().flatMap((frame) => frame['transactions'] as readonly { readonly hash: string }[]) ?? [];
-
-function follow(transport: Client['transport']): Client {
-  const client: Client = { transport, hashes: [], resumed: [], reader: undefined, ended: Promise.resolve() };
-  const run = async (): Promise<void> => {
-    let cursor: string | undefined;
-    while (!isOver()) {
-      cursor = await readOnce(client, cursor).catch(() => cursor);
-      client.reader = undefined;
-      if (!isOver()) await sleep(50);
-    }
-  };
-  client.ended = run();
-  return client;
-}
-
-/** All that a client has, with what its open stream has brought. */
-const hashesOf = ({ hashes, reader }: Client): string[] => [
-  ...hashes,
-  ...transactionsOf(reader).map(({ hash }) => hash),
-];
-
-/** Pays the accounts in a block. */
-async function pay(): Promise<void> {
-  const wallet = testWallet(network.faucet.seed);
-  network.send(
-    wallet.send(
-      sent++,
-      accounts.map((account) => transfer(account, 1_000_000n)),
-    ),
-  );
-  await network.step();
-}
-
-/** Makes blocks while the work runs, and some more. */
-async function underLoad(work: () => Promise<unknown>): Promise<void> {
+/** Makes blocks while the work runs, and some more. Each third block has its shard block signed ahead. */
+async function underLoad(work: () => Promise<unknown>, send: () => Promise<void> = () => pay()): Promise<void> {
   let isDone = false;
   const load = (async () => {
-    for (let after = 0; after < 5; after += isDone ? 1 : 0) {
-      await pay();
+    for (let [block, after] = [0, 0]; after < 5; after += isDone ? 1 : 0) {
+      await send();
+      if (++block % 3 === 0) await scene.network.shardBlocks.sign();
       await sleep(BLOCK_MS);
+      await scene.network.step();
     }
   })();
-  await work().finally(() => (isDone = true));
-  await load;
-}
-
-/** Makes blocks until no message is on its way, and waits for the index. */
-async function settle(): Promise<void> {
-  do await network.step();
-  while (network.waiting > 0 || hasMessagesOnTheWay(network.chain, network.head()));
-  await network.step();
-  await untilIndexed(store, network.head().id.seqno);
-}
-
-async function streamedSeqno({ url }: ServiceProcess): Promise<unknown> {
-  const response = await fetch(`${url}/api/streaming/healthz`);
-  const { components } = (await response.json()) as { components: { source: { mc_seqno: unknown } } };
-  return components.source.mc_seqno;
-}
-
-async function indexedHashes(): Promise<string[]> {
-  const found: string[] = [];
-  for (const account of accounts) {
-    for (let offset = 0; ; offset += 500) {
-      const path = `transactions?account=${account.toRawString()}&limit=500&offset=${offset}&sort=asc`;
-      const response = await fetch(`${api.api.url}/api/v3/${path}`, { headers: { 'x-api-key': api.key } });
-      const { transactions } = (await response.json()) as { transactions: readonly { hash: string }[] };
-      found.push(...transactions.map(({ hash }) => hash));
-      if (transactions.length < 500) break;
-    }
-  }
-  return found.toSorted();
+  await Promise.all([work().finally(() => (isDone = true)), load]);
 }
 
 type Outcome = {
-  /** Final transactions that a client lacks or has twice, and answers to cursors that were not `full`. */
+  /** Final transactions that a client lacks, has twice, or has otherwise than v3. */
   readonly lost: readonly string[];
   readonly doubled: readonly string[];
+  readonly foreign: readonly string[];
+  /** Answers to cursors that were not `full`, apart from clients of lower levels. */
   readonly gaps: readonly unknown[];
   /** Orders of events, which are one for all clients on any pod. */
   readonly orders: number;
+  /** Broken rules of levels, and traces without an end. */
+  readonly levels: readonly string[];
 };
 
-const faultless: Outcome = { lost: [], doubled: [], gaps: [], orders: 1 };
+const faultless: Outcome = { lost: [], doubled: [], foreign: [], gaps: [], orders: 1, levels: [] };
 
-/** Compares clients and index, once each client has as much as the index or has waited long for it. */
-async function outcome(): Promise<Outcome> {
-  await settle();
-  const indexed = (await indexedHashes()).filter((hash) => !before.has(hash));
+const printsOf = ({ records }: Pick<StreamClient, 'records'>): string[] =>
+  records.flatMap(({ parts }) => parts.map(({ print }) => print));
+
+/**
+ * Compares clients and index, once each client has as much as the index or has waited long for it.
+ * @param since masterchain block after which the clients began
+ */
+async function outcome(some: readonly StreamClient[] = clients, since = 0): Promise<Outcome> {
+  await scene.settle();
+  for (const { seqno } = scene.network.head().id; compared < seqno;) {
+    const found = await scene.transactionsOf(++compared);
+    const ours = found.filter((part) => part.accounts.some((account) => addresses.includes(account)));
+    indexed.set(
+      compared,
+      ours.map(({ print }) => print),
+    );
+  }
+  const wanted = new Set([...indexed].flatMap(([seqno, prints]) => (seqno > since ? prints : [])));
   const endMs = performance.now() + PATIENCE_MS;
-  while (clients.some((client) => hashesOf(client).length < indexed.length) && performance.now() < endMs)
-    await sleep(100);
-  const seen = clients.map(hashesOf);
+  while (some.some((client) => printsOf(client).length < wanted.size) && performance.now() < endMs) await sleep(100);
+  const seen = some.map(printsOf);
   return {
-    lost: seen.flatMap((hashes) => indexed.filter((hash) => !hashes.includes(hash))),
-    doubled: seen.flatMap((hashes) => hashes.filter((hash, at) => hashes.indexOf(hash) !== at)),
-    gaps: clients.flatMap(({ resumed }) => resumed.filter((one) => one !== 'full')),
-    orders: new Set(seen.map((hashes) => hashes.join())).size,
+    lost: seen.flatMap((prints) => [...wanted.difference(new Set(prints))]),
+    doubled: seen.flatMap((prints) => prints.filter((print, at) => prints.indexOf(print) !== at)),
+    foreign: seen.flatMap((prints) => prints.filter((print) => !wanted.has(print))),
+    gaps: some.flatMap(({ resumed, minFinality }) =>
+      resumed.filter((one) => one !== (minFinality === 'finalized' ? 'full' : 'finalized')),
+    ),
+    orders: new Set(seen.map((prints) => prints.join())).size,
+    levels: some.flatMap(({ levels }) => [...levels.faults, ...levels.open()]),
   };
+}
+
+/** A block is committed, and its classification is not. */
+async function isUnclassified(): Promise<boolean> {
+  const rows = await scene.store.read('SELECT 1 FROM interpretations WHERE todo LIMIT 1');
+  return rows.length > 0;
+}
+
+/** Runs work with further clients of the same accounts. They begin when the chain stands still. */
+async function withMore(count: number, url: () => string, work: (more: readonly StreamClient[]) => Promise<void>) {
+  for (const pod of scene.pods) await scene.untilStreamed(pod);
+  const more = Array.from({ length: count }, (_, number) => follow(number, url));
+  try {
+    await untilOpen(more);
+    await work(more);
+  } finally {
+    await Promise.all(more.map((client) => client.close()));
+  }
 }
 
 describe.skipIf(missing)('streams of three pods', () => {
   beforeAll(async () => {
-    redis = await startFaultyRedis();
-    if (redis === undefined) throw new Error('redis-server is missing');
-    postgres = await startEmbeddedPostgres({ bin, folder });
-    store = openStore({ url: postgres.url });
-    await migrate(store);
-    network = await startPrivateNetwork();
-    const origin = { globalConfig: () => network.globalConfig(), close: () => network.close() };
-    api = await startApiOver(origin, { postgresUrl: postgres.url, redisUrl: redis.url, writesIndex: true });
-    manifest = mountFolder({ 'tonapi.yaml': manifestText() });
+    scene = await startStreamScene(bin);
     await pay();
-    await settle();
-    pods = await Promise.all(Array.from({ length: PODS }, startPod));
-    for (const pod of pods) while ((await streamedSeqno(pod)) !== network.head().id.seqno) await sleep(50);
-    before = new Set(await indexedHashes());
-    for (let number = 0; number < CLIENTS; number++) clients.push(follow(number % 2 === 0 ? 'sse' : 'ws'));
-    for (const client of clients) {
-      while (client.reader?.frames.some((frame) => frame['status'] === 'subscribed') !== true) await sleep(50);
-    }
-  });
+    await scene.settle();
+    await Promise.all(Array.from({ length: PODS }, (_, at) => scene.startPod(at === 0 ? SKEW_MS : 0)));
+    for (const pod of scene.pods) await scene.untilStreamed(pod);
+    compared = scene.network.head().id.seqno;
+    for (let number = 0; number < CLIENTS; number++) clients.push(follow(number));
+    await untilOpen(clients);
+  }, 600_000);
   afterAll(async () => {
-    over.abort();
-    for (const client of clients) client.reader?.close();
-    await Promise.all(clients.map(({ ended }) => ended));
-    await Promise.all(pods.map((pod) => pod.stop('SIGKILL')));
-    manifest?.remove();
-    await api?.close();
-    await store?.close();
-    await postgres?.close();
-    await redis?.close();
-    rmSync(folder, { recursive: true, force: true });
+    await Promise.all(clients.map((client) => client.close()));
+    await scene?.close();
   });
 
-  it('bring each final transaction once to clients that are cut at random', async () => {
+  it('bring each final transaction once to clients that a proxy cuts at random, also from a pod whose clock is ahead', async () => {
     await underLoad(async () => {
       for (let cut = 0; cut < CUTS; cut++) {
-        clients[Math.floor(Math.random() * CLIENTS)]!.reader?.close();
+        const { relay } = scene.pods[cut % PODS]!;
+        const how = breaks[cut % (breaks.length + 1)];
+        if (how === undefined) clients[Math.floor(Math.random() * CLIENTS)]!.cut();
+        else relay.lose(how, 0.5);
         await sleep(Math.random() * 150);
       }
+      await untilSeen('pending');
     });
     expect(await outcome()).toEqual(faultless);
     expect(clients.flatMap(({ resumed }) => resumed).length).toBeGreaterThan(0);
@@ -281,29 +205,60 @@ describe.skipIf(missing)('streams of three pods', () => {
   it('bring each once to clients of a pod that is killed', async () => {
     for (let kill = 0; kill < KILLS; kill++) {
       await underLoad(async () => {
-        const [killed] = pods.splice(kill % PODS, 1);
-        await killed!.stop('SIGKILL');
-        pods.push(await startPod());
+        await scene.stopPod('SIGKILL');
+        await scene.startPod();
       });
       expect(await outcome()).toEqual(faultless);
     }
   });
 
+  it('bring each once while all pods are replaced one after the other', async () => {
+    const former = scene.pods.map(({ service }) => service);
+    await underLoad(async () => {
+      for (let pod = 0; pod < PODS; pod++) {
+        await scene.startPod();
+        await scene.stopPod('SIGTERM');
+      }
+    });
+    expect(scene.pods.filter(({ service }) => former.includes(service))).toEqual([]);
+    expect(await outcome()).toEqual(faultless);
+  });
+
+  it('bring each once after the writer of the index was killed between the commit of a block and its classification', async () => {
+    await underLoad(async () => {
+      for (let wasBetween = false; !wasBetween;) {
+        while (!(await isUnclassified())) await sleep(1);
+        await scene.killWriter();
+        wasBetween = await isUnclassified();
+        await scene.startWriter();
+      }
+    });
+    expect(await outcome()).toEqual(faultless);
+  });
+
   it.each<readonly [string, () => Promise<void>]>([
-    ['is killed and starts again without its data', () => redis!.restart()],
-    ['is emptied', () => redis!.empty()],
+    ['is killed and starts again without its data', () => scene.redis.restart()],
+    ['is emptied', () => scene.redis.empty()],
     [
       'stands still',
       async () => {
-        redis!.freeze(true);
-        await sleep(FROZEN_SECONDS * 1000);
-        redis!.freeze(false);
+        scene.redis.freeze(true);
+        await sleep(REDIS_SECONDS * 1000);
+        scene.redis.freeze(false);
+      },
+    ],
+    [
+      'answers 200 ms later',
+      async () => {
+        scene.redisRelay.delayMs = 200;
+        await sleep(REDIS_SECONDS * 1000);
+        scene.redisRelay.delayMs = 0;
       },
     ],
   ])('bring each once while Redis %s, also to clients that come back then', async (_what, fault) => {
     await underLoad(async () => {
       const done = fault();
-      for (const client of clients.slice(0, 2)) client.reader?.close();
+      for (const client of clients.slice(0, 3)) client.cut();
       await done;
     });
     expect(await outcome()).toEqual(faultless);
@@ -311,11 +266,71 @@ describe.skipIf(missing)('streams of three pods', () => {
 
   it('bring each once after Postgres was killed and started again', async () => {
     await underLoad(async () => {
-      const [pid] = readFileSync(join(folder, 'data/postmaster.pid'), 'utf8').split('\n');
-      process.kill(Number(pid), 'SIGKILL');
-      clients[0]!.reader?.close();
+      scene.killPostgres();
+      clients[0]!.cut();
       await sleep(1500);
     });
     expect(await outcome()).toEqual(faultless);
+  });
+
+  it('bring each once after all lite servers were away', async () => {
+    const [server] = scene.network.liteServers;
+    await underLoad(async () => {
+      await server!.setFaults({ transport: { refuse: true } });
+      server!.resetConnections();
+      clients[1]!.cut();
+      await sleep(LITE_SERVER_SECONDS * 1000);
+      await server!.setFaults({});
+    });
+    expect(await outcome()).toEqual(faultless);
+  });
+
+  it('bring each once while lite servers name signed blocks, then do not, and then do again', async () => {
+    const [server] = scene.network.liteServers;
+    await underLoad(async () => {
+      for (const isNamed of [true, false, true]) {
+        const refuse = { code: 0, text: 'query is not allowed' };
+        await server!.setFaults(isNamed ? {} : { only: ['nonfinal.getPendingShardBlocks'], refuse });
+        while ((await sourceOf(scene.pods[0]!)).levels.includes('confirmed') !== isNamed) await sleep(50);
+        if (isNamed) await untilSeen('confirmed');
+      }
+    });
+    expect(await outcome()).toEqual(faultless);
+  });
+
+  it('bring each once to clients that stop reading and come back, and meanwhile to the others', async () => {
+    const since = compared;
+    const [pod] = scene.pods;
+    const before = await metricOf(pod!, SLOW);
+    // Without the proxy, which would store events too.
+    await withMore(
+      STALLED,
+      () => pod!.service.url,
+      async (more) => {
+        for (const client of more) client.pause(true);
+        await underLoad(
+          async () => {
+            while ((await metricOf(pod!, SLOW)) < before + STALLED) await sleep(100);
+          },
+          () => pay(LONG_COMMENT),
+        );
+        expect(await outcome()).toEqual(faultless);
+        for (const client of more) client.pause(false);
+        expect(await outcome(more, since)).toEqual(faultless);
+        expect(more.every(({ resumed }) => resumed.length > 0)).toBe(true);
+      },
+    );
+  });
+
+  it('bring each once to many clients that come back at once', async () => {
+    const since = compared;
+    await withMore(RETURNING, scene.anyUrl, async (more) => {
+      await underLoad(async () => {
+        for (const { relay } of scene.pods) relay.lose('reset', 1);
+        while (more.some(({ resumed }) => resumed.length === 0)) await sleep(50);
+      });
+      expect(await outcome()).toEqual(faultless);
+      expect(await outcome(more, since)).toEqual(faultless);
+    });
   });
 });

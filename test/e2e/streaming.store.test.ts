@@ -1,3 +1,5 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -15,10 +17,15 @@ import { migrate } from '#service/store/migrate.ts';
 import { untilIndexed } from '#test/service/indexer/index-under-test.ts';
 import { startApiOver, type ApiUnderTest } from '#test/support/api.ts';
 import { startPrivateNetwork } from '#test/support/private-network.ts';
+import { skipLoudly } from '#test/support/skips.ts';
 import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
+import { checkSseText } from '#test/support/stream-contract.ts';
 import { readSse, readWebSocket, type StreamFrame, type StreamReader } from '#test/support/stream-readers.ts';
 
 // Streams of a private network, read by `fetch` and by the WebSocket library. Events are compared with the answers of v3.
+
+/** A busy machine answers late. */
+const PATIENCE_MS = 120_000;
 
 let network: PrivateNetwork;
 let index: StoreUnderTest;
@@ -32,7 +39,7 @@ beforeAll(async () => {
   index = await createStoreUnderTest(import.meta.filename);
   await migrate(index.store);
   const over = { globalConfig: () => network.globalConfig(), close: () => network.close() };
-  api = await startApiOver(over, { postgresUrl: index.url, writesIndex: true });
+  api = await startApiOver(over, { postgresUrl: index.url, writesIndex: true, requestTimeoutMs: PATIENCE_MS });
   await untilIndexed(index.store, network.head().id.seqno);
   // Streams begin behind the blocks of the demonstration once these are classified.
   while ((await streamedSeqno()) !== network.head().id.seqno) await sleep(50);
@@ -194,6 +201,27 @@ describe('an SSE stream of a jetton transfer', () => {
   });
 });
 
+const noCurl = skipLoudly(spawnSync('curl', ['--version']).status !== 0, { what: 'streams by curl', why: 'no curl' });
+
+describe.skipIf(noCurl)('a stream that `curl -N` reads', () => {
+  it('begins with its answer and shows an event when it happens', async () => {
+    const account = receiver(0x5a);
+    const url = `${base()}/sse?types=transactions&addresses=${rawOf(account)}`;
+    const curl = spawn('curl', ['-sN', '-H', `X-API-Key: ${api.key}`, url], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const ended = once(curl, 'close');
+    let text = '';
+    curl.stdout.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+    await expect.poll(() => text).toMatch(/^event: connected$/m);
+    await send([{ to: account, value: toNano('0.1') }]);
+    await settle();
+    await expect.poll(() => text).toMatch(/^data: \{"type":"transactions","finality":"finalized".*\}\n\n/m);
+    curl.kill();
+    await ended;
+    checkSseText(text);
+    expect(text).toMatch(/^id: [\w-]+$/m);
+  });
+});
+
 describe('a WebSocket', () => {
   it('sends the answer first, a simulated trace before its block, and the final one once', async () => {
     const account = receiver(0x53);
@@ -290,7 +318,7 @@ describe('a cursor', () => {
 describe('two pods over one index', () => {
   it('send the same events in the same order, and take the cursors of each other', async () => {
     const over = { globalConfig: () => network.globalConfig(), close: async () => {} };
-    const other = await startApiOver(over, { postgresUrl: index.url });
+    const other = await startApiOver(over, { postgresUrl: index.url, requestTimeoutMs: PATIENCE_MS });
     const account = receiver(0x58);
     const wish = { addresses: [rawOf(account)], types: ['transactions', 'actions', 'account_state_change'] };
     const here = await sse(wish);

@@ -19,12 +19,19 @@ export type StreamReader = {
   cursor(): string | undefined;
   /** Sends a message; only over WebSocket. */
   send(message: object): void;
+  /** Stops reading, or reads on. */
+  pause(isPaused: boolean): void;
   /** Close code of a WebSocket; 0 for SSE. Resolves when the stream has ended. */
   readonly ended: Promise<number>;
   close(): void;
 };
 
-function collect(): Omit<StreamReader, 'send' | 'ended' | 'close'> & { push(frame: StreamFrame): void } {
+/** Takes the frames of a reader, which then stores none. */
+export type FrameListener = (frame: StreamFrame) => void;
+
+type Collected = Pick<StreamReader, 'frames' | 'events' | 'until' | 'cursor'> & { push(frame: StreamFrame): void };
+
+function collect(listener: FrameListener | undefined): Collected {
   const frames: StreamFrame[] = [];
   const waiting = new Set<() => void>();
   return {
@@ -32,6 +39,7 @@ function collect(): Omit<StreamReader, 'send' | 'ended' | 'close'> & { push(fram
     events: () => frames.filter((frame) => typeof frame['type'] === 'string'),
     push(frame) {
       checkFrame(frame);
+      if (listener !== undefined) return listener(frame);
       frames.push(frame);
       for (const look of waiting) look();
     },
@@ -51,12 +59,14 @@ function collect(): Omit<StreamReader, 'send' | 'ended' | 'close'> & { push(fram
 }
 
 /** Opens an SSE stream with `fetch` and reads its `data:` lines, as clients do. Rejects when the answer is no stream. */
-export async function readSse(url: string, init: RequestInit): Promise<StreamReader> {
+export async function readSse(url: string, init: RequestInit, listener?: FrameListener): Promise<StreamReader> {
   const ending = new AbortController();
+  let paused = Promise.withResolvers<void>();
+  paused.resolve();
   const response = await fetch(url, { ...init, signal: ending.signal });
   if (response.status !== 200 || response.body === null) throw new Error(`${response.status} ${await response.text()}`);
   if (typeof init.body === 'string') checkTakenBody(JSON.parse(init.body));
-  const collected = collect();
+  const collected = collect(listener);
   const read = async (): Promise<number> => {
     let rest = '';
     try {
@@ -66,6 +76,7 @@ export async function readSse(url: string, init: RequestInit): Promise<StreamRea
         for (const line of lines) {
           if (line.startsWith('data:')) collected.push(JSON.parse(line.slice(5)) as StreamFrame);
         }
+        await paused.promise;
       }
     } catch {
       // The reader or the network has cut the stream.
@@ -78,7 +89,14 @@ export async function readSse(url: string, init: RequestInit): Promise<StreamRea
     send: () => {
       throw new Error('SSE takes no messages');
     },
-    close: () => ending.abort(),
+    pause(isPaused) {
+      paused.resolve();
+      if (isPaused) paused = Promise.withResolvers<void>();
+    },
+    close() {
+      ending.abort();
+      paused.resolve();
+    },
   };
 }
 
@@ -86,9 +104,10 @@ export async function readSse(url: string, init: RequestInit): Promise<StreamRea
 export async function readWebSocket(
   url: string,
   headers: Readonly<Record<string, string>> = {},
+  listener?: FrameListener,
 ): Promise<StreamReader> {
   const socket = new WebSocket(url.replace(/^http/, 'ws'), { headers });
-  const collected = collect();
+  const collected = collect(listener);
   /** Messages without an answer, which come in their order. */
   const asked: object[] = [];
   socket.on('message', (data: Buffer) => {
@@ -108,6 +127,10 @@ export async function readWebSocket(
       asked.push(message);
       socket.send(JSON.stringify(message));
     },
-    close: () => socket.terminate(),
+    pause: (isPaused) => (isPaused ? socket.pause() : socket.resume()),
+    close() {
+      socket.terminate();
+      socket.resume();
+    },
   };
 }

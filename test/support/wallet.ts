@@ -49,7 +49,7 @@ export function testWalletAt(at: Address | undefined, seed: Buffer): TestWallet 
   };
 }
 
-/** A message with nanotons and no body. */
-export function transfer(to: Address | string, value: bigint, bounce = false): MessageRelaxed {
-  return internal({ to: typeof to === 'string' ? Address.parse(to) : to, value, bounce });
+/** A message with nanotons, and without a comment no body. */
+export function transfer(to: Address | string, value: bigint, bounce = false, comment?: string): MessageRelaxed {
+  return internal({ to: typeof to === 'string' ? Address.parse(to) : to, value, bounce, body: comment });
 }
