@@ -1,6 +1,7 @@
 import { median, quantile, type Bench, type BenchResult } from './bench.ts';
-import type { CallersAnswer, CallersOrder, ServerAnswer, ServerOrder } from './streaming/orders.ts';
-import { startPinned, type PinnedProcess } from './streaming/processes.ts';
+import { watchedAccount } from './streaming/orders.ts';
+import { resumes } from './streaming/resumes.ts';
+import { startServer, type Server } from './streaming/servers.ts';
 
 const CONNECTIONS = 500;
 
@@ -12,54 +13,54 @@ const ROUNDS = 5;
 /** Subscriptions of one size. */
 const SUBSCRIBES = 60;
 
-/** Cores of the server under load, and of its callers. */
-const [SERVER_CORE, CALLERS_CORE] = [0, 1];
+/** Connections before the first measurement of memory, at most: they compile the code. */
+const WARM_MAX = 100;
+
+/** Seconds of traffic that nothing matches. Each connection has a ping or a comment in this time. */
+const IDLE_SECONDS = 20;
 
 export const bench: Bench = {
   about: `streams of one pod on one core, made blocks, beside bare ws and node:http: [--connections N] (${CONNECTIONS})`,
   async run(options) {
     const at = options.indexOf('--connections');
     const connections = at === -1 ? CONNECTIONS : Number(options[at + 1]);
-    const servers = [await startServer('pod.ts'), await startServer('floor.ts')] as const;
-    const [pod, floor] = servers;
+    const servers = [await startServer('pod.ts'), await startServer('floor.ts')];
+    const [pod, floor] = servers as [Server, Server];
     try {
       const sizes = [await growthOf(pod, connections), await growthOf(floor, connections)] as const;
+      const idle = await idleCpu(pod, connections);
       const events = Math.max(EVENTS_MIN, Math.round(DELIVERIES / connections));
       const rounds = await alternate(servers, events);
-      const times = await subscriptions(pod);
-      return [...memory(...sizes, connections), ...deliveries(rounds, connections, events), ...times];
+      const times = await subscriptions(pod, floor);
+      for (const server of servers.splice(0)) await server.close();
+      const resumed = await resumes(connections);
+      return [...memory(...sizes, connections), idle, ...deliveries(rounds, connections, events), ...times, ...resumed];
     } finally {
-      for (const { process, callers } of servers) {
-        await callers.close();
-        await process.close();
-      }
+      for (const server of servers) await server.close();
     }
   },
 };
-
-type Server = {
-  readonly port: number;
-  readonly process: PinnedProcess<ServerOrder, ServerAnswer>;
-  readonly callers: PinnedProcess<CallersOrder, CallersAnswer>;
-};
-
-async function startServer(file: string): Promise<Server> {
-  const process = startPinned<ServerOrder, ServerAnswer>(file, SERVER_CORE);
-  const { port } = await process.next('ready');
-  return { port, process, callers: startPinned<CallersOrder, CallersAnswer>('callers.ts', CALLERS_CORE) };
-}
 
 type Bytes = { readonly rss: number; readonly heap: number };
 
 /** Memory of one connection. */
 async function growthOf({ port, process, callers }: Server, connections: number): Promise<Bytes> {
+  const open = { kind: 'open', port, account: watchedAccount } as const;
+  const warm = Math.min(WARM_MAX, Math.floor(connections / 2));
+  await callers.ask({ ...open, connections: warm }, 'opened');
   const before = await process.ask({ kind: 'memory' }, 'memory');
-  await callers.ask({ kind: 'open', port, connections }, 'opened');
+  await callers.ask({ ...open, connections: connections - warm }, 'opened');
   const after = await process.ask({ kind: 'memory' }, 'memory');
   return {
-    rss: (after.rssBytes - before.rssBytes) / connections,
-    heap: (after.heapBytes - before.heapBytes) / connections,
+    rss: (after.rssBytes - before.rssBytes) / (connections - warm),
+    heap: (after.heapBytes - before.heapBytes) / (connections - warm),
   };
+}
+
+async function idleCpu({ process }: Server, connections: number): Promise<BenchResult> {
+  const { cpuPercent } = await process.ask({ kind: 'traffic', seconds: IDLE_SECONDS }, 'traffic');
+  const name = `CPU of ${connections} connections while 100 transactions a second match none`;
+  return { name, value: cpuPercent, unit: '% of a core', goal: '<= 2 %', met: cpuPercent <= 2 };
 }
 
 type Round = { readonly cpuMs: number; readonly loopMs: number; readonly lastMs: number };
@@ -138,22 +139,28 @@ function deliveries([pod, floor]: readonly Rounds[], connections: number, events
   ];
 }
 
-async function subscriptions({ port, callers }: Server): Promise<BenchResult[]> {
+/** The bare server answers the same messages at once. */
+async function subscriptions(pod: Server, floor: Server): Promise<BenchResult[]> {
   const results: BenchResult[] = [];
   for (const [addresses, goal] of [
     [10, 2],
     [1000, 10],
     [10_000, 80],
   ] as const) {
-    const order = { kind: 'subscribe', port, addresses, times: SUBSCRIBES } as const;
-    const { timesMs } = await callers.ask(order, 'subscribed');
+    const measure = async ({ port, callers }: Server): Promise<readonly number[]> => {
+      const order = { kind: 'subscribe', port, addresses, times: SUBSCRIBES } as const;
+      return (await callers.ask(order, 'subscribed')).timesMs;
+    };
+    const [timesMs, bareMs] = [await measure(pod), await measure(floor)];
     const value = quantile(timesMs, 0.99);
+    const bareOf = (q: number): NonNullable<BenchResult['baseline']> => ({ name: 'bare', value: quantile(bareMs, q) });
     const name = `subscribe with ${addresses.toLocaleString('en')} addresses`;
-    results.push({ name: `${name}, p50`, value: median(timesMs), unit: 'ms' });
+    results.push({ name: `${name}, p50`, value: median(timesMs), unit: 'ms', baseline: bareOf(0.5) });
     results.push({
       name: `${name}, p99`,
       value,
       unit: 'ms',
+      baseline: bareOf(0.99),
       goal: `<= ${goal} ms`,
       met: value <= goal,
     });

@@ -24,8 +24,11 @@ async function longestTurn(work: () => Promise<void>): Promise<number> {
   return longest / 1000;
 }
 
+/** Orders that only one kind of server takes. */
+type Further = (order: ServerOrder) => Promise<ServerAnswer | undefined>;
+
 /** The process side of a server under load. @param publish sends one event to each connection */
-export function serve(port: number, publish: () => Promise<void> | void): void {
+export function serve(port: number, publish: () => Promise<void> | void, further?: Further): void {
   async function publishAll(events: number): Promise<void> {
     const before = process.cpuUsage();
     const loopMs = await longestTurn(async () => {
@@ -41,6 +44,7 @@ export function serve(port: number, publish: () => Promise<void> | void): void {
 
   process.on('message', (order: ServerOrder) => {
     if (order.kind === 'publish') void publishAll(order.events);
+    else if (order.kind !== 'memory') void further?.(order).then((given) => given && answer(given));
     else {
       collect();
       const { rss, heapUsed } = process.memoryUsage();
