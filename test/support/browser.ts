@@ -46,6 +46,8 @@ export type Route = {
 export type Context = {
   newPage(): Promise<Page>;
   setOffline(offline: boolean): Promise<void>;
+  /** Commands to the browser itself, about a page. */
+  newCDPSession(page: Page): Promise<{ send(method: string, parameters?: object): Promise<unknown> }>;
   close(): Promise<void>;
 };
 
