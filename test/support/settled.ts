@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { Client } from 'pg';
+import { inject } from 'vitest';
+
 import type { Store } from '#service/store/store.ts';
 
 const LOOK_MS = 10;
@@ -13,4 +16,18 @@ export async function untilOthersSettled(store: Pick<Store, 'read'>): Promise<vo
   const older = `SELECT 1 FROM pg_stat_activity
     WHERE datname <> current_database() AND backend_xid IS NOT NULL AND xact_start <= $1::timestamptz`;
   while ((await store.read(older, [now!.time])).length > 0) await sleep(LOOK_MS);
+}
+
+/** Any number; no other test locks it. */
+const OPEN_TRANSACTIONS = 1;
+
+/**
+ * Locks the server for a file whose own transactions are open while it waits for others: two such files would wait for each other. Returns the
+ * function that unlocks it.
+ */
+export async function lockOpenTransactions(): Promise<() => Promise<void>> {
+  const client = new Client(inject('postgresUrl'));
+  await client.connect();
+  await client.query('SELECT pg_advisory_lock($1)', [OPEN_TRANSACTIONS]);
+  return () => client.end();
 }

@@ -10,17 +10,22 @@ import { createAccountLabelCache, type AccountLabelCache } from '#service/v3/ann
 import { createCacheMetrics } from '#service/v3/metrics.ts';
 import { keyOf, rawOf } from '#test/support/contract-rows.ts';
 import { createDraw, oneOf, type Draw } from '#test/support/draw.ts';
-import { untilOthersSettled } from '#test/support/settled.ts';
+import { lockOpenTransactions, untilOthersSettled } from '#test/support/settled.ts';
 import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
 import { insertTokens, masterRow, walletRow } from '#test/support/token-rows.ts';
 
 let index: StoreUnderTest;
+let unlock: () => Promise<void>;
 
 beforeAll(async () => {
+  unlock = await lockOpenTransactions();
   index = await createStoreUnderTest(import.meta.filename);
   await migrate(index.store);
 });
-afterAll(() => index.close());
+afterAll(async () => {
+  await index.close();
+  await unlock();
+});
 afterEach(() =>
   change(
     'TRUNCATE latest_account_states, dns_entries, token_accounts, jetton_masters, jetton_wallets, codes, account_changes',

@@ -12,7 +12,7 @@ import { createTokenInfoCache, type TokenInfoCache } from '#service/v3/annotatio
 import { createTokenMetadata } from '#service/v3/annotations/metadata.ts';
 import { createCacheMetrics } from '#service/v3/metrics.ts';
 import { createDraw, oneOf } from '#test/support/draw.ts';
-import { untilOthersSettled } from '#test/support/settled.ts';
+import { lockOpenTransactions, untilOthersSettled } from '#test/support/settled.ts';
 import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
 import {
   collectionRow,
@@ -27,12 +27,17 @@ import {
 } from '#test/support/token-rows.ts';
 
 let index: StoreUnderTest;
+let unlock: () => Promise<void>;
 
 beforeAll(async () => {
+  unlock = await lockOpenTransactions();
   index = await createStoreUnderTest(import.meta.filename);
   await migrate(index.store);
 });
-afterAll(() => index.close());
+afterAll(async () => {
+  await index.close();
+  await unlock();
+});
 afterEach(() =>
   change(
     'TRUNCATE token_accounts, jetton_masters, jetton_wallets, nft_collections, nft_items, address_metadata, account_changes',
