@@ -87,7 +87,7 @@ export default defineConfig({
           include: onControlPlane,
           globalSetup: [...programs, 'test/support/control-plane-setup.ts'],
           // The first group of the run: its files wait for control planes and pods more than they compute.
-          maxWorkers: 4,
+          maxWorkers: 3,
           sequence: { groupOrder: 0 },
           ...together,
         },

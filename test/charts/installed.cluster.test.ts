@@ -22,9 +22,9 @@ import { metricNamesOf, metricOf } from '#test/support/promql.ts';
 import { images } from '#test/support/ton-cluster.ts';
 
 const [system, own] = ['ton-system', 'ton'];
-const patience = { timeout: 240_000, interval: 200 } as const;
+const patience = { timeout: 400_000, interval: 200 } as const;
 /** Pods of two Deployments start on a busy machine. */
-const minutes = 500_000;
+const minutes = 900_000;
 
 const chart = (name: string): string => join(chartsFolder, name);
 

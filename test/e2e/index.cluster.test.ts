@@ -6,8 +6,8 @@ import { startOperatorUnderTest, type OperatorUnderTest } from '#test/support/op
 import { startPostgres, type PostgresServer } from '#test/support/postgres-server.ts';
 import { paths, startTonCluster, type TonCluster } from '#test/support/ton-cluster.ts';
 
-const patience = { timeout: 240_000, interval: 200 } as const;
-const minutes = 500_000;
+const patience = { timeout: 400_000, interval: 200 } as const;
+const minutes = 900_000;
 
 const jobs = '/apis/batch/v1/namespaces/default/jobs';
 const statefulSets = '/apis/apps/v1/namespaces/default/statefulsets';
