@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
 
+import { indexNodeOptions } from '#operator/desired/pod.ts';
 import { quantile, type Bench, type BenchResult } from './bench.ts';
 import type { EmulateAnswer, EmulateNetwork } from './emulate/settings.ts';
 import { fetchOnce, load, startContender, type BenchRequest, type Contender, type Load } from './v2/contender.ts';
@@ -141,5 +142,6 @@ async function run(): Promise<BenchResult[]> {
 
 export const bench: Bench = {
   about: 'emulated messages over HTTP at a warm head, against @ton/sandbox over states of ton-lite-client',
+  nodeOptions: indexNodeOptions.split(' '),
   run,
 };
