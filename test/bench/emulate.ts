@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
 
-import { indexNodeOptions } from '#operator/desired/pod.ts';
 import { quantile, type Bench, type BenchResult } from './bench.ts';
 import type { EmulateAnswer, EmulateNetwork } from './emulate/settings.ts';
 import { fetchOnce, load, startContender, type BenchRequest, type Contender, type Load } from './v2/contender.ts';
@@ -142,6 +141,5 @@ async function run(): Promise<BenchResult[]> {
 
 export const bench: Bench = {
   about: 'emulated messages over HTTP at a warm head, against @ton/sandbox over states of ton-lite-client',
-  nodeOptions: indexNodeOptions.split(' '),
   run,
 };
