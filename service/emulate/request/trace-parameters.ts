@@ -1,5 +1,5 @@
 import { bytes } from '#service/contract/boc-parameter.ts';
-import type { DefaultedParameter } from '#service/contract/parameter.ts';
+import type { DefaultedParameter, OptionalParameter } from '#service/contract/parameter.ts';
 import { bool, hash, uint32 } from '#service/v3/request/parameters.ts';
 import { overrides } from './overrides.ts';
 
@@ -11,13 +11,19 @@ export function jsonFlag(name: string): DefaultedParameter<boolean> {
   return { ...ofText, parse: (raw, kind) => (typeof raw === 'boolean' ? raw : ofText.parse(raw, kind)) };
 }
 
+/** Seqno of a masterchain block, 1..2^32-1. Seqno 0 names the zerostate, which is no block. */
+const masterchainSeqno: OptionalParameter<number> = {
+  ...uint32('mc_block_seqno'),
+  check: (value) => (value > 0 ? undefined : 'mc_block_seqno should be positive'),
+};
+
 /** Fields that both operations have. */
 export const traceParameters = {
   withActions: jsonFlag('with_actions'),
   includeCodeData: jsonFlag('include_code_data'),
   includeAddressBook: jsonFlag('include_address_book'),
   includeMetadata: jsonFlag('include_metadata'),
-  mcSeqno: uint32('mc_block_seqno'),
+  mcSeqno: masterchainSeqno,
   randSeed: hash('rand_seed'),
   overrides: overrides('overrides'),
 };

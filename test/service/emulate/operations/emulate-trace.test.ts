@@ -250,6 +250,11 @@ describe('the block of an emulation', () => {
     }
   });
 
+  it('is refused when it is block 0, as v2 refuses it', async () => {
+    const { status, body } = await setting.emulate({ boc: jettonMessage(), mc_block_seqno: 0 });
+    expect([status, body['error']]).toEqual([422, 'mc_block_seqno should be positive']);
+  });
+
   it.each([-1, 2 ** 32, 1.5, 'x', {}])('is refused when it is no unsigned integer: %j', async (seqno) => {
     const { status, body } = await setting.emulate({ boc: jettonMessage(), mc_block_seqno: seqno });
     expect([status, body['error']]).toEqual([422, 'mc_block_seqno must be an unsigned integer of 32 bits']);
