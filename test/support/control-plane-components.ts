@@ -12,7 +12,7 @@ const readyPollMs = 50;
 /** Threads on other cores stop within a tick of the scheduler. */
 const freezeTimeoutMs = 1000;
 
-/** A process collects garbage at this size alone: an API server, whose life here is short, uses a third less CPU. */
+/** A process collects garbage at this size alone. An API server, whose life here is short, then starts with a quarter less CPU. */
 const goMemory = { GOGC: 'off', GOMEMLIMIT: '600MiB' };
 
 /** The processes by name, each with its log in the folder. */
