@@ -10,7 +10,7 @@ import type { IncomingMessage } from '../live/send/external-message.ts';
 import { overrideAccounts } from '../simulation/account-overrides.ts';
 import { createSimulatedDetection } from '../simulation/detection.ts';
 import { simulateMessage, type SimulationBounds } from '../simulation/simulate-message.ts';
-import type { Bill } from '../tvm/bill.ts';
+import type { Bill, ThreadBudget } from '../tvm/bill.ts';
 import { TvmError } from '../tvm/errors.ts';
 import type { ActionNetwork } from '../v3/action-details/action-derived.ts';
 import { V3Error } from '../v3/request/errors.ts';
@@ -78,12 +78,15 @@ export function createTraceAnswers(network: ActionNetwork, dependencies: TraceAn
   const slots = createFairSlots(RUNS_AT_ONCE, now);
   const metrics = createEmulateMetrics(register, { running: () => slots.taken, waiting: () => slots.waiting });
 
-  async function open(seqno: number | undefined, context: V3Request): Promise<ChainSnapshot> {
+  async function open(
+    seqno: number | undefined,
+    context: V3Request & { readonly threadBudget: ThreadBudget },
+  ): Promise<ChainSnapshot> {
     const head = headSeqno();
     if (seqno !== undefined && head !== undefined && seqno > head) {
       throw new EmulateError('seqno_too_new', 'mc block seqno is too new');
     }
-    return snapshots.open(seqno, { ...context, threadBudget: { leftMs: THREAD_MS } });
+    return snapshots.open(seqno, context);
   }
 
   async function run(
@@ -91,14 +94,16 @@ export function createTraceAnswers(network: ActionNetwork, dependencies: TraceAn
     context: V3Request,
     make: Parameters<TraceAnswers['answer']>[2],
   ): Promise<LiveAnswer<EmulateTraceResponse>> {
-    const snapshot = await open(values.mcSeqno, context);
+    const threadBudget: ThreadBudget = { leftMs: THREAD_MS };
+    const snapshot = await open(values.mcSeqno, { ...context, threadBudget });
     const overrides = await overrideAccounts(snapshot, values.overrides, context.signal).catch((error: unknown) => {
       throw notRunnable(error, true);
     });
     const before = overrides.size === 0 ? snapshot : snapshot.withAccounts(overrides);
     const { message, ignoreSignature } = await make({ block: snapshot.block, readAccount: before.readAccount });
     const randSeed = values.randSeed ?? randomBytes(SEED_BYTES);
-    const options = { ...BOUNDS, ignoreSignature, randSeed, overrides, withLog: true, signal: context.signal };
+    const { signal } = context;
+    const options = { ...BOUNDS, threadBudget, ignoreSignature, randSeed, overrides, withLog: true, signal };
     const isInvented = message.isInternal || overrides.size > 0;
     const trace = await simulateMessage(snapshot, message.boc, options).catch((error: unknown) => {
       throw notRunnable(error, isInvented);

@@ -8,6 +8,7 @@ import { readTransaction } from '../decode/tlb/transaction.ts';
 import type { Transaction } from '../decode/tlb/transaction.ts';
 import type { AccountId } from '../live/accounts/accounts.ts';
 import type { ChainSnapshot, EmulationCall, SimulatedAccounts } from '../live/contracts/chain-snapshot.ts';
+import type { ThreadBudget } from '../tvm/bill.ts';
 import { TvmError } from '../tvm/errors.ts';
 import type { EmulationResult } from '../tvm/tvm.ts';
 import { createTimeSlice } from '../runtime/time-slice.ts';
@@ -59,6 +60,8 @@ export type SimulationBounds = {
   readonly depthMax: number;
   /** Gas of all transactions, after which no further transaction starts. Default: no bound. */
   readonly gasMax?: number;
+  /** Thread time of the runs, after which no further transaction starts. Default: that of the snapshot's context alone. */
+  readonly threadBudget?: Readonly<ThreadBudget>;
 };
 
 export type SimulationOptions = SimulationBounds &
@@ -70,6 +73,9 @@ export type SimulationOptions = SimulationBounds &
     /** True to return the log of the VM when the message is rejected. */
     readonly withLog?: boolean;
   };
+
+/** Messages that all transactions sent, after which no further transaction starts: 16 for each of 256 transactions. A transaction sends up to 255. */
+export const MESSAGES_MAX = 4096;
 
 /** Blocks start at such lts. */
 const LT_STEP = 1_000_000n;
@@ -94,7 +100,7 @@ export async function simulateMessage(
   message: Buffer,
   options: SimulationOptions,
 ): Promise<SimulatedMessage> {
-  const { transactionsMax, depthMax, gasMax = Infinity, overrides = noAccounts, signal } = options;
+  const { transactionsMax, depthMax, gasMax = Infinity, threadBudget, overrides = noAccounts, signal } = options;
   const read = new Map<string, string>();
   const found = new Map<string, OpenedShardAccount>();
   const after = new Map<string, OpenedShardAccount>();
@@ -116,8 +122,10 @@ export async function simulateMessage(
   const waiting: Waiting[] = [root];
   let left = 0;
   let gasLeft = gasMax;
+  let messagesLeft = MESSAGES_MAX;
+  const isSpent = (): boolean => gasLeft <= 0 || messagesLeft <= 0 || (threadBudget?.leftMs ?? 1) <= 0;
   for (const { write, account, createdLt, depth } of waiting) {
-    if (transactions.length >= transactionsMax || depth >= depthMax || gasLeft <= 0) {
+    if (transactions.length >= transactionsMax || depth >= depthMax || (depth > 0 && isSpent())) {
       left++;
       continue;
     }
@@ -144,6 +152,7 @@ export async function simulateMessage(
     states.add(oldHash, before);
     states.add(newHash, opened);
     gasLeft -= gasOf(transaction);
+    messagesLeft -= transaction.outMessages.length;
     waiting.push(...sentBy(table, transaction, depth + 1));
   }
   await states.read();

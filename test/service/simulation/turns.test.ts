@@ -1,85 +1,23 @@
-import { Address, beginCell, Cell, Dictionary, external, internal, storeMessage, storeTransaction } from '@ton/core';
-import type { Message } from '@ton/core';
+import { beginCell, Cell, external, storeMessage } from '@ton/core';
 import { describe, expect, it } from 'vitest';
 
 import { parseBoc } from '#service/decode/boc.ts';
 import { writeBocText } from '#service/decode/boc-writer.ts';
-import { createCellStore } from '#service/decode/cell-store.ts';
 import { createAnswerBudget } from '#service/emulate/views/answer-budget.ts';
 import { viewContractCells } from '#service/emulate/views/contract-cells.ts';
 import { viewSimulated } from '#service/live/accounts/account-view.ts';
-import type { ChainSnapshot } from '#service/live/contracts/chain-snapshot.ts';
 import type { PinnedBlock } from '#service/live/pinned-block.ts';
 import { createTimeSlice } from '#service/runtime/time-slice.ts';
 import { overrideAccounts } from '#service/simulation/account-overrides.ts';
 import { simulateMessage } from '#service/simulation/simulate-message.ts';
 import { TvmError } from '#service/tvm/errors.ts';
-import { openShardAccount, writeShardAccount } from '#service/tvm/shard-account.ts';
 import { bagWithLeaves } from '#test/support/many-cells.ts';
+import { account, emptyChain, noAccount, sending } from '#test/support/simulated-chain.ts';
 import { turnsDuring } from '#test/support/turns.ts';
 
 const { signal } = new AbortController();
 
-const account = Address.parseRaw(`0:${'1'.repeat(64)}`);
-
 const pinned = { block: {}, utime: 1 } as unknown as PinnedBlock;
-
-/** `account_none` without a transaction. */
-function noAccount(): Buffer {
-  const store = createCellStore();
-  const cell = store.add({ data: Buffer.from([0]), bitLength: 1, refs: [] });
-  return writeShardAccount({ table: store, cell }, { hash: Buffer.alloc(32), lt: 0n });
-}
-
-/** Chain without accounts. Nothing waits in it, so every turn of the event loop in a test is a turn that the work leaves. */
-function emptyChain(emulate: ChainSnapshot['emulate']): ChainSnapshot {
-  return {
-    block: { utime: 1 },
-    readShardAccount: () => Promise.resolve(openShardAccount(noAccount())),
-    readVersion: () => Promise.resolve(11),
-    emulate,
-  } as unknown as ChainSnapshot;
-}
-
-const messages: Parameters<typeof Dictionary.empty<number, Message>>[1] = {
-  serialize: (message, builder) => builder.storeRef(beginCell().store(storeMessage(message))),
-  parse: () => {
-    throw new Error('not read');
-  },
-};
-
-/** Transaction that sends messages with one body. */
-function sending(count: number, body: Cell): Buffer {
-  const outMessages = Dictionary.empty(Dictionary.Keys.Uint(15), messages);
-  for (let at = 0; at < count; at++) {
-    const { info, ...rest } = internal({ to: account, value: 1n, body });
-    const sent = { ...info, src: account, createdLt: BigInt(at + 2) } as Message['info'];
-    outMessages.set(at, { ...rest, info: sent });
-  }
-  const hash = Buffer.alloc(32);
-  const transaction = {
-    address: BigInt(`0x${account.hash.toString('hex')}`),
-    lt: 1n,
-    prevTransactionHash: 0n,
-    prevTransactionLt: 0n,
-    now: 1,
-    outMessagesCount: count,
-    oldStatus: 'non-existing',
-    endStatus: 'non-existing',
-    inMessage: undefined,
-    outMessages,
-    totalFees: { coins: 0n },
-    stateUpdate: { oldHash: hash, newHash: hash },
-    description: {
-      type: 'generic',
-      creditFirst: false,
-      computePhase: { type: 'skipped', reason: 'no-state' },
-      aborted: true,
-      destroyed: false,
-    },
-  } as unknown as Parameters<typeof storeTransaction>[0];
-  return beginCell().store(storeTransaction(transaction)).endCell().toBoc();
-}
 
 describe('work on large bags of cells leaves turns of the event loop to other requests', () => {
   it('between the messages of a transaction that share a large body', async () => {
