@@ -115,7 +115,9 @@ export function createTonApiKeyReconciler(
     }
     // The status reports the state in force. It waits for Redis, while the keyring revokes independently.
     if (!isWritten && !revocation.isOut(tonApiKey)) {
-      if (isEnding) await reportRedis(tonApiKey, 'the deleted key stays until Redis or every pod refuses it', bounds);
+      const state = isEnding ? 'deleted' : tonApiKey.spec.disabled ? 'disabled' : undefined;
+      const until = 'until Redis or every pod refuses it';
+      if (state !== undefined) await reportRedis(tonApiKey, `the ${state} key may be accepted ${until}`, bounds);
       return { type: 'unfinished' };
     }
     if (!isWritten && decision.restore.length > 0) {

@@ -59,11 +59,16 @@ describe.skipIf(missing)('a TonApi that is broken', () => {
   const podsOf = (name: string): Promise<readonly ClusterObject[]> =>
     on.client.list(`${podsPath}?labelSelector=app.kubernetes.io/instance%3D${name}`);
 
-  async function keyReason(name: string): Promise<string | undefined> {
+  type KeyCondition = { readonly type: string; readonly reason: string; readonly message: string };
+
+  async function keyReady(name: string): Promise<KeyCondition | undefined> {
     const { status } = await on.client.get(`${keysPath}/${name}`);
-    const conditions = status?.['conditions'] as readonly { type: string; reason: string }[] | undefined;
-    return conditions?.find(({ type }) => type === 'Ready')?.reason;
+    const conditions = status?.['conditions'] as readonly KeyCondition[] | undefined;
+    return conditions?.find(({ type }) => type === 'Ready');
   }
+
+  const keyReason = async (name: string): Promise<string | undefined> => (await keyReady(name))?.reason;
+  const keyMessage = async (name: string): Promise<string | undefined> => (await keyReady(name))?.message;
 
   /** Declares all pods of a TonApi ready that no test has given a state. */
   async function startPods(name: string): Promise<void> {
@@ -246,7 +251,7 @@ describe.skipIf(missing)('a TonApi that is broken', () => {
     await expect.poll(managers, patience).toEqual(['kube-controller-manager']);
   });
 
-  it('has a deleted key that stays and names Redis, while neither Redis nor the pods refuse it', async () => {
+  it('has a disabled or deleted key that names Redis, while neither Redis nor the pods refuse it', async () => {
     await on.apply('away');
     await on.client.create(keysPath, {
       apiVersion: 'tonplane.dev/v1alpha1',
@@ -255,8 +260,11 @@ describe.skipIf(missing)('a TonApi that is broken', () => {
       spec: { apiRef: { name: 'away' }, plan: 'free' },
     });
     await expect.poll(() => keyReason('leaving'), patience).toBe('Propagating');
+    await on.client.merge(`${keysPath}/leaving`, { spec: { disabled: true } });
+    await expect.poll(() => keyMessage('leaving'), patience).toContain('Redis; the disabled key may be accepted until');
     await on.client.delete(`${keysPath}/leaving`);
-    await expect.poll(() => keyReason('leaving'), patience).toBe('RedisUnavailable');
+    await expect.poll(() => keyMessage('leaving'), patience).toContain('Redis; the deleted key may be accepted until');
+    expect(await keyReason('leaving')).toBe('RedisUnavailable');
     await on.client.delete(`${tonApiPath}/away`);
     await expect.poll(() => on.client.find(`${keysPath}/leaving`), patience).toBeUndefined();
   });
