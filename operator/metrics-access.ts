@@ -21,7 +21,7 @@ const REFUSED_MS = 5_000;
 /** Tokens whose answers are remembered: a handful of scrapers, whose tokens are renewed every hour. */
 const TOKENS_MAX = 64;
 
-/** Questions under way at once: strangers must not make the operator a burden for the API server. */
+/** Questions in progress at once: strangers must not make the operator a burden for the API server. */
 const ASKS_MAX = 8;
 
 /** Real tokens have 1 to 4 KB. */

@@ -167,7 +167,7 @@ export const httpPanels = [
   },
   {
     row: 'Callers',
-    title: 'Requests under way',
+    title: 'Requests in progress',
     description: 'By pod',
     queries: { '{{pod}}': 'sum by (pod) (ton_http_in_flight_requests{PODS})' },
   },

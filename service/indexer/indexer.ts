@@ -39,7 +39,7 @@ import { addZeroStates, createZeroStateReader } from './zero-states.ts';
 export type Indexer = {
   /** State of the indexer in `/status`. */
   readonly status: () => IndexerStatus;
-  /** Ends work under way; leaves nothing half written. */
+  /** Ends work in progress; leaves nothing half written. */
   readonly close: () => Promise<void>;
 };
 

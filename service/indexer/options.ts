@@ -43,7 +43,7 @@ export const tuningDefaults: IndexerTuning = {
   backfillBytesMax: 64 * MiB,
   // A minute of the network: a stream further behind writes in batches anyway.
   headBlocksMax: 64,
-  // Requests to far lite servers take 0.2 s: 128 under way make 600 blocks a second possible.
+  // Requests to far lite servers take 0.2 s: 128 in progress make 600 blocks a second possible.
   backfillBlocksMax: 128,
   headBatch: { itemsMax: 32, bytesMax: 8 * MiB },
   // Large transactions make COPY worth its cost; a crash loses some seconds of work.

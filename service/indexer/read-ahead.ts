@@ -4,9 +4,9 @@ export type ReadAhead<T> = {
   readonly take: (limits: TakeLimits, patient: boolean) => Promise<readonly T[]>;
   /** Bytes of read items that the consumer has not taken. */
   readonly bufferedBytes: () => number;
-  /** Reads under way. */
+  /** Reads in progress. */
   readonly reading: () => number;
-  /** Ends the reads under way. */
+  /** Ends the reads in progress. */
   readonly close: () => void;
 };
 
@@ -14,9 +14,9 @@ export type TakeLimits = { readonly itemsMax: number; readonly bytesMax: number 
 
 export type ReadAheadOptions = {
   readonly first: number;
-  /** Items under way or ready at a time. */
+  /** Items in progress or ready at a time. */
   readonly itemsMax: number;
-  /** Bytes of ready items and items under way. An item under way counts as much as the last items. A larger item may be alone. */
+  /** Bytes of ready items and items in progress. An item in progress counts as much as the last items. A larger item may be alone. */
   readonly bytesMax: number;
   /** Assumed bytes of an item before the first read. */
   readonly bytesGuess: number;

@@ -50,7 +50,7 @@ export function createRetry<S extends string>({
   onFailure,
   isFinal,
 }: RetryDependencies<S>): Retry<S> {
-  /** Bounded by the work under way. */
+  /** Bounded by the work in progress. */
   const troubles = new Map<string, Trouble>();
 
   return {

@@ -76,7 +76,7 @@ export type Store = {
   transaction<T>(work: (session: Session) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Opens a separate connection outside the pool, for locks that end with it; the caller ends it. */
   connect(): Promise<Client>;
-  /** Sets the URLs of further connections, such as after a password rotation. Calls under way end on their connections. */
+  /** Sets the URLs of further connections, such as after a password rotation. Calls in progress end on their connections. */
   setUrls(urls: StoreUrls): void;
   close(): Promise<void>;
 };
@@ -176,7 +176,7 @@ function connectPools(
   };
 }
 
-/** Resolves when the last call under way has returned its connection. */
+/** Resolves when the last call in progress has returned its connection. */
 async function endPools({ primary, replica }: Pools): Promise<void> {
   await replica?.end();
   await primary.end();

@@ -102,7 +102,7 @@ async function turnOf(others: ChildProcess): Promise<number[]> {
   return latencies;
 }
 
-/** Sends the input again and again until it is stopped, which waits for the answers under way. */
+/** Sends the input again and again until it is stopped, which waits for the answers in progress. */
 function startAttack(input: HostileInput, scene: Scene, answers: Map<string, number>): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const requests = Array.from({ length: REQUESTS }, () => writeRequest(scene, input));

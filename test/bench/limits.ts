@@ -27,7 +27,7 @@ const rounds = 5;
 const triesMax = 40;
 const retryMs = 500;
 
-/** Requests under way at once: as many as a busy pod has. */
+/** Requests in progress at once: as many as a busy pod has. */
 const atOnce = 64;
 
 type Case = {
@@ -189,7 +189,7 @@ const measures: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
 };
 
 export const bench: Bench = {
-  about: `CPU of one decision, ${atOnce} under way, against no limiter, and of a refusal; a keyring of a million keys; what a client far over its limit does to others, and to the CPU of a pod; --only NAME...: these figures`,
+  about: `CPU of one decision, ${atOnce} in progress, against no limiter, and of a refusal; a keyring of a million keys; what a client far over its limit does to others, and to the CPU of a pod; --only NAME...: these figures`,
   async run(options) {
     const results: BenchResult[] = [];
     for (const name of wantedOf(options, Object.keys(measures))) results.push(...(await measures[name]!()));

@@ -68,7 +68,7 @@ describe('traces of the recorded chain', () => {
     expect(seen).toEqual(wanted);
   });
 
-  it('are complete when nothing is under way, and hold each transaction under its hash', () => {
+  it('are complete when nothing is in progress, and hold each transaction under its hash', () => {
     for (const { trace_info: info, transactions, trace_id: id } of shown) {
       expect(info.trace_state).toBe(info.pending_messages === 0 ? 'complete' : 'pending');
       for (const [hash, one] of Object.entries(transactions)) expect(one).toMatchObject({ hash, trace_id: id });

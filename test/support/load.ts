@@ -6,7 +6,7 @@ export type Load = {
   readonly asked: number;
   /** Requests without an answer, or with another status than the expected. */
   readonly failures: readonly string[];
-  /** Waits for the requests under way. */
+  /** Waits for the requests in progress. */
   stop(): Promise<void>;
 };
 

@@ -90,7 +90,7 @@ export function createServerConnection(
   });
   return connection;
 
-  /** Node cannot reset a socket whose orderly end is under way: it would stay half closed for ever. */
+  /** Node cannot reset a socket whose orderly end is in progress: it would stay half closed for ever. */
   function reset(): void {
     if (!socket.writableEnded) socket.resetAndDestroy();
     socket.destroy();

@@ -39,7 +39,7 @@ export type LiveChain = {
   readonly dropSigned: () => void;
   /** Returns the contracts' view of the blocks up to the newest (`BlockWorld.previousBlocks`). */
   previousBlocks(): string;
-  /** Resolves when no step is under way. */
+  /** Resolves when no step is in progress. */
   idle(): Promise<void>;
 };
 

@@ -35,7 +35,7 @@ export type BalanceSums = {
 
 /**
  * Balance changes of transactions with their inbound messages. The message's value moves, the sender pays for forwarding, the receiver for
- * execution. Over a whole trace the result is the difference of the accounts' balances, without messages under way.
+ * execution. Over a whole trace the result is the difference of the accounts' balances, without messages in progress.
  * @param sent result of `messagesSentBy`: senders of other messages, such as the chain itself, do not count
  * @param wallets jetton wallets among the accounts, by raw address
  * @throws DecodeError `too_big` for more extra currencies than a read may list

@@ -38,7 +38,7 @@ export type LoadCounts = {
 
 export type MixedLoad = {
   counts(): LoadCounts;
-  /** Waits for the requests under way. */
+  /** Waits for the requests in progress. */
   stop(): Promise<void>;
 };
 

@@ -23,7 +23,7 @@ const receivers = ['00', '50', '90', 'c0'].map((byte) => `0:${byte.padEnd(64, '7
 
 const VALUE = 1_000_000_000n;
 
-/** Splits the basechain in four and merges it again, with messages under way all the time. */
+/** Splits the basechain in four and merges it again, with messages in progress all the time. */
 async function splitAndMerge(network: PrivateNetwork, faucet: TestWallet): Promise<{ depths: number[]; sent: number }> {
   const depths: number[] = [];
   let sent = 0;

@@ -325,7 +325,7 @@ describe('a page is given up', () => {
   });
 });
 
-describe('requests under way', () => {
+describe('requests in progress', () => {
   it('requests in flight are bounded, in all and to one host', async () => {
     const waiting: (() => void)[] = [];
     const host = await hostThat((_, response) => void waiting.push(() => void response.end(token)));

@@ -83,7 +83,7 @@ describe('the lease of the head', () => {
     await fresh.release();
   });
 
-  it('waits with a new epoch for a commit that is under way under the old one', async () => {
+  it('waits with a new epoch for a commit that is in progress under the old one', async () => {
     const old = await acquire('a');
     await old.moveTo(1);
     const order: string[] = [];

@@ -6,7 +6,7 @@ import { createDatabase } from '#test/support/stores.ts';
 const where = 'SELECT current_database() AS name';
 
 describe('the store', () => {
-  it('connects elsewhere from one call to the next, and ends calls under way where they began', async () => {
+  it('connects elsewhere from one call to the next, and ends calls in progress where they began', async () => {
     const [tested, other] = [
       await createStoreUnderTest(import.meta.filename),
       await createDatabase(import.meta.filename),

@@ -49,7 +49,7 @@ function createDatabase(draw: Draw) {
   };
 }
 
-/** A call under way: what it took from memory, what its query saw, and whether that was learnt. */
+/** A call in progress: what it took from memory, what its query saw, and whether that was learnt. */
 type Call = {
   readonly view: CacheView<number>;
   readonly taken: ReadonlyMap<string, number | undefined>;
