@@ -87,14 +87,14 @@ export function readParameters<P extends Parameters>(
   source: ParameterSource,
   rule?: ParameterRule<P>,
 ): Values<P> {
-  const entries = Object.entries(parameters);
-  const values = entries.map(([field, parameter]) => [field, readParameter(parameter, source)] as const);
-  entries.forEach(([, parameter], index) => {
-    const value = values[index]?.[1];
-    const message = value === undefined ? undefined : parameter.check(value);
-    if (message !== undefined) throw invalid(message, parameter.name);
-  });
-  const all = Object.fromEntries(values) as Values<P>;
+  const values: Record<string, unknown> = {};
+  for (const field in parameters) values[field] = readParameter(parameters[field]!, source);
+  for (const field in parameters) {
+    const value = values[field];
+    const message = value === undefined ? undefined : parameters[field]!.check(value);
+    if (message !== undefined) throw invalid(message, parameters[field]!.name);
+  }
+  const all = values as Values<P>;
   const conflict = rule?.check(all, source.kind);
   if (conflict !== undefined) throw invalid(conflict);
   return all;

@@ -24,9 +24,29 @@ export function createLogger(options: LoggerOptions, destination?: DestinationSt
     hooks: { streamWrite: redact },
     onChild: (child: Logger) => void family.add(new WeakRef(child)),
   };
-  const logger = destination === undefined ? pino(settings) : pino(settings, destination);
+  const logger = pino(settings, destination ?? standardOutput());
   families.set(logger, family);
   return logger;
+}
+
+/** Lines leave together after this time, and at the end of the process: a call of the system costs more than a line. */
+const WRITE_DELAY_MS = 20;
+
+function standardOutput(): DestinationStream {
+  let lines = '';
+  const write = (): void => {
+    output.write(lines);
+    lines = '';
+  };
+  // Precedes the listener of the output, which ends it.
+  process.on('exit', write);
+  const output = pino.destination(1);
+  return {
+    write(line) {
+      if (lines === '') setTimeout(write, WRITE_DELAY_MS);
+      lines += line;
+    },
+  };
 }
 
 /** Child loggers of a logger. Each has a level of its own. */

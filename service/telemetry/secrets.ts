@@ -27,10 +27,20 @@ const forms: readonly RegExp[] = [
 ];
 
 /**
- * Quick filter: every secret in every escape matches, or has base64 as long as a key. Text without a match is shown unchanged, at the cost of one
- * search.
+ * Quick filter: matches a part of every form of a secret, every escape, and base64 as long as a key. Text without a match has no secret. The
+ * text may be a whole line of JSON.
  */
-const suspicious = /[=:%\\&]|ton_|eyJ|-----|bearer |basic |[A-Za-z0-9+/_-]{76}/i;
+const suspicious: readonly RegExp[] = [
+  /%[0-9a-f]{2}|\\|&(?:#|amp|quot)|:\/\/|-----/i,
+  // Words apart from signs: with both in one expression a search takes ten times as long.
+  /ton_|key|token|passw|authorization|cookie|bearer |basic |eyJ/i,
+  /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{76}/,
+];
+
+/** False if `redactText` leaves the text unchanged, and no field of it is a credential. Costs one search. */
+export function maySecretsBeIn(text: string): boolean {
+  return suspicious.some((part) => part.test(text));
+}
 
 /** Escapes of one character: of URLs, of JSON and of source code, of HTML. */
 const escapes =
@@ -44,12 +54,9 @@ type View = { readonly text: string; readonly starts: readonly number[] };
 
 type Range = { readonly start: number; readonly end: number };
 
-/** The time of a log line, which no secret fits in. */
-const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-
 /** Removes secrets from a text, however often and in whatever ways they are escaped. All other text stays. */
 export function redactText(source: string): string {
-  if (!suspicious.test(source) || isoTime.test(source)) return source;
+  if (!maySecretsBeIn(source)) return source;
   const ranges: Range[] = [];
   let view: View | undefined = { text: source, starts: Array.from({ length: source.length + 1 }, (_, at) => at) };
   for (let depth = 0; view !== undefined; depth++) {

@@ -103,9 +103,8 @@ function keyOf(
   { settings: { timeoutMs, ...settings }, store: { passes2038 } }: V3Context,
 ): string | undefined {
   if (timeoutMs !== TIMEOUT_MS_MAX) return undefined;
-  const key = JSON.stringify([name, values, settings, passes2038], (_, value: unknown) =>
-    typeof value === 'bigint' ? value.toString() : value,
-  );
+  const given = Object.values(values).map((value) => (typeof value === 'bigint' ? value.toString() : value));
+  const key = JSON.stringify([name, given, settings, passes2038]);
   return key.length > KEY_LETTERS_MAX ? undefined : key;
 }
 

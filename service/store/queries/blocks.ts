@@ -1,5 +1,5 @@
 import { blocks, type BlockRow } from '../tables.ts';
-import { columnsOf, createConditions, pageOf, type Direction, type Page } from './conditions.ts';
+import { columnsOf, createConditions, keyAt, pageOf, type Direction, type Page } from './conditions.ts';
 import { addAfter, orderBy, orderFor, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
 import { addTimes } from './times.ts';
@@ -67,7 +67,8 @@ export function blockOrder({ sort }: { readonly sort: Direction }): Order {
 /** The tops of all shards at a masterchain block, itself first. */
 export function findShardTops(store: StoreReader, mcSeqno: number): Promise<readonly BlockRow[]> {
   const join = 'JOIN shard_tops t USING (workchain, shard, seqno)';
-  return store.read(`${shown} ${join} WHERE t.mc_seqno = $1 ORDER BY b.workchain, b.shard, b.seqno`, [mcSeqno]);
+  const sql = `${shown} ${join} WHERE t.mc_seqno = ${keyAt('$1', 'integer')} ORDER BY b.workchain, b.shard, b.seqno`;
+  return store.read(sql, [mcSeqno], { statement: 'shard_tops' });
 }
 
 /** The newest or the oldest indexed masterchain block. */
@@ -87,7 +88,8 @@ export async function findMasterchainEnds(
 
 /** True if a masterchain block is indexed. */
 export async function hasMasterchainBlock(store: StoreReader, seqno: number): Promise<boolean> {
-  const rows = await store.read(`SELECT 1 FROM blocks b WHERE ${masterchain} AND b.seqno = $1`, [seqno]);
+  const sql = `SELECT 1 FROM blocks b WHERE ${masterchain} AND b.seqno = ${keyAt('$1', 'integer')}`;
+  const rows = await store.read(sql, [seqno], { statement: 'masterchain_block' });
   return rows.length > 0;
 }
 

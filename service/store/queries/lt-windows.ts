@@ -1,7 +1,8 @@
 import type { StoredAccount } from '../account-key.ts';
 import { signedOf } from './blocks.ts';
-import type { StoreReader } from './reader.ts';
-import { timeOf, type TimeWindow } from './times.ts';
+import { keyAt, keysAt } from './conditions.ts';
+import type { ReadMode, StoreReader } from './reader.ts';
+import { timeOf, type TimeReader, type TimeWindow } from './times.ts';
 
 /** Logical times, both ends included; empty when `from` is greater. */
 export type LtWindow = { readonly from: bigint; readonly to: bigint };
@@ -35,15 +36,28 @@ export async function ltsOfTimes(store: StoreReader, { startUtime, endUtime }: T
   const [before, after] = await Promise.all([
     startUtime === undefined
       ? []
-      : store.read<Edge>(`${masterchain} < $1::bigint ORDER BY ${time} DESC LIMIT 1`, [startUtime - SECONDS_APART]),
+      : store.read<Edge>(
+          `${masterchain} < $1::bigint ORDER BY ${time} DESC LIMIT 1`,
+          [startUtime - SECONDS_APART],
+          named('lt_before', store),
+        ),
     endUtime === undefined
       ? []
-      : store.read<Edge>(`${masterchain} > $1::bigint ORDER BY ${time} LIMIT 1`, [endUtime + SECONDS_APART]),
+      : store.read<Edge>(
+          `${masterchain} > $1::bigint ORDER BY ${time} LIMIT 1`,
+          [endUtime + SECONDS_APART],
+          named('lt_after', store),
+        ),
   ]);
   return { from: before[0]?.lt ?? everyLt.from, to: after[0]?.lt ?? everyLt.to };
 }
 
 type Edge = { readonly lt: bigint };
+
+/** Mode of a statement whose text compares times. */
+function named(statement: string, { passes2038 = false }: TimeReader): ReadMode {
+  return { statement: passes2038 ? `${statement}_unsigned` : statement };
+}
 
 /**
  * Lts of transactions of an account and a time. The window is from the last block before to the first block after, among the account's
@@ -59,9 +73,11 @@ export async function ltsOfAccountTimes(
   const time = timeOf('gen_utime', store);
   const near = (lt: string, from: number, to: number, sort: string): Promise<readonly Edge[]> =>
     store.read<Edge>(
-      `SELECT ${lt} AS lt FROM blocks WHERE ${time} >= $1::bigint AND ${time} <= $2::bigint AND workchain = $3::bigint AND shard = ANY($4::bigint[])
+      `SELECT ${lt} AS lt FROM blocks WHERE ${time} >= ${keyAt('$1', 'bigint')} AND ${time} <= ${keyAt('$2', 'bigint')}
+         AND workchain = ${keyAt('$3', 'bigint')} AND shard = ANY(${keysAt('$4', 'bigint')}::bigint[])
        ORDER BY ${time} ${sort} LIMIT 1`,
       [from, to, workchain, shards],
+      named(`${lt}_of_account`, store),
     );
   const [before, after] = await Promise.all([
     startUtime === undefined ? [] : near('start_lt', startUtime - SECONDS_APART, startUtime - 1, 'DESC'),
@@ -102,10 +118,12 @@ export async function ltsOfBlocks(store: StoreReader, { workchain, shard, seqno 
   if (given.length === 0 || (workchain !== undefined && given.length === 1)) return everyLt;
   const where = given.map(([name], at) => `${name} = $${at + 1}`).join(' AND ');
   const values = given.map(([, value]) => value);
+  const statement = `lts_of_${given.map(([name]) => name).join('_')}`;
   if (seqno !== undefined) {
     const [found] = await store.read<Ends>(
       `SELECT min(start_lt) AS first, max(end_lt) AS last FROM blocks WHERE ${where}`,
       values,
+      { statement },
     );
     return windowOf(found);
   }
@@ -115,6 +133,7 @@ export async function ltsOfBlocks(store: StoreReader, { workchain, shard, seqno 
   const [found] = await store.read<Ends>(
     `SELECT ${end('start_lt', '')} AS first, ${end('end_lt', 'DESC')} AS last`,
     values,
+    workchain === undefined ? named(statement, store) : { statement },
   );
   const window = windowOf(found);
   if (workchain !== undefined || window === noLt) return window;

@@ -268,11 +268,8 @@ export function findProducer(
 ): Promise<readonly FoundTransaction[]> {
   const order = 'ORDER BY t.lt DESC';
   const inner = `SELECT ${columns} FROM transactions t WHERE t.account = $1 AND t.lt < $2 AND t.lt >= $3 ${order} LIMIT 1`;
-  return store.read(withVersion(inner, order), [
-    accountKey(source),
-    createdLt,
-    createdLt - MESSAGES_OF_TRANSACTION_MAX,
-  ]);
+  const values = [accountKey(source), createdLt, createdLt - MESSAGES_OF_TRANSACTION_MAX];
+  return store.read(withVersion(inner, order), values, { statement: 'producer' });
 }
 
 /** States of accounts by their hashes; states outside of the index are absent. */

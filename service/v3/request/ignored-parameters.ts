@@ -20,6 +20,7 @@ export function ignoredParameters(
   parameters: readonly Pick<Parameter<unknown>, 'name'>[],
   source: ParameterSource,
 ): readonly string[] {
+  if (source.names.length === 0) return [];
   const read = new Set(parameters.map(({ name }) => name));
   const isEmpty = (name: string): boolean => [source.getAll(name)].flat().every((value) => value === '');
   const ignored = source.names.filter((name) => !besides.has(name) && (!read.has(name) || isEmpty(name)));

@@ -26,12 +26,12 @@ const yes: ReadonlySet<string> = new Set(['1', 't', 'true']);
 
 /** A header overrides its twin; an unreadable value is ignored. Never throws. */
 export function readSettings(header: HeaderLookup, query: URLSearchParams): RequestSettings {
-  const textOf = (name: string): string => header(name.toLowerCase()) || query.getAll(twinOf(name)).at(-1) || '';
-  const flag = (name: string): boolean => yes.has(textOf(name).toLowerCase());
+  const textOf = (name: string, twin: string): string => header(name) || query.getAll(twin).at(-1) || '';
+  const flag = (name: string, twin: string): boolean => yes.has(textOf(name, twin).toLowerCase());
   return {
-    timeoutMs: readTimeout(textOf('X-Timeout')),
-    addressBook: !flag('X-No-Address-Book'),
-    metadata: !flag('X-No-Metadata'),
+    timeoutMs: readTimeout(textOf('x-timeout', 'x_timeout')),
+    addressBook: !flag('x-no-address-book', 'x_no_address_book'),
+    metadata: !flag('x-no-metadata', 'x_no_metadata'),
     actionsVersion: header('x-actions-version') || undefined,
   };
 }

@@ -1,9 +1,12 @@
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { promisify } from 'node:util';
 
 import { describe, expect, it } from 'vitest';
 
 import { makeKey } from '#service/limits/keys.ts';
 import { createLogger, setLogLevel } from '#service/telemetry/logger.ts';
+import { projectRoot } from '#test/support/service-flags.ts';
 
 /** Creates a logger and captures its output: text, and each line as an object. */
 function capture(level: 'debug' | 'info' | 'warn' | 'error' = 'info') {
@@ -95,5 +98,24 @@ describe('the logger', () => {
     const { logger, lines } = capture();
     logger.info({ publicKey: 'abc', keys: 3, url: 'http://host:1/a@b', keyId: 'k', tokens: 5 }, 'plain');
     expect(lines()[0]).toMatchObject({ publicKey: 'abc', keys: 3, url: 'http://host:1/a@b', keyId: 'k', tokens: 5 });
+  });
+
+  it.each([
+    ['that exits at once', 'process.exit()'],
+    ['that has nothing left to do', ''],
+    ['that runs on for some time', 'setTimeout(() => process.exit(), 500)'],
+  ])('all lines of a process %s reach its standard output in order', async (_what, end) => {
+    const program = `import { createLogger } from '#service/telemetry/logger.ts';
+      const logger = createLogger({ level: 'info' });
+      for (let line = 0; line < 100; line++) logger.info(String(line));
+      ${end}`;
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], {
+      cwd: projectRoot,
+    });
+    const messages = stdout
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { msg: string }).msg);
+    expect(messages).toEqual(Array.from({ length: 100 }, (_, line) => String(line)));
   });
 });

@@ -2,7 +2,13 @@ import { expect, it } from 'vitest';
 
 import { accountOfKey } from '#service/store/account-key.ts';
 import { readAccountNames, readCodeMethods } from '#service/store/queries/accounts.ts';
-import { findMasterchainEnd, findMasterchainEnds } from '#service/store/queries/blocks.ts';
+import {
+  findMasterchainEnd,
+  findMasterchainEnds,
+  findShardTops,
+  hasMasterchainBlock,
+} from '#service/store/queries/blocks.ts';
+import { ltsOfAccountTimes, ltsOfBlocks, ltsOfTimes } from '#service/store/queries/lt-windows.ts';
 import { findTransactionsByMessage } from '#service/store/queries/message-transactions.ts';
 import { findMessages, readHolders, type MessageFilter } from '#service/store/queries/messages.ts';
 import { readTokens } from '#service/store/queries/metadata.ts';
@@ -16,6 +22,7 @@ import {
 } from '#service/store/queries/traces.ts';
 import {
   findConsumers,
+  findProducer,
   findStates,
   findTransactions,
   findWholeTransactions,
@@ -79,6 +86,22 @@ it('what asks by keys keeps its plan, although each call has a single one', asyn
     expect((await findTakenMessages(store, [{ key: message, sinceUtime: 0 }])).size).toBe(1);
     expect(await findMasterchainEnds(store)).toBeDefined();
     expect(await findMasterchainEnd(store, 'last')).toBeDefined();
+    expect(await hasMasterchainBlock(store, taker!.mc_seqno)).toBe(true);
+    expect(await findShardTops(store, taker!.mc_seqno)).not.toEqual([]);
+    expect(await findProducer(store, accountOfKey(account), lt + 1n)).toHaveLength(1);
+    const { utime, ...block } = taker!;
+    const times = { startUtime: utime, endUtime: utime };
+    for (const reader of [store, { ...store, passes2038: true }]) {
+      const windows = [
+        await ltsOfTimes(reader, times),
+        await ltsOfAccountTimes(reader, accountOfKey(account), times),
+        await ltsOfBlocks(reader, { seqno: block.seqno }),
+        await ltsOfBlocks(reader, { shard: block.shard }),
+        await ltsOfBlocks(reader, { workchain: block.workchain, shard: block.shard }),
+        await ltsOfBlocks(reader, block),
+      ];
+      expect(windows.filter(({ from, to }) => from > lt || to < lt)).toEqual([]);
+    }
     await Promise.all([
       findStates(store, [hash]),
       readCodeMethods(store, [hash]),
@@ -101,11 +124,14 @@ it('what asks by keys keeps its plan, although each call has a single one', asyn
     'account_states',
     'code_methods',
     'consumers',
+    'masterchain_block',
     'masterchain_ends',
     'masterchain_last',
     'message_hashes',
     'message_holders',
+    'producer',
     'senders',
+    'shard_tops',
     'taken_messages',
     'tokens',
     'transaction_names',
@@ -124,6 +150,13 @@ it('what asks by keys keeps its plan, although each call has a single one', asyn
     ),
     'written_traces',
     'written_traces_up_to',
+    ...['lt_before', 'lt_after', 'start_lt_of_account', 'end_lt_of_account', 'lts_of_shard'].flatMap((name) => [
+      name,
+      `${name}_unsigned`,
+    ]),
+    'lts_of_seqno',
+    'lts_of_workchain_shard',
+    'lts_of_workchain_shard_seqno',
     ...inOrder.flatMap((name) => [`${name}_asc`, `${name}_desc`]),
   ];
   expect(kept.map(({ name }) => name)).toEqual(names.toSorted());
