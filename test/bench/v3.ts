@@ -70,17 +70,61 @@ async function measure(call: Caller, { name, query }: Requests, turns: number): 
  * `--commits N` a second, `--mix NAME,NAME` for `--minutes N` each, `--compare N` answers with those of the baseline.
  */
 async function run(options: readonly string[]): Promise<BenchResult[]> {
-  const given = (name: string): string | undefined =>
-    options.includes(name) ? options[options.indexOf(name) + 1] : undefined;
-  const rows = Number(given('--rows') ?? TRANSACTIONS);
+  const given = valuesOf(options);
   const turns = Number(given('--turns') ?? TURNS);
+  const wanted = new RegExp(given('--only') ?? '');
+  return withIndex(options, async (index) => {
+    const { store } = index;
+    if (options.includes('--http')) {
+      return measureHttp(store, {
+        url: index.url,
+        baseline: given('--baseline'),
+        commits: Number(given('--commits') ?? 0),
+        wanted,
+        requests: await index.requests(),
+        mixes: given('--mix')?.split(',') ?? [],
+        minutes: Number(given('--minutes') ?? 1),
+        compared: Number(given('--compare') ?? 0),
+      });
+    }
+    const templates = await store.read<{ boc: Buffer }>('SELECT boc FROM templates ORDER BY place');
+    const call = createCaller(
+      store,
+      templates.map(({ boc }) => boc),
+    );
+    const results: BenchResult[] = [];
+    for (const one of (await index.requests()).filter(({ name }) => wanted.test(name))) {
+      results.push(...(await measure(call, one, turns)));
+    }
+    return results;
+  });
+}
+
+/** The word behind an option. */
+function valuesOf(options: readonly string[]): (name: string) => string | undefined {
+  return (name) => (options.includes(name) ? options[options.indexOf(name) + 1] : undefined);
+}
+
+/** A generated index in a Postgres of its own. */
+export type GeneratedIndex = {
+  readonly store: Store;
+  readonly url: string;
+  requests(): Promise<readonly Requests[]>;
+};
+
+/** Starts Postgres over the index of the options, which is made where it is missing. */
+export async function withIndex<T>(
+  options: readonly string[],
+  work: (index: GeneratedIndex) => Promise<T>,
+): Promise<T> {
+  const given = valuesOf(options);
+  const rows = Number(given('--rows') ?? TRANSACTIONS);
   const counts = {
     transactions: rows,
     accounts: accountsOf(rows),
     wallets: Number(given('--wallets') ?? WALLETS),
     items: Number(given('--items') ?? ITEMS),
   };
-  const wanted = new RegExp(given('--only') ?? '');
   const folder = given('--data') ?? join(tmpdir(), `tonplane-bench-v3-${rows}`);
   const bin = postgresBinaries();
   if (bin === undefined) throw new Error('no Postgres for this platform');
@@ -96,31 +140,15 @@ async function run(options: readonly string[]): Promise<BenchResult[]> {
     if (until < 0) throw new Error(`--until takes one of ${names.join(', ')}`);
     const chosen = Object.entries(parts).slice(0, until + 1);
     await ensureIndex(store, counts, chosen);
-    if (options.includes('--http')) {
-      const requests: Requests[] = [];
-      for (const [, part] of chosen) requests.push(...(await part.requests(store, counts)));
-      return await measureHttp(store, {
-        url: server.url,
-        baseline: given('--baseline'),
-        commits: Number(given('--commits') ?? 0),
-        wanted,
-        requests,
-        mixes: given('--mix')?.split(',') ?? [],
-        minutes: Number(given('--minutes') ?? 1),
-        compared: Number(given('--compare') ?? 0),
-      });
-    }
-    const templates = await store.read<{ boc: Buffer }>('SELECT boc FROM templates ORDER BY place');
-    const call = createCaller(
+    return await work({
       store,
-      templates.map(({ boc }) => boc),
-    );
-    const results: BenchResult[] = [];
-    for (const [, { requests }] of chosen) {
-      const asked = (await requests(store, counts)).filter(({ name }) => wanted.test(name));
-      for (const one of asked) results.push(...(await measure(call, one, turns)));
-    }
-    return results;
+      url: server.url,
+      async requests() {
+        const all: Requests[] = [];
+        for (const [, part] of chosen) all.push(...(await part.requests(store, counts)));
+        return all;
+      },
+    });
   } finally {
     await store.close();
     await server.close();

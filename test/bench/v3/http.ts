@@ -19,7 +19,7 @@ import {
 } from './contenders.ts';
 import { firstLt, ltsOfTransaction } from './generated-index.ts';
 import { httpKinds } from './http-kinds.ts';
-import { kindOf, measureMix, pathOfMix, readMix } from './mixes.ts';
+import { kindOf, measureMix, pathOfMix, readMix, type Kind } from './mixes.ts';
 import type { Requests } from './requests.ts';
 
 const CALLERS = [1, 16] as const;
@@ -52,33 +52,50 @@ export type HttpBenchOptions = {
 };
 
 /** Starts both versions, and ends them after the work. */
-type Serve = <T>(work: (contenders: readonly Contender[]) => Promise<T>) => Promise<T>;
+export type Serve = <T>(work: (contenders: readonly Contender[]) => Promise<T>) => Promise<T>;
 
-/** CPU of the service and of Postgres for a request through the listener, and memory; or a comparison of answers. */
-export async function measureHttp(store: Store, options: HttpBenchOptions): Promise<BenchResult[]> {
+/** Runs a network, and gives `work` a way to start the versions of the service over it. */
+export async function withNetwork<T>(
+  { url, baseline, connections }: { readonly connections: number } & Pick<HttpBenchOptions, 'url' | 'baseline'>,
+  work: (serve: Serve) => Promise<T>,
+): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-v3-http-'));
   const [manifest, uri] = [join(folder, 'tonapi.yaml'), join(folder, 'uri')];
   const network = await startNetwork();
   const postgres = { secretRef: { name: 'database' } };
   writeFileSync(manifest, network.manifest({ surfaces: ['v2', 'v3'], postgres }));
-  writeFileSync(uri, options.url);
-  const stopCommits = startCommits(store, options.commits);
-  const serve: Serve = async (work) => {
-    const { baseline } = options;
-    const contenders = await startContenders({ manifest, uri, baseline, connections: Math.max(...CALLERS) });
+  writeFileSync(uri, url);
+  const serve: Serve = async (measure) => {
+    const contenders = await startContenders({ manifest, uri, baseline, connections });
     try {
-      return await work(contenders);
+      return await measure(contenders);
     } finally {
       await stopContenders(contenders);
     }
   };
   try {
-    return await measureIn(serve, store, options);
+    return await work(serve);
   } finally {
-    await stopCommits();
     await network.stop();
     rmSync(folder, { recursive: true });
   }
+}
+
+/** CPU of the service and of Postgres for a request through the listener, and memory; or a comparison of answers. */
+export async function measureHttp(store: Store, options: HttpBenchOptions): Promise<BenchResult[]> {
+  const stopCommits = startCommits(store, options.commits);
+  try {
+    return await withNetwork({ ...options, connections: Math.max(...CALLERS) }, (serve) =>
+      measureIn(serve, store, options),
+    );
+  } finally {
+    await stopCommits();
+  }
+}
+
+/** All kinds of requests: those of the bench through the listener, and those of the bench without it. */
+export async function allKinds(store: Store, requests: readonly Requests[]): Promise<readonly Kind[]> {
+  return [...httpKinds({ transactions: await countTransactions(store) }), ...requests.map(kindOf)];
 }
 
 async function measureIn(
@@ -86,9 +103,8 @@ async function measureIn(
   store: Store,
   { wanted, requests, mixes, minutes, compared }: HttpBenchOptions,
 ): Promise<BenchResult[]> {
-  const index = { transactions: await countTransactions(store) };
-  const own = httpKinds(index);
-  const all = [...own, ...requests.map(kindOf)];
+  const all = await allKinds(store, requests);
+  const own = all.slice(0, all.length - requests.length);
   if (compared > 0) return serve((contenders) => compareAnswers(contenders, all, compared));
   const results: BenchResult[] = [];
   for (const mix of mixes) {
