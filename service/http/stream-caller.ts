@@ -20,6 +20,7 @@ export function streamCallerOf(
     owner,
     plan,
     terms,
+    key: caller.key,
     isInForce: () => limits.isInForce(caller),
     async charge() {
       const decision = await limits.decide({ ...caller, operation: streamOperation });

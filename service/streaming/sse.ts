@@ -142,9 +142,11 @@ function createOutlet(namesEvents: boolean, { nowMs, random }: SseDependencies):
       setTimeout(() => ended.destroy(), FAREWELL_MS).unref();
     },
     tick(now) {
-      if (stream === undefined || now < keepaliveMs) return;
+      if (stream === undefined) return now + KEEPALIVE_MS;
+      if (now < keepaliveMs) return keepaliveMs;
       keepaliveMs = now + KEEPALIVE_MS;
       openWriter()?.text(`: keepalive\n\nid: ${stream.cursor()}\n\n`);
+      return keepaliveMs;
     },
   };
 }

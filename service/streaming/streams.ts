@@ -15,6 +15,8 @@ export type StreamCaller = {
   readonly owner: string;
   readonly plan: string;
   readonly terms: StreamTerms & { readonly connections: number };
+  /** Key whose end ends the stream; undefined for a caller without a key. */
+  readonly key: string | undefined;
   /** Reports whether its key may still be used. */
   readonly isInForce: () => boolean;
   /** Pays for one more subscription. Resolves to the text of a refusal. */
@@ -31,8 +33,8 @@ export type Outlet = {
   readonly event: (event: EventText, cursor: string) => void;
   /** Says goodbye and ends the connection. The transport calls `closed` of the stream afterwards. */
   readonly end: (closing: Closing, cursor: string | null) => void;
-  /** Called every second: keepalive and timeouts. */
-  readonly tick: (nowMs: number) => void;
+  /** Keepalive and timeouts. Returns the time of the next call. */
+  readonly tick: (nowMs: number) => number;
 };
 
 /** A connection between its transport and the hub. */
@@ -79,27 +81,69 @@ export type StreamsDependencies = {
   readonly random: () => number;
 };
 
-type LiveStream = { readonly stream: Stream; readonly caller: StreamCaller; readonly outlet: Outlet };
+type LiveStream = {
+  readonly stream: Stream;
+  readonly caller: StreamCaller;
+  readonly outlet: Outlet;
+  /** Sweep in which the outlet is called next. */
+  due: number;
+};
 
 /** Interval of keepalives, timeouts and checks of keys. A revoked key reaches this process within 1.2 s, and its streams end within 2 s. */
 const SWEEP_MS = 500;
 
+/** Streams in groups, without empty groups. */
+type Groups<K> = Map<K, Set<LiveStream>>;
+
+function addTo<K>(groups: Groups<K>, key: K, live: LiveStream): void {
+  const group = groups.get(key);
+  if (group === undefined) groups.set(key, new Set([live]));
+  else group.add(live);
+}
+
+function removeFrom<K>(groups: Groups<K>, key: K, live: LiveStream): void {
+  const group = groups.get(key);
+  if (group?.delete(live) === true && group.size === 0) groups.delete(key);
+}
+
 /** @param connectionsMax connections of this process */
 export function createStreams(connectionsMax: number, dependencies: StreamsDependencies): Streams {
   const { nowMs, random, logger } = dependencies;
-  const open = new Set<LiveStream>();
+  /** All streams by key, and by sweep: a sweep must not touch thousands of streams that have nothing to do. */
+  const byKey: Groups<string | undefined> = new Map();
+  const bySweep: Groups<number> = new Map();
+  let size = 0;
   let max = connectionsMax;
   let isClosing = false;
   let onEmpty: (() => void) | undefined;
 
+  function tick(live: LiveStream): void {
+    const now = nowMs();
+    const nextMs = live.outlet.tick(now);
+    removeFrom(bySweep, live.due, live);
+    // A later sweep: the streams of this sweep are being read.
+    live.due = Math.max(Math.ceil(nextMs / SWEEP_MS), Math.floor(now / SWEEP_MS) + 1);
+    addTo(bySweep, live.due, live);
+  }
+
   /** Connections that opened at one time get their pings at one time: thousands of them must not block the loop. */
   async function sweepAll(): Promise<void> {
     const slice = createTimeSlice(undefined);
-    for (const { stream, caller, outlet } of open) {
-      const rest = slice.pause();
-      if (rest !== undefined) await rest;
-      if (caller.isInForce()) outlet.tick(nowMs());
-      else stream.end(closings.keyEnded);
+    for (const streams of byKey.values()) {
+      const [one] = streams;
+      if (one === undefined || one.caller.isInForce()) continue;
+      for (const { stream } of streams) {
+        await slice.pause();
+        stream.end(closings.keyEnded);
+      }
+    }
+    for (const [sweep, streams] of bySweep) {
+      if (sweep * SWEEP_MS > nowMs()) continue;
+      for (const live of streams) {
+        const rest = slice.pause();
+        if (rest !== undefined) await rest;
+        tick(live);
+      }
     }
   }
 
@@ -114,24 +158,29 @@ export function createStreams(connectionsMax: number, dependencies: StreamsDepen
   return {
     open(caller, outlet) {
       if (isClosing) throw new StreamingError('streams_closing', 'this process ends');
-      if (open.size >= max) throw new StreamingError('too_many_streams', 'too many streams are open');
+      if (size >= max) throw new StreamingError('too_many_streams', 'too many streams are open');
       const stream = createStream(caller, outlet, dependencies, () => {
-        open.delete(live);
-        if (open.size === 0) onEmpty?.();
+        removeFrom(byKey, caller.key, live);
+        removeFrom(bySweep, live.due, live);
+        if (--size === 0) onEmpty?.();
       });
-      const live = { stream, caller, outlet };
-      open.add(live);
+      const live: LiveStream = { stream, caller, outlet, due: 0 };
+      size++;
+      addTo(byKey, caller.key, live);
+      tick(live);
       return stream;
     },
-    size: () => open.size,
+    size: () => size,
     setMax: (next) => void (max = next),
     async close(withinMs) {
       isClosing = true;
       const { promise, resolve } = Promise.withResolvers<void>();
       onEmpty = resolve;
-      if (open.size === 0) resolve();
+      if (size === 0) resolve();
       // Callers of one pod must not come to the others all at once.
-      for (const { stream } of open) setTimeout(() => stream.end(closings.goingAway), random() * withinMs);
+      for (const { stream } of [...byKey.values()].flatMap((streams) => [...streams])) {
+        setTimeout(() => stream.end(closings.goingAway), random() * withinMs);
+      }
       await promise;
       clearInterval(sweep);
     },

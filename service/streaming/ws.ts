@@ -201,13 +201,15 @@ function createOutlet(socket: WebSocket, raw: Socket, nowMs: () => number, event
     },
     end: ({ code, reason }) => socket.close(code, reason),
     tick(now) {
-      if (socket.readyState !== socket.OPEN) return;
-      if (now - openedMs >= SUBSCRIBE_MS && !events.hasSubscribed()) events.end(closings.noSubscription);
-      else if (now - pongMs >= PING_MS + PONG_MS) socket.terminate();
-      else if (now >= pingMs) {
+      const isOpen = socket.readyState === socket.OPEN;
+      const [subscribeMs, cutMs] = [openedMs + SUBSCRIBE_MS, pongMs + PING_MS + PONG_MS];
+      if (isOpen && now >= subscribeMs && !events.hasSubscribed()) events.end(closings.noSubscription);
+      else if (isOpen && now >= cutMs) socket.terminate();
+      else if (isOpen && now >= pingMs) {
         pingMs = now + PING_MS;
         socket.ping();
       }
+      return Math.min(pingMs, cutMs, now < subscribeMs ? subscribeMs : Infinity);
     },
   };
 }
