@@ -1,9 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 
 import { apart, onControlPlane, onStores, timed } from './test/support/file-groups.ts';
+import { leftOut } from './test/support/repeated-kinds.ts';
 
 /** Projects whose tests start processes build the bundle first. */
 const programs = ['test/support/bundle-setup.ts'];
@@ -19,6 +20,8 @@ export default defineConfig({
     // As wide: the default of a second is one that a busy machine misses.
     expect: { poll: { timeout: 60_000 } },
     pool: 'threads',
+    // Node loads the files itself: Vite would transform each module once for each project.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     // Vitest leaves one core free. Many files wait for other processes, so two cores take two files at once.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     sequence: { groupOrder: 1 },
@@ -27,8 +30,15 @@ export default defineConfig({
       NODE_COMPILE_CACHE: resolve(import.meta.dirname, 'node_modules/.cache/compile'),
       TONPLANE_PROGRAMS: 'built',
     },
-    reporters: ['default', './test/support/skip-reporter.ts', './test/support/times-reporter.ts'],
-    setupFiles: './test/support/file-cpu.ts',
+    // Projects add theirs.
+    exclude: [...configDefaults.exclude, ...leftOut],
+    reporters: [
+      'default',
+      './test/support/skip-reporter.ts',
+      './test/support/times-reporter.ts',
+      './test/support/volume-reporter.ts',
+    ],
+    setupFiles: ['./test/support/file-cpu.ts', './test/support/native-sha256.ts'],
     coverage: {
       provider: 'v8',
       include: ['{service,operator}/**/*.ts'],
@@ -46,7 +56,8 @@ export default defineConfig({
           ...together,
         },
       },
-      { extends: true, test: { name: 'apart', include: apart } },
+      // Mocks of modules need the runner of Vite.
+      { extends: true, test: { name: 'apart', include: apart, experimental: { viteModuleRunner: true } } },
       // The last group of the run.
       {
         extends: true,

@@ -9,7 +9,7 @@ import { describeDev } from '#service/devchain/dev/openapi.ts';
 import type { Action, Block, Trace } from '#service/explorer/app/objects.ts';
 import { paths } from '#service/explorer/app/paths.ts';
 import { statusOf } from '#test/support/api-processes.ts';
-import { findBrowser, type Browser, type Page } from '#test/support/browser.ts';
+import { findBrowser, intercept, type Browser, type Page } from '#test/support/browser.ts';
 import { startService, type ServiceProcess } from '#test/support/service-process.ts';
 import { readV3 } from '#test/support/service-v3.ts';
 import { skipLoudly } from '#test/support/skips.ts';
@@ -111,7 +111,7 @@ describe.skipIf(skipLoudly('missing' in found, { what: 'pictures of the explorer
       await page.setViewportSize({ width, height: 900 });
       const differences: Record<string, number> = {};
       for (const [name, path] of Object.entries(pages)) {
-        if (name === 'network') await showPrivateNetwork(page);
+        const showRecordedNetwork = name === 'network' ? await showPrivateNetwork(page) : undefined;
         await page.goto(`${service.url}${path}`);
         await page.waitForSelector('main h1');
         await expect.poll(() => page.evaluate<number>("document.querySelectorAll('.loading').length")).toBe(0);
@@ -119,7 +119,7 @@ describe.skipIf(skipLoudly('missing' in found, { what: 'pictures of the explorer
         const file = join(folder, `${name}-${width}-${theme}.png`);
         const difference = await differenceAtRest(file, page);
         if (difference > DIFFERENCE_MAX) differences[name] = difference;
-        if (name === 'network') await showRecordedNetwork(page);
+        await showRecordedNetwork?.();
       }
       expect(differences).toEqual({});
     });
@@ -137,7 +137,7 @@ async function differenceAtRest(file: string, page: Page): Promise<number> {
 
 /** Answers of a private network that stands still: block, clock and version are the same in each run. */
 const privateNetwork: Readonly<Record<string, unknown>> = {
-  '**/explorer/settings.json': {
+  '*/explorer/settings.json': {
     network: 'private network',
     version: '1.2.3',
     surfaces: ['v2', 'v3', 'emulate', 'stream', 'explorer'],
@@ -146,9 +146,9 @@ const privateNetwork: Readonly<Record<string, unknown>> = {
     documents: '/docs',
     dev: { apiUrl: '' },
   },
-  '**/openapi.json': describeDev('1.2.3'),
-  '**/accounts.json': [],
-  '**/dev': {
+  '*/openapi.json': describeDev('1.2.3'),
+  '*/accounts.json': [],
+  '*/dev': {
     jsonrpc: '2.0',
     id: 1,
     // One answer to `dev_status` and to `dev_snapshots`: each reader takes its own fields.
@@ -162,16 +162,15 @@ const privateNetwork: Readonly<Record<string, unknown>> = {
   },
 };
 
-/** The recorded network has no page that acts on it. */
-async function showPrivateNetwork(page: Page): Promise<void> {
-  for (const [pattern, answer] of Object.entries(privateNetwork)) {
-    const body = JSON.stringify(answer);
-    await page.route(pattern, (route) => route.fulfill({ status: 200, contentType: 'application/json', body }));
-  }
-}
-
-async function showRecordedNetwork(page: Page): Promise<void> {
-  for (const pattern of Object.keys(privateNetwork)) await page.unroute(pattern);
+/** The recorded network has no page that acts on it. Returns what shows the recorded network again. */
+async function showPrivateNetwork(page: Page): Promise<() => Promise<unknown>> {
+  const ends = await Promise.all(
+    Object.entries(privateNetwork).map(([pattern, answer]) => {
+      const body = JSON.stringify(answer);
+      return intercept(page, pattern, (route) => route.fulfill({ status: 200, contentType: 'application/json', body }));
+    }),
+  );
+  return () => Promise.all(ends.map((end) => end()));
 }
 
 /** Part of the pixels that differ from the stored picture; 1 for another size. Writes the picture when asked to draw. */

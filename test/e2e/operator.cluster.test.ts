@@ -13,7 +13,7 @@ import { startLoad } from '#test/support/load.ts';
 import { createMetricsApi, type MetricsApi } from '#test/support/metrics-api.ts';
 import { startTcpRelay, type TcpRelay } from '#test/support/tcp-relay.ts';
 import { paths, startTonCluster, type TonCluster } from '#test/support/ton-cluster.ts';
-import { countOf } from '#test/support/volume.ts';
+import { countOf, notQuick } from '#test/support/volume.ts';
 
 const patience = { timeout: 240_000, interval: 200 } as const;
 
@@ -27,7 +27,7 @@ const rolloutPatience = { timeout: 300_000, interval: 500 } as const;
 const revokedWithinMs = 8000;
 
 /** Kills of the API server in a row (operator/README.md#targets). */
-const kills = countOf({ quick: 3, full: 20 });
+const kills = countOf({ quick: 1, full: 20 });
 
 /** Callers leave the cores to the pods that start: some hundred requests a second in all. */
 const callerPauseMs = 5;
@@ -279,6 +279,7 @@ describe.skipIf(missing)('the story of an API', () => {
 
   it(
     'fails no request while the autoscaler adds pods and takes them away, and is not fought over',
+    { timeout: minutes, ...notQuick() },
     async () => {
       const before = deploymentWrites();
       await unnoticed(async () => {
@@ -289,11 +290,11 @@ describe.skipIf(missing)('the story of an API', () => {
       });
       expect(deploymentWrites()).toBe(before);
     },
-    minutes,
   );
 
   it(
     'fails no request when a lite server is killed, and says in its status how many are left',
+    { timeout: minutes, ...notQuick() },
     async () => {
       await unnoticed(async () => {
         second.cut();
@@ -301,21 +302,16 @@ describe.skipIf(missing)('the story of an API', () => {
       });
       expect(await reason('Ready')).toBe('Serving');
     },
-    minutes,
   );
 
-  it(
-    'writes nothing once everything is as it must be',
-    async () => {
-      await expect.poll(() => reason('Ready'), patience).toBe('Serving');
-      // The last pods of before leave, and their events with them.
-      await new Promise((resolve) => setTimeout(resolve, 5000));
-      const before = writes().length;
-      await new Promise((resolve) => setTimeout(resolve, 10_000));
-      expect(writes().slice(before)).toEqual([]);
-    },
-    minutes,
-  );
+  it('writes nothing once everything is as it must be', { timeout: minutes, ...notQuick() }, async () => {
+    await expect.poll(() => reason('Ready'), patience).toBe('Serving');
+    // The last pods of before leave, and their events with them.
+    await new Promise((resolve) => setTimeout(resolve, 5000));
+    const before = writes().length;
+    await new Promise((resolve) => setTimeout(resolve, 10_000));
+    expect(writes().slice(before)).toEqual([]);
+  });
 
   it('has needed no right that the chart does not give', () => {
     const requests = audit.requests(account);
@@ -323,18 +319,14 @@ describe.skipIf(missing)('the story of an API', () => {
     expect(requests.filter((request) => request.status === 403)).toEqual([]);
   });
 
-  it(
-    "goes on when the operators' leader is killed",
-    async () => {
-      const killed = await leader();
-      await unnoticed(async () => {
-        for (const node of cluster.nodes) node.signal(system, killed, 'SIGKILL');
-        await change({ plans: [{ ...free, requestsPerSecond: 80_000 }, pro] });
-        await expect.poll(inForce, patience).toBe('Applied');
-      });
-    },
-    minutes,
-  );
+  it("goes on when the operators' leader is killed", { timeout: minutes, ...notQuick() }, async () => {
+    const killed = await leader();
+    await unnoticed(async () => {
+      for (const node of cluster.nodes) node.signal(system, killed, 'SIGKILL');
+      await change({ plans: [{ ...free, requestsPerSecond: 80_000 }, pro] });
+      await expect.poll(inForce, patience).toBe('Applied');
+    });
+  });
 
   it(
     `goes on when the API server is killed ${kills} times`,

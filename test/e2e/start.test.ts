@@ -8,13 +8,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { projectRoot } from '#test/support/service-flags.ts';
 import { runToEnd, startService, type ServiceProcess } from '#test/support/service-process.ts';
+import { someOf } from '#test/support/volume.ts';
 
 type Envelope = { ok: boolean; result: { last: { seqno: number } } };
 
-describe.each([
+const networks = [
   ['a private network', ['--require-key']],
   ['a recorded one', ['--recorded', '--require-key']],
-])('npm start with %s', (_, args) => {
+] as const;
+
+describe.each(someOf(networks, 1))('npm start with %s', (_, args) => {
   let service: ServiceProcess;
   beforeAll(async () => {
     service = await startService(args, { entry: join(projectRoot, 'service/main.ts') });

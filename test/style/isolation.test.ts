@@ -3,8 +3,9 @@ import { matchesGlob } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 import { apart, onControlPlane, timed } from '#test/support/file-groups.ts';
+import { repeatedKinds } from '#test/support/repeated-kinds.ts';
 
-import { readSources } from './sources.ts';
+import { listFiles, readSources } from './sources.ts';
 
 /** A patch of timers, of modules, of globals, of the environment, of the process. */
 const patch =
@@ -24,5 +25,13 @@ describe('Isolation of tests', () => {
 
   it('Each entry of the lists of tests apart and of timed tests is the path of a test', () => {
     expect([...apart, ...timed].filter((glob) => !tests.some(({ path }) => matchesGlob(path, glob)))).toEqual([]);
+  });
+
+  it('Each file of a repeated kind is a test, stands in one list, and each kind has a file in quick runs', () => {
+    const paths = new Set(listFiles('test', /\.test\.ts$/));
+    const files = repeatedKinds.flatMap(({ quick, more }) => [...quick, ...more]);
+    expect(files.filter((file) => !paths.has(file))).toEqual([]);
+    expect(files.filter((file, index) => files.indexOf(file) !== index)).toEqual([]);
+    expect(repeatedKinds.filter(({ quick }) => quick.length === 0)).toEqual([]);
   });
 });

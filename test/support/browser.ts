@@ -18,8 +18,7 @@ export type Page = {
   screenshot(options: { path?: string; fullPage?: boolean }): Promise<Buffer>;
   setViewportSize(size: { width: number; height: number }): Promise<void>;
   emulateMedia(options: { colorScheme?: 'light' | 'dark'; reducedMotion?: 'reduce' }): Promise<void>;
-  route(pattern: string, handle: (route: Route) => Promise<void>): Promise<void>;
-  unroute(pattern: string): Promise<void>;
+  context(): Context;
   /** Time of the page: stands still at the given moment. */
   readonly clock: { setFixedTime(time: Date): Promise<void> };
   readonly keyboard: { press(key: string): Promise<void>; type(text: string): Promise<void> };
@@ -32,7 +31,8 @@ export type Page = {
 /** A request of the page that a test answers itself. */
 export type Route = {
   request(): { url(): string; method(): string; headers(): Readonly<Record<string, string>> };
-  fetch(): Promise<{ status(): number; text(): Promise<string> }>;
+  /** The answer that the page would have. */
+  fetch(): Promise<Response>;
   fulfill(answer: {
     status: number;
     body: string;
@@ -47,8 +47,24 @@ export type Context = {
   newPage(): Promise<Page>;
   setOffline(offline: boolean): Promise<void>;
   /** Commands to the browser itself, about a page. */
-  newCDPSession(page: Page): Promise<{ send(method: string, parameters?: object): Promise<unknown> }>;
+  newCDPSession(page: Page): Promise<Session>;
   close(): Promise<void>;
+};
+
+/** A connection to the browser about a page. */
+export type Session = {
+  send(method: string, parameters?: object): Promise<unknown>;
+  on(event: 'Fetch.requestPaused', listener: (paused: Paused) => void): void;
+  detach(): Promise<void>;
+};
+
+type Paused = {
+  readonly requestId: string;
+  readonly request: {
+    readonly url: string;
+    readonly method: string;
+    readonly headers: Readonly<Record<string, string>>;
+  };
 };
 
 export type Browser = {
@@ -68,4 +84,53 @@ export async function findBrowser(): Promise<
   if (!ensureProgram('chromium')) return { missing: 'there is no chromium in PATH, and none can be installed' };
   const { chromium } = createRequire(join(playwright.folder, 'package.json'))('playwright-core') as Playwright;
   return { launch: () => chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] }) };
+}
+
+/**
+ * Lets a test answer requests of a page until it calls the returned function. The browser keeps its cache, which `page.route` of playwright
+ * turns off: each page would read and compile the scripts again.
+ *
+ * @param pattern URL, in which `*` stands for any characters
+ */
+export async function intercept(
+  page: Page,
+  pattern: string,
+  handle: (route: Route) => Promise<void>,
+): Promise<() => Promise<void>> {
+  const session = await page.context().newCDPSession(page);
+  let isOver = false;
+  session.on('Fetch.requestPaused', (paused) => {
+    handle(routeOf(session, paused)).catch((error: unknown) => {
+      // A page that goes, or the end of the interception, lets go of its requests.
+      if (!isOver && !/Invalid InterceptionId|closed/.test(String(error))) throw error;
+    });
+  });
+  await session.send('Fetch.enable', { patterns: [{ urlPattern: pattern }] });
+  return async () => {
+    isOver = true;
+    await session.detach();
+  };
+}
+
+function routeOf(session: Session, { requestId, request }: Paused): Route {
+  const headers = Object.fromEntries(
+    Object.entries(request.headers).map(([name, value]) => [name.toLowerCase(), value]),
+  );
+  const answer = async (method: string, fields: object): Promise<void> => {
+    await session.send(`Fetch.${method}`, { requestId, ...fields });
+  };
+  return {
+    request: () => ({ url: () => request.url, method: () => request.method, headers: () => headers }),
+    fetch: () => fetch(request.url, { method: request.method, headers }),
+    fulfill: ({ status, body, contentType, headers: more = {} }) =>
+      answer('fulfillRequest', {
+        responseCode: status,
+        body: Buffer.from(body).toString('base64'),
+        responseHeaders: Object.entries({ ...(contentType && { 'content-type': contentType }), ...more }).map(
+          ([name, value]) => ({ name, value }),
+        ),
+      }),
+    abort: () => answer('failRequest', { errorReason: 'Failed' }),
+    continue: () => answer('continueRequest', {}),
+  };
 }

@@ -4,7 +4,9 @@ import type { Reporter, TestCase, TestModule } from 'vitest/node';
 export default class SkipReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const skipped = modules.flatMap((module) =>
-      [...module.children.allTests('skipped')].map((test: TestCase) => `${module.relativeModuleId} > ${test.fullName}`),
+      [...module.children.allTests('skipped')]
+        .filter((test) => test.meta().isLeftOut !== true)
+        .map((test: TestCase) => `${module.relativeModuleId} > ${test.fullName}`),
     );
     if (skipped.length === 0) return;
     process.stderr.write(`\nSKIPPED ${skipped.length} tests:\n${skipped.map((name) => `  ${name}\n`).join('')}`);

@@ -8,7 +8,7 @@ import { startOperatorUnderTest, type OperatorUnderTest } from '#test/support/op
 const patience = { timeout: 240_000, interval: 100 } as const;
 
 /** Kills of the API server in a row (operator/README.md#targets). `e2e/operator.cluster` has more, with callers. */
-const kills = countOf({ quick: 3, full: 5, long: 20 });
+const kills = countOf({ quick: 1, full: 5, long: 20 });
 
 describe.skipIf(await withoutControlPlane('faults around the operator', 'ours', 'controllers'))(
   'the operator under faults',
