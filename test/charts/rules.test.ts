@@ -7,6 +7,7 @@ import { stringify } from 'yaml';
 
 import { operatorRules, tonApiRules, type RuleGroup } from '#test/support/charts.ts';
 import { promtool, withoutPrometheus } from '#test/support/prometheus.ts';
+import { spreadOf } from '#test/support/volume.ts';
 import { replicaStories } from './replica-stories.ts';
 import { streamStories, type Story } from './stream-stories.ts';
 
@@ -453,7 +454,7 @@ describe.skipIf(withoutPrometheus('the rules for Prometheus'))('the rules, in th
     expect([told(true), told(false)]).toEqual([alerts, alerts]);
   });
 
-  it.each(stories.map((story, index) => ({ ...story, index })))(
+  it.each(spreadOf(stories, 17).map((story, index) => ({ ...story, index })))(
     '$alert: $title',
     async ({ alert, series, at, firing, index }) => {
       const [file, rules] = [join(folder, `story-${index}.yaml`), join(folder, `rules-${index}.yaml`)];

@@ -41,6 +41,7 @@ export const repeatedKinds: readonly RepeatedKind[] = [
       'test/service/indexer/faults.store.test.ts',
       'test/service/indexer/recorded-chain.store.test.ts',
       'test/service/indexer/rows/account-states.test.ts',
+      'test/service/indexer/rows/rows.test.ts',
       'test/service/indexer/sources.test.ts',
     ],
   },
@@ -102,7 +103,12 @@ export const repeatedKinds: readonly RepeatedKind[] = [
   {
     kind: 'a private network that a process stores',
     quick: ['test/e2e/stored-network.test.ts', 'test/e2e/dev-command.test.ts'],
-    more: ['test/e2e/stored-fork.test.ts', 'test/e2e/startup-accounts.test.ts', 'test/e2e/fork-libraries.test.ts'],
+    more: [
+      'test/e2e/fork-libraries.test.ts',
+      'test/e2e/startup-accounts.test.ts',
+      'test/e2e/stored-fork.test.ts',
+      'test/service/devchain/storage/persisted-network.test.ts',
+    ],
   },
   {
     kind: 'clients of others',

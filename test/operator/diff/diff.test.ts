@@ -28,12 +28,13 @@ describe('diff', () => {
   });
 
   it('finds every edit of a field that we set, and calls it drift', () => {
-    const desired = build(sample('full'), everything, withSchema).filter(({ object }) => object.kind !== 'Job');
+    const full = sample('full');
+    const desired = build(full, everything, withSchema).filter(({ object }) => object.kind !== 'Job');
     let edits = 0;
     for (const one of desired) {
       for (const path of leaves(one.object)) {
         const live = edited(applied(one), path);
-        const changes = diff(sample('full'), [one], [live]);
+        const changes = diff(full, [one], [live]);
         expect(changes, `${nameOf(one.object)} ${path.join('.')}`).toHaveLength(1);
         expect(changes[0], `${nameOf(one.object)} ${path.join('.')}`).toMatchObject({
           action: 'update',
@@ -47,13 +48,14 @@ describe('diff', () => {
   });
 
   it('finds any set of edits at once, each by its path', () => {
-    const desired = build(sample('full'), everything, withSchema).filter(({ object }) => object.kind !== 'Job');
+    const full = sample('full');
+    const desired = build(full, everything, withSchema).filter(({ object }) => object.kind !== 'Job');
     const deployment = desired.find(({ object }) => nameOf(object) === 'Deployment/private-api') as DesiredObject;
     const paths = leaves(deployment.object);
     fc.assert(
       fc.property(fc.uniqueArray(fc.nat({ max: paths.length - 1 }), { minLength: 1, maxLength: 8 }), (chosen) => {
         const live = chosen.reduce((object, index) => edited(object, paths[index] ?? []), applied(deployment));
-        const [change] = diff(sample('full'), [deployment], [live]) as [UpdateChange];
+        const [change] = diff(full, [deployment], [live]) as [UpdateChange];
         expect(change.fields.length).toBeGreaterThanOrEqual(1);
         expect(change.fields.length).toBeLessThanOrEqual(chosen.length);
       }),

@@ -11,6 +11,7 @@ import {
   rewriteState,
 } from './rewriting.ts';
 import { recordedChain } from '#test/support/recorded-chain.ts';
+import { spreadOf } from '#test/support/volume.ts';
 
 // Reads and writes every structure of every recorded block and state again: it must become the same cell.
 
@@ -21,11 +22,12 @@ const UPDATE_STEP = 7;
 for (const folder of recordingDirs()) {
   describe(`what ${folder.split('/').at(-1)} consists of, read and written again,`, async () => {
     const chain = await recordedChain(folder);
-    const blocks = blocksOf(chain);
+    const whole = blocksOf(chain);
+    const blocks = spreadOf(whole, 300);
 
     it('headers, value flows, extras and blocks are the same', () => {
       for (const block of blocks) rewriteBlock(chain, block);
-      expect(blocks.length).toBeGreaterThan(chain.lastSeqno);
+      expect(whole.length).toBeGreaterThan(chain.lastSeqno);
     });
 
     it('message descriptors are the same, with the same fees and values over them', () => {
@@ -38,25 +40,25 @@ for (const folder of recordingDirs()) {
 
     it('account blocks are the same', () => {
       for (const block of blocks) rewriteAccountBlocks(chain, block);
-      expect(blocks.length).toBeGreaterThan(chain.lastSeqno);
+      expect(whole.length).toBeGreaterThan(chain.lastSeqno);
     });
 
     it('masterchain extras, shards and shard fees are the same', () => {
       for (const block of blocks) if (block.id.workchain === MASTERCHAIN) rewriteMasterchainBlock(chain, block);
-      expect(blocks.length).toBeGreaterThan(chain.lastSeqno);
+      expect(whole.length).toBeGreaterThan(chain.lastSeqno);
     });
 
     it('states, queues and accounts are the same', () => {
       const { states } = chain;
       blocks.forEach(({ state }, index) => rewriteState(states, state, index % STATE_STEP === 0));
-      expect(blocks.length).toBeGreaterThan(chain.lastSeqno);
+      expect(whole.length).toBeGreaterThan(chain.lastSeqno);
     });
 
     it('the states are the results of computed updates', () => {
       blocks.forEach((block, index) => {
         if (index % UPDATE_STEP === 0 && block.previous.length === 1) leadTo(chain, block);
       });
-      expect(blocks.length).toBeGreaterThan(chain.lastSeqno);
+      expect(whole.length).toBeGreaterThan(chain.lastSeqno);
     });
   });
 }

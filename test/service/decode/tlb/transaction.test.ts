@@ -9,6 +9,7 @@ import { readBlockTransactions } from '#service/decode/tlb/account-blocks.ts';
 import { readTransactionOutline, type Transaction } from '#service/decode/tlb/transaction.ts';
 import { fixtureFiles } from '#test/support/fixtures.ts';
 import { skipLoudly } from '#test/support/skips.ts';
+import { spreadOf } from '#test/support/volume.ts';
 import { coreTransaction } from '../core-views.ts';
 import { ourTransaction } from '../our-views.ts';
 import { recordedBlockFiles, tapeBlocks } from '../recorded.ts';
@@ -43,7 +44,7 @@ function compareWithCore(bytes: Buffer): Compared {
 }
 
 const files = recordedBlockFiles();
-const tape = tapeBlocks();
+const tape = spreadOf(tapeBlocks(), 300);
 
 describe.skipIf(skipLoudly(files.length === 0, { what: 'mainnet blocks', why: 'no fixtures' }))(
   'mainnet blocks',

@@ -12,6 +12,7 @@ import { chainOfCells, exoticBags } from '#test/service/decode/exotic-cells.ts';
 import { startPrivateNetwork } from '#test/support/private-network.ts';
 import { putAccount } from '#test/support/put-account.ts';
 import { answeringCode, answeringData } from '#test/support/scripted-contract.ts';
+import { notQuick } from '#test/support/volume.ts';
 import { testWallet, transfer } from '#test/support/wallet.ts';
 import { followMoney } from '../money.ts';
 
@@ -97,17 +98,21 @@ describe('deliverMessages', () => {
     expect(network.head().id.seqno).toBe(seqno);
   });
 
-  it('makes 32 blocks and returns false when two contracts answer each other without end, and a snapshot is refused', async () => {
-    const { network, call } = await start();
-    await exchange(network);
-    const { seqno } = network.head().id;
-    expect(await deliverMessages(network)).toBe(false);
-    expect(network.head().id.seqno).toBe(seqno + 32);
-    await expect(call('dev_snapshot')).rejects.toMatchObject({
-      code: 'bad_argument',
-      message: expect.stringContaining('messages are still on their way after 32 blocks') as string,
-    });
-  });
+  it(
+    'makes 32 blocks and returns false when two contracts answer each other without end, and a snapshot is refused',
+    notQuick(),
+    async () => {
+      const { network, call } = await start();
+      await exchange(network);
+      const { seqno } = network.head().id;
+      expect(await deliverMessages(network)).toBe(false);
+      expect(network.head().id.seqno).toBe(seqno + 32);
+      await expect(call('dev_snapshot')).rejects.toMatchObject({
+        code: 'bad_argument',
+        message: expect.stringContaining('messages are still on their way after 32 blocks') as string,
+      });
+    },
+  );
 });
 
 describe('a snapshot', () => {
