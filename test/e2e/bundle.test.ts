@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { cpSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -64,6 +64,14 @@ it('the programs of the bundle do not contain the emulator, which only a thread 
   const emulator = join(projectRoot, 'dist/node_modules/@ton/sandbox/dist/executor/emulator-emscripten.wasm.js');
   expect(Math.max(...sizes)).toBeLessThan(12);
   expect(statSync(emulator).size / 2 ** 20).toBeGreaterThan(6);
+});
+
+it('the programs of the bundle are ASCII, so V8 stores a letter of theirs in one byte', () => {
+  const programs = readdirSync(join(projectRoot, 'dist')).filter((name) => name.endsWith('.js'));
+  const letters = /[^\0-\x7f].{0,40}/g;
+  const found = programs.map((name) => [name, readFileSync(join(projectRoot, 'dist', name), 'utf8').match(letters)]);
+  expect(programs).toContain('main.js');
+  expect(found.filter(([, places]) => places !== null)).toEqual([]);
 });
 
 it('the bundle without a Postgres beside it says so, and serves v2 alone', async () => {

@@ -5,6 +5,7 @@ import { Pool } from 'undici';
 
 import { indexNodeOptions } from '#operator/desired/pod.ts';
 import type { Store } from '#service/store/store.ts';
+import { servicePath } from '#test/support/programs.ts';
 import { projectRoot } from '#test/support/service-flags.ts';
 import { startService, type ServiceProcess } from '#test/support/service-process.ts';
 
@@ -36,7 +37,7 @@ export async function startContenders({
   const contenders: Contender[] = [];
   const start = async (name: Contender['name'], root: string): Promise<void> => {
     const service = await startService(['api', '--manifest', manifest, '--postgres-file', uri], {
-      entry: join(root, 'service/main.ts'),
+      entry: join(root, servicePath),
       environment: { MALLOC_ARENA_MAX: '1' },
       flags: indexNodeOptions.split(' '),
     });

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { getHeapSpaceStatistics } from 'node:v8';
 import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 import { compileEmulator, createEmulator } from '#service/tvm/emulator.ts';
@@ -11,6 +12,13 @@ import { findStackRestore } from '#service/tvm/restore-stack-export.ts';
 import { projectRoot } from '#test/support/service-flags.ts';
 import { startTvm } from './recorded-world.ts';
 import { callOf } from './small-world.ts';
+
+/** Bytes of large objects in the heap of this thread, such as a text of a megabyte. Its old objects are seldom collected. */
+function largeBytes(): number {
+  return getHeapSpaceStatistics()
+    .filter(({ space_name: name }) => name.endsWith('large_object_space'))
+    .reduce((sum, { space_used_size: bytes }) => sum + bytes, 0);
+}
 
 describe('the emulator', () => {
   it('the emulator has a stack of its own, set by the only export that sets one', async () => {
@@ -22,6 +30,12 @@ describe('the emulator', () => {
     expect(findStackRestore(Buffer.from(file.EmulatorEmscriptenWasm, 'base64'))).toBe(program.stackRestore);
     const emulator = await createEmulator(program);
     expect(emulator.memoryBytes()).toBeGreaterThan(8 * 1024 * 1024);
+  });
+
+  it('compiling the emulator leaves no text of it in the heap of its thread', async () => {
+    const before = largeBytes();
+    await compileEmulator();
+    expect((largeBytes() - before) / 2 ** 20).toBeLessThan(4);
   });
 
   it('a module without such an export does not start', () => {
