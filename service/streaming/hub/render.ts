@@ -90,7 +90,7 @@ export function createTraceRendering(snapshot: TraceSnapshot, labels: LabelTexts
           const isCut = texts.some(({ text }) => text.startsWith(CUT_MARK));
           return finish(bodies[at]!, texts, viewer, 'transactions', share + incomplete(isIncomplete || isCut));
         });
-        return { print: isFinal ? undefined : printOf(bodies), events };
+        return { print: isFinal ? undefined : printOf([...bodies, incomplete(isIncomplete)]), events };
       });
       return view!;
     },
@@ -101,7 +101,7 @@ export function createTraceRendering(snapshot: TraceSnapshot, labels: LabelTexts
         const body = `"actions":[${joined(texts)}]`;
         const marks = incomplete(snapshot.isIncomplete || isCut);
         return {
-          print: isFinal ? undefined : printOf([body]),
+          print: isFinal ? undefined : printOf([body, marks]),
           events: [finish(body, texts, viewer, 'actions', marks)],
         };
       }),
@@ -113,7 +113,7 @@ export function createTraceRendering(snapshot: TraceSnapshot, labels: LabelTexts
         const body = `${content.body}${actions}`;
         const marks = incomplete(snapshot.isIncomplete || isCut || content.isCut);
         const event = finish(body, [...content.texts, ...ofActions], viewer, 'trace', marks);
-        return { print: isFinal ? undefined : printOf([body]), events: [event] };
+        return { print: isFinal ? undefined : printOf([body, marks]), events: [event] };
       });
       return view!;
     },

@@ -178,6 +178,20 @@ describe('levels of a trace', () => {
     expect(summary(late)).toEqual(['transactions finalized']);
   });
 
+  it('repeat when the trace is no longer incomplete, although its parts for the connection are the same', async () => {
+    const { hub, open } = createHubUnderTest();
+    const caller = open();
+    const types = new Set(['transactions', 'actions', 'trace'] as const);
+    await caller.subscribe({ types, accounts: new Set([a]), traces: new Set([key]), minFinality: 'confirmed' });
+    const parts = { transactions: [transaction('t1', a)], actions: [action('transfer', [a])] };
+    for (const isIncomplete of [true, true, false])
+      await hub.publish([trace(key, { finality: 'confirmed', isIncomplete, ...parts })]);
+    expect(caller.events.map(({ type, is_incomplete: is }) => [type, is])).toEqual([
+      ...['transactions', 'actions', 'trace'].map((type) => [type, true]),
+      ...['transactions', 'actions', 'trace'].map((type) => [type, undefined]),
+    ]);
+  });
+
   it('begin again after the trace was withdrawn from those who were shown it', async () => {
     const { hub, open } = createHubUnderTest();
     const [watching, other] = [open(), open()];
