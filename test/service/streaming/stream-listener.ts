@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 
 import { parseJson } from '#service/http/json-body.ts';
+import type { Hub } from '#service/streaming/changes.ts';
 import { createConnectionLimits } from '#service/streaming/connection-limits.ts';
 import { createCursors, type Cursors } from '#service/streaming/request/cursor.ts';
 import { createStreaming, type ComponentHealth, type StreamingOptions } from '#service/streaming/streaming.ts';
@@ -20,7 +21,7 @@ import { createFakeHub, type FakeHub } from './fake-hub.ts';
 export const address = '0:83DFD552E63729B472FCBCC8C45EBCC6691702558B68EC7527E1BA403A0F31A8';
 export const hash = '/ZyO+yaCzmsKyJvDBLuFjd/mqdwCwQcwRNQiZJXGPBo=';
 
-/** A real listener with streams over a fake hub. */
+/** A real listener with streams, over a fake hub unless the test brings another. */
 export type StreamListener = Listener & {
   readonly hub: FakeHub;
   readonly cursors: Cursors;
@@ -42,6 +43,8 @@ export type StreamSetup = ListenerSetup & {
   readonly components?: Readonly<Record<string, ComponentHealth>>;
   /** Streams of one caller; default 100. */
   readonly connections?: number;
+  /** A real hub, whose cursors are of `testnet`; default the fake one. */
+  readonly hub?: Hub;
 };
 
 export async function startStreams(setup: StreamSetup = {}): Promise<StreamListener> {
@@ -51,7 +54,7 @@ export async function startStreams(setup: StreamSetup = {}): Promise<StreamListe
   const readers: StreamReader[] = [];
   const state = { isInForce: true, passedMs: 0 };
   const streaming = createStreaming(setup.streaming ?? {}, {
-    hub,
+    hub: setup.hub ?? hub,
     cursors,
     connectionLimits: createConnectionLimits(),
     parseJson,

@@ -26,6 +26,18 @@ const hex = Buffer.from(hash, 'base64').toString('hex');
 const other = (byte: number): string => `0:${byte.toString(16).padStart(64, '0')}`;
 const hashOf = (byte: number): string => beginCell().storeUint(byte, 8).endCell().hash().toString('base64');
 
+/** Reads addresses under the largest plan. */
+function readMany(addresses: readonly string[]) {
+  const most = { addresses: 10_000, traces: 1 };
+  const source = { types: ['actions'], addresses };
+  return readWish(source, {
+    wording: sseWording,
+    terms: most,
+    actionsVersion: undefined,
+    slice: createTimeSlice(undefined),
+  });
+}
+
 /** Vocabulary of a caller whose header names the first version. */
 async function types(source: object): Promise<ReadonlySet<string>> {
   return (await read({ ...one, ...source }, sseWording, 'v1')).subscription.supportedActionTypes;
@@ -224,6 +236,21 @@ describe('a refused subscription', () => {
       if (faults.slice(at).every(([name]) => name !== 'types')) source['types'] = ['actions'];
       expect((await refusals(source))[0]).toBe(text);
     }
+  });
+
+  it('of 10,001 addresses is above the most that a plan gives, and two forms of one count once', async () => {
+    const many = Array.from({ length: 10_001 }, (_, at) => other(at));
+    await expect(readMany(many)).rejects.toThrow('too many addresses: 10001 > max 10000');
+    const twice = many.slice(1).flatMap((text) => [text, text.toUpperCase()]);
+    expect((await readMany(twice)).subscription.accounts.size).toBe(10_000);
+  });
+
+  it('with one bad address among 1,000 names that address', async () => {
+    const addresses = Array.from({ length: 1000 }, (_, at) => (at === 777 ? `${other(at)}0` : other(at)));
+    expect(await refusals({ types: ['actions'], addresses })).toEqual([
+      `invalid address: ${addresses[777]}`,
+      `invalid address: ${addresses[777]}`,
+    ]);
   });
 
   it('repeats a long text only in part', async () => {

@@ -1,5 +1,7 @@
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
+import { CONNECTIONS_END, createCursors } from '#service/streaming/request/cursor.ts';
 import { StreamingError } from '#service/streaming/errors.ts';
 import {
   account,
@@ -10,6 +12,8 @@ import {
   transaction,
   type Caller,
 } from './hub-under-test.ts';
+
+const cursors = createCursors('test');
 
 const [a, b] = [account('A'), account('B')];
 
@@ -107,6 +111,35 @@ describe('a cursor', () => {
     }
     await block(oneOf(1), oneOf(2, b));
     expect(namesIn(caller)).toEqual(['t1']);
+  });
+
+  it('that a caller forged is refused, or brings final events once and in order, and ends no connection of another key', async () => {
+    const { block, open } = createHubUnderTest();
+    const other = open('other');
+    await other.subscribe({ accounts: new Set([a]) });
+    const { connection } = cursors.read(other.connection.cursor());
+    for (const number of [1, 2, 3]) await block(oneOf(number), oneOf(number + 10));
+    const forged = fc.record({
+      mcSeqno: fc.oneof(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 2 ** 32 - 1 })),
+      index: fc.oneof(fc.integer({ min: 0, max: 600 }), fc.integer({ min: 0, max: 2 ** 32 - 1 })),
+      number: fc.constantFrom(connection, 0, CONNECTIONS_END - 1),
+    });
+    await fc.assert(
+      fc.asyncProperty(forged, async ({ number, ...position }) => {
+        const caller = open();
+        const cursor = cursors.write({ position, connection: number });
+        const outcome = await caller.subscribe({ accounts: new Set([a]) }, cursor).then(
+          () => caller.begun[0]!.resumed,
+          (error: unknown) => (error as Error).message,
+        );
+        const names = namesIn(caller);
+        expect(outcome).toBe(position.mcSeqno > 1003 ? 'invalid cursor' : 'full');
+        expect(names).toEqual(namesIn(other).slice(6 - names.length));
+        caller.connection.close();
+      }),
+      { numRuns: 300 },
+    );
+    expect(other.ended()).toBeUndefined();
   });
 
   it('of an open connection of the same key ends that connection, and not one of another key', async () => {
