@@ -100,6 +100,35 @@ export async function simulateMessage(
   message: Buffer,
   options: SimulationOptions,
 ): Promise<SimulatedMessage> {
+  const root = rootOf(message, 0);
+  if (root === undefined) return { kind: 'rejected', error: 'the message is to no account', read: new Map() };
+  return simulate(snapshot, [root], options);
+}
+
+/**
+ * Runs messages that are on their way between accounts, as `simulateMessage` does with those of its trace. A message that cannot run is counted
+ * in `left`. Rejects as `simulateMessage`.
+ * @param messages bags of cells, in the order in which they were sent
+ */
+export async function simulateTail(
+  snapshot: ChainSnapshot,
+  messages: readonly Buffer[],
+  options: SimulationOptions,
+): Promise<SimulatedTrace> {
+  const trace = await simulate(
+    snapshot,
+    messages.flatMap((message) => rootOf(message, 1) ?? []),
+    options,
+  );
+  if (trace.kind === 'rejected') throw new Error('a message between accounts was rejected');
+  return trace;
+}
+
+async function simulate(
+  snapshot: ChainSnapshot,
+  roots: readonly Waiting[],
+  options: SimulationOptions,
+): Promise<SimulatedMessage> {
   const { transactionsMax, depthMax, gasMax = Infinity, threadBudget, overrides = noAccounts, signal } = options;
   const read = new Map<string, string>();
   const found = new Map<string, OpenedShardAccount>();
@@ -116,10 +145,13 @@ export async function simulateMessage(
     found.set(key, opened);
     return opened;
   };
-  const root = rootOf(message);
-  if (root === undefined) return { kind: 'rejected', error: 'the message is to no account', read };
-  const baseLt = ((await stateOf(root.account)).lastTransaction.lt / LT_STEP + 1n) * LT_STEP;
-  const waiting: Waiting[] = [root];
+  let lastLt = 0n;
+  for (const { account } of roots.slice(0, transactionsMax)) {
+    const { lt } = (await stateOf(account)).lastTransaction;
+    if (lt > lastLt) lastLt = lt;
+  }
+  const baseLt = (lastLt / LT_STEP + 1n) * LT_STEP;
+  const waiting: Waiting[] = [...roots];
   let left = 0;
   let gasLeft = gasMax;
   let messagesLeft = MESSAGES_MAX;
@@ -219,13 +251,13 @@ function* sentBy(table: Boc, { outMessages }: Transaction, depth: number): Gener
   }
 }
 
-/** The first message; undefined for a message to no account. */
-function rootOf(message: Buffer): Waiting | undefined {
+/** A message to begin with; undefined for a message to no account. */
+function rootOf(message: Buffer, depth: number): Waiting | undefined {
   const table = parseBoc(message);
   const { info } = readMessage(table, table.roots[0]!);
   const account = destinationOf(info);
   if (account === undefined) return undefined;
-  return { write: () => message, account, createdLt: info.kind === 'internal' ? info.createdLt : 0n, depth: 0 };
+  return { write: () => message, account, createdLt: info.kind === 'internal' ? info.createdLt : 0n, depth };
 }
 
 /** Undefined for a log, and for an address with another length than accounts have. */

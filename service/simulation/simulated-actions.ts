@@ -1,6 +1,7 @@
 import type { Classified } from '../actions/classify.ts';
 import { eventTransaction } from '../actions/engine/event-transaction.ts';
 import type { ClassifierTrace } from '../actions/engine/classifier-input.ts';
+import type { CellTable } from '../decode/cell-table.ts';
 import { classifyWithLookups, type LookUpFacts } from '../interfaces/classify-with-lookups.ts';
 import type { ExternalMessage } from '../live/send/external-message.ts';
 import type { TimeSlice } from '../runtime/time-slice.ts';
@@ -11,7 +12,11 @@ import type { SimulatedTransaction } from './simulate-message.ts';
 const NO_SEQNO = 0;
 
 /** Transactions of a trace, by lt. */
-export type ClassifiedTransactions = { readonly transactions: readonly Omit<SimulatedTransaction, 'boc'>[] };
+export type ClassifiedTransactions = {
+  readonly transactions: readonly (Pick<SimulatedTransaction, 'workchain' | 'transaction'> & {
+    readonly table: CellTable;
+  })[];
+};
 
 /** Classifies a simulated trace by the states that it leaves. Rejects as `SimulatedDetection.detect` does, and when the time slice ends. */
 export function classifySimulated(

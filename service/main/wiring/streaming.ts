@@ -11,6 +11,7 @@ import type { SharedLimits } from '#service/limits/redis/shared-limits.ts';
 import type { Pending } from '#service/pending/pending.ts';
 import { listenToClassified } from '#service/streaming/final/classified-news.ts';
 import { createRealActions } from '#service/pending/real-actions.ts';
+import { createTails } from '#service/pending/tails.ts';
 import type { Pool } from '#service/pool/pool.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import type { Store } from '#service/store/store.ts';
@@ -23,6 +24,8 @@ import { correctionsOf } from '#service/streaming/confirmed/corrections.ts';
 import { createFinalSource, type FinalSource } from '#service/streaming/final/final-source.ts';
 import { createHub, type WatchedHub } from '#service/streaming/hub.ts';
 import { createPendingSnapshots, type PendingSnapshots } from '#service/streaming/pending/pending-snapshots.ts';
+import { createTailSnapshots } from '#service/streaming/pending/tail-snapshots.ts';
+import { createTailSource } from '#service/streaming/pending/tail-source.ts';
 import { createPendingLag, createPendingSource } from '#service/streaming/pending/pending-source.ts';
 import { createCursors } from '#service/streaming/request/cursor.ts';
 import { createStreaming, type ComponentHealth, type Streaming } from '#service/streaming/streaming.ts';
@@ -76,7 +79,10 @@ export function startStreaming(
       network,
       listen: (onClassified) =>
         listenToClassified({ store: index.store, onClassified, logger, random: Math.random, unixMs: Date.now }),
-      onChanges: (changes) => hub.publish(changes),
+      async onChanges(changes) {
+        await hub.publish(changes);
+        begun.note(changes);
+      },
       isWanted: () => hub.status().connections > 0,
       logger,
       register,
@@ -85,6 +91,7 @@ export function startStreaming(
       clock: nowMs,
     },
   );
+  const reader: StoreReader = { read: (sql, values) => index.store.read(sql, values, { timeoutMs: QUERY_MS }) };
   const snapshots = createPendingSnapshots({ pending: index.pending, network, logger });
   const hub: WatchedHub = createHub(
     {},
@@ -92,7 +99,13 @@ export function startStreaming(
   );
   const lag = createPendingLag(register);
   const simulated = createPendingSource({ ...index, snapshots, hub, unixMs: Date.now, logger, lag });
-  const confirmed = startConfirmed(index.store, { pool, live, detector, snapshots, hub, network, logger });
+  const begun = createTailSource({
+    snapshotOf: createTailSnapshots({ tails: createTails({ ...live, detector, now: nowMs }), reader, network }),
+    findPending: snapshots.find,
+    hub,
+    logger,
+  });
+  const confirmed = startConfirmed(reader, { pool, live, detector, snapshots, hub, network, logger });
   const streaming = createStreaming(
     { connectionsMax: config.streaming.maxConnectionsPerPod, plans: config.plans.map(({ name }) => name) },
     {
@@ -110,7 +123,7 @@ export function startStreaming(
   return {
     streaming,
     async close() {
-      await Promise.all([source.close(), simulated.close(), confirmed.close()]);
+      await Promise.all([source.close(), simulated.close(), begun.close(), confirmed.close()]);
       await hub.close();
     },
   };
@@ -118,7 +131,7 @@ export function startStreaming(
 
 /** Starts the source of the level `confirmed`. */
 function startConfirmed(
-  store: StreamedIndex['store'],
+  reader: StoreReader,
   {
     pool,
     live,
@@ -133,7 +146,6 @@ function startConfirmed(
     readonly network: ActionNetwork;
   },
 ): ConfirmedSource {
-  const reader: StoreReader = { read: (sql, values) => store.read(sql, values, { timeoutMs: QUERY_MS }) };
   const actions = createRealActions({ worlds: live.worlds, detector, now: nowMs });
   return createConfirmedSource(
     {},

@@ -1,0 +1,74 @@
+import type { Action } from '../actions/engine/action-rows.ts';
+import type { ReadContext } from '../contract/answer.ts';
+import { writeBoc } from '../decode/boc-writer.ts';
+import type { Detector } from '../interfaces/detector.ts';
+import type { ChainSnapshots } from '../live/contracts/chain-snapshot.ts';
+import type { ExternalMessage } from '../live/send/external-message.ts';
+import { createTimeSlice } from '../runtime/time-slice.ts';
+import { createSimulatedDetection } from '../simulation/detection.ts';
+import { simulateTail, type SimulatedTrace, type SimulationBounds } from '../simulation/simulate-message.ts';
+import { classifySimulated, type ClassifiedTransactions } from '../simulation/simulated-actions.ts';
+
+/** A trace whose first transactions are final, while messages are on their way. */
+export type BegunTrace = ClassifiedTransactions & {
+  /** Message from outside that began it. */
+  readonly message: Pick<ExternalMessage, 'hash' | 'normalizedHash'>;
+  /** Masterchain block that has its newest transactions. */
+  readonly mcSeqno: number;
+};
+
+/** Transactions that a trace is going to have, and the actions of the whole trace. */
+export type Tail = Pick<SimulatedTrace, 'transactions' | 'states' | 'version' | 'left'> & {
+  readonly actions: readonly Action[];
+};
+
+/** Simulates the rest of traces that have begun. */
+export type Tails = {
+  /** Undefined for a trace without a message on its way that can run. Rejects as lite servers do, and when the classification fails. */
+  readonly simulate: (trace: BegunTrace, signal: AbortSignal) => Promise<Tail | undefined>;
+};
+
+export type TailsDependencies = {
+  readonly worlds: Pick<ChainSnapshots, 'open'>;
+  readonly detector: Detector;
+  /** Milliseconds of `performance.now()`. */
+  readonly now: () => number;
+};
+
+/** A tail that takes longer is not shown. */
+const RUN_MS = 5_000;
+
+/** Bounds of a tail, as those of a sent message. */
+const BOUNDS: SimulationBounds = { transactionsMax: 128, depthMax: 32 };
+
+export function createTails({ worlds, detector, now }: TailsDependencies): Tails {
+  return {
+    async simulate({ message, transactions, mcSeqno }, ending) {
+      const onWay = messagesOnWay(transactions);
+      if (onWay.length === 0) return undefined;
+      const signal = AbortSignal.any([ending, AbortSignal.timeout(RUN_MS)]);
+      const context: ReadContext = { deadlineMs: now() + RUN_MS, signal, caller: 'begun traces' };
+      const before = await worlds.open(mcSeqno, context);
+      const tail = await simulateTail(before, onWay, { ...BOUNDS, signal });
+      if (tail.transactions.length === 0) return undefined;
+      const detection = createSimulatedDetection(tail, { before, detector });
+      const whole = { transactions: [...transactions, ...tail.transactions] };
+      const { actions } = await classifySimulated(message, whole, { detection, timeSlice: createTimeSlice(signal) });
+      return { ...tail, actions };
+    },
+  };
+}
+
+/** Messages between accounts that no transaction of the trace has taken, as bags of cells in their order. */
+function messagesOnWay(transactions: BegunTrace['transactions']): readonly Buffer[] {
+  const taken = new Set(
+    transactions.flatMap(({ table, transaction: { inMessage } }) =>
+      inMessage === undefined ? [] : table.hash(inMessage.cell).toString('hex'),
+    ),
+  );
+  return transactions.flatMap(({ table, transaction: { outMessages } }) =>
+    outMessages
+      .filter(({ info, cell }) => info.kind === 'internal' && !taken.has(table.hash(cell).toString('hex')))
+      .map(({ cell }) => writeBoc(table, [cell])),
+  );
+}

@@ -1,0 +1,79 @@
+import { writeBoc } from '#service/decode/boc-writer.ts';
+import { createCellStore } from '#service/decode/cell-store.ts';
+import { readExternalMessage } from '#service/live/send/external-message.ts';
+import type { Tails } from '#service/pending/tails.ts';
+import { createTimeSlice } from '#service/runtime/time-slice.ts';
+import { readTraces } from '#service/store/queries/final-blocks.ts';
+import type { StoreReader } from '#service/store/queries/reader.ts';
+import { findTransactionsOfTraces } from '#service/store/queries/traces.ts';
+import type { ActionNetwork } from '#service/v3/action-details/action-derived.ts';
+import { openTransaction, readStates } from '#service/v3/rendering/assemble-transaction.ts';
+import { viewBytes } from '#service/v3/request/scalars.ts';
+import { actionsOfSimulated, viewSimulated } from '#service/v3/views/simulated-views.ts';
+import { growTree } from '#service/v3/views/trace-tree.ts';
+import type { StreamTransaction, TraceSnapshot } from '../changes.ts';
+import { openRow, streamTransaction as streamReal, type OpenedTransaction } from '../final/opened-transaction.ts';
+import { newestFirst, streamAction, streamTransaction } from './pending-snapshots.ts';
+
+export type TailSnapshotsDependencies = {
+  readonly tails: Tails;
+  readonly reader: StoreReader;
+  readonly network: ActionNetwork;
+};
+
+/**
+ * Makes the snapshot of a trace after a change that left it open: its final transactions, and the simulated rest. Undefined when the index already
+ * has more of the trace, or no message of it is on its way. Rejects as the index, and as lite servers.
+ */
+export function createTailSnapshots({
+  tails,
+  reader,
+  network,
+}: TailSnapshotsDependencies): (change: TraceSnapshot, signal: AbortSignal) => Promise<TraceSnapshot | undefined> {
+  async function readBegun({ hashes, position }: TraceSnapshot): Promise<readonly OpenedTransaction[]> {
+    const [row] = await readTraces(reader, [Buffer.from(hashes.at(-1)!, 'hex')]);
+    const rows = row === undefined ? [] : await findTransactionsOfTraces(reader, [row]);
+    const isNewer = rows.some(({ mc_seqno: mcSeqno }) => mcSeqno > position!.mcSeqno);
+    return isNewer ? [] : rows.map((one) => openRow(one));
+  }
+
+  async function viewReal(begun: readonly OpenedTransaction[], signal: AbortSignal): Promise<StreamTransaction[]> {
+    const hashes = begun.flatMap(({ tail }) => [tail.stateUpdate.oldHash, tail.stateUpdate.newHash]);
+    const states = await readStates(reader, hashes);
+    const slice = createTimeSlice(signal);
+    const shown: StreamTransaction[] = [];
+    for (const one of begun) shown.push(await streamReal(one, states, slice));
+    return shown;
+  }
+
+  return async (change, signal) => {
+    const begun = await readBegun(change);
+    const [root] = begun;
+    if (root === undefined) return undefined;
+    const transactions = begun.map(({ row }) => openTransaction(row));
+    const { table, transaction } = transactions[0]!;
+    const message = readExternalMessage(writeBoc(table, [transaction.inMessage!.cell]));
+    const tail = await tails.simulate({ message, transactions, mcSeqno: change.position!.mcSeqno }, signal);
+    if (tail === undefined) return undefined;
+    const names = { messageHash: message.hash, key: message.normalizedHash };
+    const simulated = await viewSimulated(
+      { ...tail, ...names, rootHash: root.row.trace_id },
+      { timeSlice: createTimeSlice(signal), store: createCellStore() },
+    );
+    const end = (tail.transactions.at(-1) ?? transactions.at(-1)!).transaction;
+    const actions = actionsOfSimulated(tail.actions, { ...names, end }, null).toSorted(newestFirst);
+    const shown = [...(await viewReal(begun, signal)), ...simulated.map(streamTransaction)];
+    return {
+      kind: 'trace',
+      key: change.key,
+      finality: 'pending',
+      position: null,
+      hashes: change.hashes,
+      transactions: shown.toReversed(),
+      actions: actions.map((action) => streamAction(action, network)),
+      tree: growTree([...begun, ...simulated], viewBytes(root.row.trace_id))?.root,
+      isIncomplete: tail.left > 0,
+      traceId: null,
+    };
+  };
+}

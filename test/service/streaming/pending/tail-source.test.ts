@@ -1,0 +1,124 @@
+import { setImmediate } from 'node:timers/promises';
+
+import { pino } from 'pino';
+import { describe, expect, it } from 'vitest';
+
+import type { Change, TraceSnapshot } from '#service/streaming/changes.ts';
+import { createTailSource, type TailSourceDependencies } from '#service/streaming/pending/tail-source.ts';
+import { account, hash, trace, transaction } from '../hub/hub-under-test.ts';
+
+type Setting = Partial<Pick<TailSourceDependencies, 'snapshotOf' | 'findPending'>> & { readonly watched?: string };
+
+/** A tail source whose snapshots are named by their change. */
+function open({ watched = account('A'), ...over }: Setting = {}) {
+  const published: Change[] = [];
+  const asked: TraceSnapshot[] = [];
+  const source = createTailSource({
+    snapshotOf: async (change) => {
+      asked.push(change);
+      return trace(change.key, { finality: 'pending', transactions: change.transactions });
+    },
+    findPending: async () => undefined,
+    hub: {
+      publish: async (changes) => void published.push(...changes),
+      watchesPending: ({ accounts }) => [...accounts].includes(watched),
+    },
+    logger: pino({ level: 'silent' }),
+    ...over,
+  });
+  return { source, published, asked };
+}
+
+const openTrace = (number: number, over: Partial<TraceSnapshot> = {}): TraceSnapshot =>
+  trace(hash(number), { stage: 'open', transactions: [transaction(`t${number}`, account('A'))], ...over });
+
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 10; turn++) await setImmediate();
+}
+
+const namesOf = (changes: readonly Change[]): string[] =>
+  changes.flatMap((change) => (change.kind === 'trace' ? change.transactions.map((one) => one.hash) : []));
+
+describe('the source of tails', () => {
+  it('shows traces that are open and watched, and no others', async () => {
+    const { source, published } = open();
+    source.note([
+      openTrace(1),
+      openTrace(2, { transactions: [transaction('t2', account('B'))] }),
+      openTrace(3, { traceId: 'no message from outside' }),
+      trace(hash(4), { transactions: [transaction('t4', account('A'))] }),
+      openTrace(5, { stage: 'first' }),
+      { kind: 'invalidation', key: hash(6), reason: 'expired' },
+    ]);
+    await settled();
+    expect(namesOf(published)).toEqual(['t1']);
+    await source.close();
+  });
+
+  it('goes by both ends of the messages, so that a receiver is shown what is on its way', async () => {
+    const { source, published } = open({ watched: account('C') });
+    const onWay = { ...transaction('t1', account('A')), named: [account('A'), account('C')] };
+    source.note([openTrace(1, { transactions: [onWay] })]);
+    await settled();
+    expect(namesOf(published)).toEqual(['t1']);
+    await source.close();
+  });
+
+  it('leaves out traces that this service sent, which are shown whole', async () => {
+    const { source, published } = open({ findPending: async (key) => trace(key) });
+    source.note([openTrace(1)]);
+    await settled();
+    expect(published).toEqual([]);
+    await source.close();
+  });
+
+  it.each<[what: string, later: TraceSnapshot, shown: string[]]>([
+    ['its end', trace(hash(1)), []],
+    ['more of it', openTrace(1, { transactions: [transaction('later', account('A'))] }), ['later']],
+  ])('shows nothing of a trace when a later block has %s meanwhile', async (_what, later, shown) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { source, published } = open({
+      async snapshotOf(change) {
+        if (change !== later) await promise;
+        return trace(change.key, { finality: 'pending', transactions: change.transactions });
+      },
+    });
+    source.note([openTrace(1)]);
+    await settled();
+    source.note([later]);
+    resolve();
+    await settled();
+    expect(namesOf(published)).toEqual(shown);
+    await source.close();
+  });
+
+  it('goes on after a simulation that failed', async () => {
+    const { source, published } = open({
+      async snapshotOf(change) {
+        if (change.key === hash(1)) throw new Error('the lite server is away');
+        return change;
+      },
+    });
+    source.note([openTrace(1), openTrace(2)]);
+    await settled();
+    expect(namesOf(published)).toEqual(['t2']);
+    await source.close();
+  });
+
+  it('leaves out the oldest of more traces than it can simulate', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { source, published } = open({
+      async snapshotOf(change) {
+        await promise;
+        return change;
+      },
+    });
+    source.note([openTrace(0)]);
+    await settled();
+    source.note(Array.from({ length: 100 }, (_, at) => openTrace(at + 1)));
+    resolve();
+    while (published.length < 65) await settled();
+    expect(namesOf(published)).toEqual(['t0', ...Array.from({ length: 64 }, (_, at) => `t${at + 37}`)]);
+    await source.close();
+  });
+});
