@@ -28,6 +28,9 @@ const logger = pino({ level: 'silent' });
 /** An account that no transaction of the recording has. */
 const WRONG = `0:${'F'.repeat(64)}`;
 
+/** Time for a play on a busy machine; some 20 s on an idle one. */
+const PLAY_MS_MAX = 900_000;
+
 /** Callers with random subscriptions, beside six that watch all. */
 const CALLERS = countOf({ quick: 20, full: 40, long: 400 });
 
@@ -378,5 +381,6 @@ describe('the recorded chain, played block by block', () => {
       for (const one of realTransactions(callers[0]!.caller)) expect(one).toMatchObject(readByWalletkit);
       await hub.close();
     },
+    PLAY_MS_MAX,
   );
 });

@@ -47,6 +47,14 @@ afterEach(async () => {
 });
 afterAll(() => index.close());
 
+/** Resolves when the source has looked once with what is wanted now. The look before may have begun earlier. */
+async function untilLooked({ source }: FinalSourceUnderTest): Promise<void> {
+  for (let look = 0; look < 2; look++) {
+    const seen = source.status().seenMs;
+    await expect.poll(() => source.status().seenMs, { interval: 5 }).not.toBe(seen);
+  }
+}
+
 describe('a source of final changes', () => {
   it('gives no block while no connection is open, and moves with the index', async () => {
     await setTodo(true, last - 5, last);
@@ -105,6 +113,7 @@ describe('a source of final changes', () => {
       const before = newestOf(source)!;
       const count = source.given.length;
       source.want(isWanted);
+      await untilLooked(source);
       await setTodo(false, seqno);
       await expect.poll(() => newestOf(source)).toBe(seqno);
       const wanted = isWanted ? seqnos.filter((one) => one > before && one <= seqno) : [];
