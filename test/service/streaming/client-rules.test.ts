@@ -123,7 +123,7 @@ describe('a rule for a client of asyncio', () => {
     ['unknown_key', 401, 'ends the client'],
     ['network_not_allowed', 403, 'ends the client'],
     ['rate_limited', 429, 'lets the client try again'],
-  ] as const)('a refusal as %s has status %i, which %s, for an upgrade and for a POST', async (code, status) => {
+  ] as const)('a refusal as %s has status %i, which %s, for an upgrade and for a POST', async (code, status, _then) => {
     await start({ limits: refusedBy(code) });
     expect(await upgradeStatus()).toBe(status);
     expect((await at.post(JSON.stringify(states))).status).toBe(status);
