@@ -1,10 +1,11 @@
 import type { Action } from '../actions/engine/action-rows.ts';
 import type { ReadContext } from '../contract/answer.ts';
 import { writeBoc } from '../decode/boc-writer.ts';
+import type { CellTable } from '../decode/cell-table.ts';
 import type { Detector } from '../interfaces/detector.ts';
 import type { ChainSnapshots } from '../live/contracts/chain-snapshot.ts';
 import type { ExternalMessage } from '../live/send/external-message.ts';
-import { createTimeSlice } from '../runtime/time-slice.ts';
+import { createTimeSlice, mapInSlices } from '../runtime/time-slice.ts';
 import { createSimulatedDetection } from '../simulation/detection.ts';
 import { simulateTail, type SimulatedTrace, type SimulationBounds } from '../simulation/simulate-message.ts';
 import { classifySimulated, type ClassifiedTransactions } from '../simulation/simulated-actions.ts';
@@ -49,8 +50,10 @@ export function createTails({ worlds, detector, now }: TailsDependencies): Tails
       const signal = AbortSignal.any([ending, AbortSignal.timeout(RUN_MS)]);
       const context: ReadContext = { deadlineMs: now() + RUN_MS, signal, caller: 'begun traces' };
       const before = await worlds.open(mcSeqno, context);
-      const tail = await simulateTail(before, onWay, { ...BOUNDS, signal });
-      if (tail.transactions.length === 0) return undefined;
+      const messages = await mapInSlices(onWay.slice(0, BOUNDS.transactionsMax), writeMessage, createTimeSlice(signal));
+      const simulated = await simulateTail(before, messages, { ...BOUNDS, signal });
+      if (simulated.transactions.length === 0) return undefined;
+      const tail = { ...simulated, left: simulated.left + onWay.length - messages.length };
       const detection = createSimulatedDetection(tail, { before, detector });
       const whole = { transactions: [...transactions, ...tail.transactions] };
       const { actions } = await classifySimulated(message, whole, { detection, timeSlice: createTimeSlice(signal) });
@@ -59,8 +62,10 @@ export function createTails({ worlds, detector, now }: TailsDependencies): Tails
   };
 }
 
-/** Messages between accounts that no transaction of the trace has taken, as bags of cells in their order. */
-function messagesOnWay(transactions: BegunTrace['transactions']): readonly Buffer[] {
+type OnWay = { readonly table: CellTable; readonly cell: number };
+
+/** Messages between accounts that no transaction of the trace has taken, in their order. */
+function messagesOnWay(transactions: BegunTrace['transactions']): readonly OnWay[] {
   const taken = new Set(
     transactions.flatMap(({ table, transaction: { inMessage } }) =>
       inMessage === undefined ? [] : table.hash(inMessage.cell).toString('hex'),
@@ -69,6 +74,10 @@ function messagesOnWay(transactions: BegunTrace['transactions']): readonly Buffe
   return transactions.flatMap(({ table, transaction: { outMessages } }) =>
     outMessages
       .filter(({ info, cell }) => info.kind === 'internal' && !taken.has(table.hash(cell).toString('hex')))
-      .map(({ cell }) => writeBoc(table, [cell])),
+      .map(({ cell }) => ({ table, cell })),
   );
+}
+
+function writeMessage({ table, cell }: OnWay): Buffer {
+  return writeBoc(table, [cell]);
 }

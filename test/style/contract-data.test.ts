@@ -34,6 +34,7 @@ const bounded: Readonly<Record<string, string>> = {
   'service/live/send/external-message.ts': 'writes one message whose cells are counted',
   'service/live/configuration/live-configuration.ts': 'writes one proved parameter',
   'service/live/configuration/public-libraries.ts': 'writes one proved library',
+  'service/pending/tails.ts': 'writes at most 128 messages of blocks, in slices',
   'service/simulation/simulate-message.ts': 'writes messages of a transaction that the VM wrote',
   'service/v2/legacy.ts': 'writes one cell of a caller, as large as its parameter',
   'service/v2/message-data.ts': 'reads texts of 16 cells, and writes each body once',

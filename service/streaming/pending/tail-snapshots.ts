@@ -22,8 +22,9 @@ export type TailSnapshotsDependencies = {
 };
 
 /**
- * Makes the snapshot of a trace after a change that left it open: its final transactions, and the simulated rest. Undefined when the index already
- * has more of the trace, or no message of it is on its way. Rejects as the index, and as lite servers.
+ * Makes the snapshot of a trace after a change that left it open: its final transactions, and the simulated rest.
+ * Undefined when the index already has more of the trace, or no message of it is on its way.
+ * Rejects as the index, and as lite servers.
  */
 export function createTailSnapshots({
   tails,

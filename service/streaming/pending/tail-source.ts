@@ -3,10 +3,7 @@ import type { Logger } from 'pino';
 import type { Change, TraceSnapshot } from '../changes.ts';
 import type { WatchedHub } from '../hub.ts';
 
-/**
- * Gives the hub pending snapshots of traces that have begun, also those whose message this service did not send: their final transactions, and a
- * simulation of the rest (service/streaming/README.md#finality).
- */
+/** Gives the hub pending snapshots of traces that have begun and that this service did not send (service/streaming/README.md#tails). */
 export type TailSource = {
   /** Takes the final changes of a block, after the hub has them. */
   readonly note: (changes: readonly Change[]) => void;

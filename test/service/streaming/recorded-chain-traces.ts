@@ -24,7 +24,7 @@ export type RecordedChainTrace = {
   readonly isExternal: boolean;
   /** Masterchain block of its last transaction; undefined while a message is on its way at the end of the recording. */
   readonly end: number | undefined;
-  /** By lt, then account. */
+  /** Ordered by lt, then account. */
   readonly transactions: readonly RecordedTransaction[];
 };
 

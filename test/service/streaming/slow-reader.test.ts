@@ -37,7 +37,7 @@ function change(number: number): StateChange {
 const body = JSON.stringify(wish);
 const message = JSON.stringify({ operation: 'subscribe', ...wish });
 
-/** What a caller writes to begin, over each transport. */
+/** First bytes of a caller, over each transport. */
 const beginnings = {
   sse: Buffer.from(
     `POST /api/streaming/v2/sse HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
