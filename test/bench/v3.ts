@@ -109,7 +109,7 @@ function valuesOf(options: readonly string[]): (name: string) => string | undefi
 export type GeneratedIndex = {
   readonly store: Store;
   readonly url: string;
-  requests(): Promise<readonly Requests[]>;
+  readonly requests: () => Promise<readonly Requests[]>;
 };
 
 /** Starts Postgres over the index of the options, which is made where it is missing. */

@@ -1,6 +1,6 @@
 import { accountKey } from '../account-key.ts';
 import { hashKey } from '../hash-key.ts';
-import { createConditions, keyAt, keysAt, pageAt, pageOf, type Conditions } from './conditions.ts';
+import { anyKeyAt, createConditions, keyAt, keysAt, pageAt, pageOf, type Conditions } from './conditions.ts';
 import { everyLt } from './lt-windows.ts';
 import { addFilter, near, resolveHashes, soleOf, taken, type MessageFilter, type SoleFilter } from './messages.ts';
 import { addAfter, orderBy, positionOf, type After, type Order, type Position } from './order.ts';
@@ -8,7 +8,10 @@ import type { StoreReader } from './reader.ts';
 import {
   MESSAGES_OF_TRANSACTION_MAX,
   placeColumns,
+  transactionColumns,
   transactionOrder,
+  withVersion,
+  type FoundTransaction,
   type SortedPage,
   type TransactionPlace,
 } from './transactions.ts';
@@ -38,6 +41,28 @@ export async function findTransactionsByMessage(
     offset -= limit;
     after = positionOf(transactionOrder({}, page), places.at(-1)!);
   }
+}
+
+/**
+ * The first transactions that took or sent messages, with their content, in one query. Gives the same as `findTransactionsByMessage` without
+ * another filter. @param hashes few, raw or normalized
+ */
+export function findTransactionsOfMessages(
+  store: StoreReader,
+  hashes: readonly Uint8Array[],
+  { sort, limit }: Pick<SortedPage, 'sort' | 'limit'>,
+): Promise<readonly FoundTransaction[]> {
+  const named = ['hash', 'hash_norm'].map(
+    (column) => `SELECT hash, lt, source, created_lt FROM messages WHERE ${column} = ${anyKeyAt('$1')}`,
+  );
+  const sender = `SELECT ${transactionColumns} FROM transactions t WHERE t.account = m.source AND ${near} ORDER BY t.lt DESC LIMIT 1`;
+  const order = orderBy(transactionOrder({}, { sort }), 't');
+  const inner = `WITH m AS MATERIALIZED (${named.join(' UNION ')})
+    SELECT ${transactionColumns} FROM (
+      SELECT ${transactionColumns} FROM m JOIN transactions t ON ${taken}
+      UNION SELECT t.* FROM m CROSS JOIN LATERAL (${sender}) t) t ${order} LIMIT ${keyAt('$2', 'bigint')}`;
+  const statement = `transactions_of_messages_${sort}`;
+  return store.read(withVersion(inner, order), [hashes, limit], { statement });
 }
 
 /** The first of a list. */

@@ -1,7 +1,7 @@
 import { list, named, object, type Infer } from '#service/contract/shape.ts';
 import { addressText } from '#service/decode/messages/addresses.ts';
 import type { Message } from '#service/decode/tlb/message.ts';
-import { findTransactionsByMessage } from '#service/store/queries/message-transactions.ts';
+import { findTransactionsByMessage, findTransactionsOfMessages } from '#service/store/queries/message-transactions.ts';
 import type { After } from '#service/store/queries/order.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import {
@@ -154,6 +154,15 @@ function byMessage(writer: TransactionRenderer, answer: Answer): V3Operation {
       // With an opcode, default to the transactions that executed the message.
       const ends = end ?? (values.opcode === undefined ? 'both' : 'in');
       const order = { list: 'transactionsByMessage', order: transactionOrder({}, values) };
+      // Few messages and nothing else: their few transactions are read whole, in one query.
+      const { length: count } = values.hashes;
+      const isPlain = end === undefined && isNewestPage({ ...values, hashes: [], sort: 'desc' });
+      if (isPlain && count > 0 && count < STORED_FROM) {
+        const rows = await readPage(order, values, context, () =>
+          findTransactionsOfMessages(context.store, values.hashes, values),
+        );
+        return answer(await writer.open(rows, context.store), context);
+      }
       const places = await readPage(order, values, context, (after) =>
         findTransactionsByMessage(context.store, values, ends, { ...values, after }),
       );

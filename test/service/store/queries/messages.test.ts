@@ -3,10 +3,10 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { accountOfKey } from '#service/store/account-key.ts';
-import { findTransactionsByMessage } from '#service/store/queries/message-transactions.ts';
+import { findTransactionsByMessage, findTransactionsOfMessages } from '#service/store/queries/message-transactions.ts';
 import { findMessages, readHolders, type MessageEnd, type MessageListFilter } from '#service/store/queries/messages.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
-import type { SortedPage } from '#service/store/queries/transactions.ts';
+import { readTransactionsAt, type SortedPage } from '#service/store/queries/transactions.ts';
 import type { MessageRow } from '#service/store/tables.ts';
 import { createRecordedIndex, recordedRows } from '#test/support/recorded-index.ts';
 import type { StoreUnderTest } from '#test/support/store.ts';
@@ -248,6 +248,25 @@ describe('transactions of messages', () => {
       { seed: 9, numRuns: 300 },
     );
     expect(some).toBeGreaterThan(100);
+  });
+
+  it('are read whole in one query for few messages, as found one by one', async () => {
+    let some = 0;
+    const hashes = fc
+      .array(fc.tuple(message, fc.boolean()), { minLength: 1, maxLength: 7 })
+      .map((chosen) => chosen.map(([one, isNormal]) => (isNormal ? (one.hash_norm ?? one.hash) : one.hash)));
+    await fc.assert(
+      fc.asyncProperty(hashes, page, async (given, { sort, limit }) => {
+        const part = { sort, limit, offset: 0 };
+        const places = await findTransactionsByMessage(reader, { hashes: given }, 'both', part);
+        const rows = await findTransactionsOfMessages(reader, given, part);
+        const whole = new Map((await readTransactionsAt(reader, places)).map((row) => [keyOf(row.hash), row]));
+        expect(rows).toEqual(places.map(({ hash }) => whole.get(keyOf(hash))));
+        some += Math.min(1, rows.length);
+      }),
+      { seed: 40, numRuns: 100 },
+    );
+    expect(some).toBeGreaterThan(50);
   });
 
   it('are read some thousands at once, however far a page is', async () => {

@@ -9,7 +9,7 @@ import {
   hasMasterchainBlock,
 } from '#service/store/queries/blocks.ts';
 import { findDnsRecords } from '#service/store/queries/dns.ts';
-import { findTransactionsByMessage } from '#service/store/queries/message-transactions.ts';
+import { findTransactionsByMessage, findTransactionsOfMessages } from '#service/store/queries/message-transactions.ts';
 import { findMessages } from '#service/store/queries/messages.ts';
 import { findMultisigOrders, findMultisigs, findOrdersOf } from '#service/store/queries/multisigs.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
@@ -133,6 +133,13 @@ describe('no query of the ledger reads a table whole', () => {
       expect(found).toHaveLength(2);
     },
   );
+
+  it('whole transactions of messages', async () => {
+    const found = await plansOf(pages.map((page) => () => findTransactionsOfMessages(reader, [hash], page)));
+    expect(found).toHaveLength(2);
+    expect(found.join('\n')).not.toContain('Seq Scan');
+    expect(found.join('\n')).toMatch(/Index .* (using|on) transactions_\d+_in_msg_hash_idx/);
+  });
 
   it.each(['in', 'out', 'both'] as const)('transactions of messages, %s', async (end) => {
     const filters = [{ hashes: [hash] }, { bodyHash: hash }, { opcode: 7 }, { opcode: 7, source: one }];

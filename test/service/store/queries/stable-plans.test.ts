@@ -9,7 +9,7 @@ import {
   hasMasterchainBlock,
 } from '#service/store/queries/blocks.ts';
 import { ltsOfAccountTimes, ltsOfBlocks, ltsOfTimes } from '#service/store/queries/lt-windows.ts';
-import { findTransactionsByMessage } from '#service/store/queries/message-transactions.ts';
+import { findTransactionsByMessage, findTransactionsOfMessages } from '#service/store/queries/message-transactions.ts';
 import { findMessages, readHolders, type MessageFilter } from '#service/store/queries/messages.ts';
 import { readTokens } from '#service/store/queries/metadata.ts';
 import { findTakenMessages } from '#service/store/queries/pending.ts';
@@ -71,6 +71,7 @@ it('what asks by keys keeps its plan, although each call has a single one', asyn
       const source = { source: accountOfKey(of.source) };
       expect(await findMessages(store, source, page)).toHaveLength(1);
       expect(await findTransactionsByMessage(store, source, 'out', page)).toHaveLength(1);
+      expect(await findTransactionsOfMessages(store, [message], page)).toHaveLength(1);
       for (const find of [findTransactions, findWholeTransactions]) {
         expect(await find(store, { hashes: [hash] }, page)).toHaveLength(1);
         expect(await find(store, {}, page)).toHaveLength(1);
@@ -144,6 +145,8 @@ it('what asks by keys keeps its plan, although each call has a single one', asyn
     'transactions_of_hashes_asc',
     'transactions_of_hashes_desc',
     'transactions_of_messages',
+    'transactions_of_messages_asc',
+    'transactions_of_messages_desc',
     'transactions_of_traces',
     ...['asc', 'desc', 'of_account_asc', 'of_account_desc', 'of_hashes_asc', 'of_hashes_desc'].map(
       (end) => `whole_transactions_${end}`,
