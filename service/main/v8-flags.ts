@@ -20,12 +20,12 @@ export function setGcFlags(): void {
 }
 
 /**
- * Tunes processes that answer v3. The heap may grow to twice the surviving bytes. External memory, mostly cached texts, may grow to one and
- * a third times that. Most of an answer is external and short-lived. V8 marked the heap after every 64 MiB of external memory: once in a
- * dozen pages of a hundred traces.
+ * Tunes processes that answer v3. The heap may grow to twice the surviving bytes. External memory, mostly cached texts, may grow to 1.15
+ * times that. Most of an answer is external and short-lived. V8 marked the heap after every 64 MiB of external memory: once in a dozen
+ * pages of a hundred traces. A factor of 1.33 saved 3 % of the CPU, and took 22 MiB more.
  */
 export function setApiGcFlags(): void {
   setFlagsFromString('--external-memory-accounted-in-global-limit');
-  setFlagsFromString('--external-memory-max-growing-factor=1.33');
+  setFlagsFromString('--external-memory-max-growing-factor=1.15');
   setFlagsFromString('--heap-growing-percent=100');
 }
