@@ -233,7 +233,9 @@ describe('a rule for the typed client of ton-org/ton#188', () => {
     await start();
     const socket = new WebSocket(`ws://127.0.0.1:${at.port}/api/streaming/v2/ws?api_key=abc`);
     sockets.push(socket);
-    const first = new Promise((resolve) => socket.once('message', (data: Buffer) => resolve(JSON.parse(`${data}`))));
+    const first = new Promise((resolve) =>
+      socket.once('message', (data: Buffer) => resolve(JSON.parse(data.toString('utf8')))),
+    );
     socket.once('open', () => socket.send(JSON.stringify({ operation: 'subscribe', ...states })));
     expect(await first).toMatchObject({ status: 'subscribed' });
   });

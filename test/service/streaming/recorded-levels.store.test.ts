@@ -164,7 +164,7 @@ function actionsOf({ actions }: TraceSnapshot): readonly ModelAction[] {
   }));
 }
 
-const idOf = (view: object | null): string | undefined => (view as { readonly action_id?: string } | null)?.action_id;
+const idOf = (view: { readonly action_id?: string } | null): string | undefined => view?.action_id;
 
 /** Snapshots that signed blocks must make, by the order of the blocks and the messages of the recording alone. */
 function* signedSteps(mcSeqno: number): Generator<ModelStep> {
