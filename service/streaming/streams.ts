@@ -117,10 +117,14 @@ export function createStreams(connectionsMax: number, dependencies: StreamsDepen
   let isClosing = false;
   let onEmpty: (() => void) | undefined;
 
+  const isOpen = (live: LiveStream): boolean => byKey.get(live.caller.key)?.has(live) === true;
+
   function tick(live: LiveStream): void {
+    if (!isOpen(live)) return;
     const now = nowMs();
     const nextMs = live.outlet.tick(now);
     removeFrom(bySweep, live.due, live);
+    if (!isOpen(live)) return;
     // A later sweep: the streams of this sweep are being read.
     live.due = Math.max(Math.ceil(nextMs / SWEEP_MS), Math.floor(now / SWEEP_MS) + 1);
     addTo(bySweep, live.due, live);

@@ -34,7 +34,12 @@ afterEach(() => streams.close(0));
 type Opened = { readonly stream: Stream; readonly ticks: number[]; readonly endings: Closing[] };
 
 /** Opens a stream whose outlet wants a call at each of the intervals. */
-function open(key: string | undefined, isInForce: () => boolean, everyMs = 15_000): Opened {
+function open(
+  key: string | undefined,
+  isInForce: () => boolean,
+  everyMs = 15_000,
+  onTick: (opened: Opened) => void = () => undefined,
+): Opened {
   const ticks: number[] = [];
   const endings: Closing[] = [];
   const caller = { owner: 'one owner', plan: 'free', terms, key, isInForce, charge: async () => undefined };
@@ -50,11 +55,13 @@ function open(key: string | undefined, isInForce: () => boolean, everyMs = 15_00
       },
       tick: (nowMs) => {
         ticks.push(nowMs);
+        if (ticks.length > 1) onTick(opened);
         return nowMs + everyMs;
       },
     },
   );
-  return { stream, ticks, endings };
+  const opened = { stream, ticks, endings };
+  return opened;
 }
 
 describe('the streams of a process', () => {
@@ -92,5 +99,18 @@ describe('the streams of a process', () => {
     const other = open('a', () => true, -1);
     await expect.poll(() => other.ticks.length).toBeGreaterThan(2);
     expect(eager.ticks).toHaveLength(length);
+  });
+
+  it('are not called again when they end in a call', async () => {
+    start();
+    const ending = open(
+      'a',
+      () => true,
+      -1,
+      ({ stream }) => stream.closed(),
+    );
+    const other = open('a', () => true, -1);
+    await expect.poll(() => other.ticks.length).toBeGreaterThan(3);
+    expect(ending.ticks).toHaveLength(2);
   });
 });
