@@ -5,7 +5,7 @@ import { TonplaneError } from '../error.ts';
  * - `invalid_subscription`: a field of a subscription or of a message is not what the protocol takes
  * - `invalid_cursor`: the cursor is unreadable, or of another network
  * - `connection_limit`: the caller has all connections of its plan
- * - `replay_busy`: too many replays run
+ * - `replay_busy`: too many replays run, or the index cannot be read
  * - `too_many_streams`: the process has its maximum of connections
  * - `streams_closing`: the process ends
  * - `streaming_old`: the path is of an earlier version of the protocol
@@ -35,6 +35,11 @@ export class StreamingError extends TonplaneError<StreamingErrorCode, StreamingE
 
 /** Refusals that end by themselves. */
 const passing: ReadonlySet<StreamingErrorCode> = new Set(['replay_busy', 'too_many_streams', 'streams_closing']);
+
+/** The error of a cursor that needs the index, while the index cannot be read. */
+export function indexAway(): StreamingError {
+  return new StreamingError('replay_busy', 'the index cannot be read, try again');
+}
 
 /** The error of a cursor that does not continue here. */
 export function invalidCursor(): StreamingError {

@@ -10,7 +10,7 @@ import {
   type TraceSnapshot,
 } from '../changes.ts';
 import { changesFor } from '../concerned.ts';
-import { StreamingError } from '../errors.ts';
+import { indexAway, StreamingError } from '../errors.ts';
 import type { Distribution, Watchers } from './distribution.ts';
 import type { HubMetrics } from './hub-metrics.ts';
 import type { Past } from './past.ts';
@@ -100,7 +100,7 @@ export class ConnectionAtHub implements HubConnection {
     } catch (error) {
       const isAway = error instanceof StoreError;
       if (isAway || (error instanceof StreamingError && error.code === 'replay_busy')) metrics.resumed('busy');
-      throw isAway ? new StreamingError('replay_busy', 'the index cannot be read, try again') : error;
+      throw isAway ? indexAway() : error;
     }
   }
 

@@ -1,5 +1,5 @@
 import { finalities, type Begun, type FinalLog, type Position, type Subscription } from '../changes.ts';
-import { invalidCursor } from '../errors.ts';
+import { indexAway, invalidCursor } from '../errors.ts';
 import { endOf, isAfter } from './positions.ts';
 
 /** Beginning of a subscription. */
@@ -23,7 +23,7 @@ const AHEAD_MAX = 1_000;
  * Decides how a cursor goes on.
  * @param cursor its position; null for one from before the first block
  * @param present final position that live connections have behind them
- * @throws StreamingError `invalid_cursor`
+ * @throws StreamingError `invalid_cursor`, `replay_busy`
  */
 export async function planResume(
   cursor: Position | null,
@@ -31,6 +31,8 @@ export async function planResume(
   present: Position | null,
   log: Pick<FinalLog, 'oldest'>,
 ): Promise<Resume> {
+  // The index was not read yet. The first block that this process follows is unknown, and blocks before that block would be lost.
+  if (cursor !== null && present === null) throw indexAway();
   const position = cursor ?? endOf(0);
   const resumed = wish.minFinality === finalities.at(-1) ? 'full' : 'finalized';
   if (position.mcSeqno > (present?.mcSeqno ?? 0) + AHEAD_MAX) throw invalidCursor();

@@ -46,6 +46,21 @@ describe('a cursor', () => {
     expect(namesIn(again)).toEqual(['t2', 't4', 't6', 't7']);
   });
 
+  it('is refused with a passing error by a process that has not read the index yet, which could not know what is missing', async () => {
+    const { block, open, log } = createHubUnderTest();
+    const cut = open();
+    await cut.subscribe({ accounts: new Set([a]) });
+    await block(oneOf(1));
+    const cursor = cut.connection.cursor();
+    await block(oneOf(2));
+    const started = createHubUnderTest();
+    const refused = started.open().subscribe({ accounts: new Set([a]) }, cursor);
+    await expect(refused).rejects.toMatchObject({ code: 'replay_busy', retryable: true });
+    const later = createHubUnderTest({ log }).open();
+    await later.subscribe({ accounts: new Set([a]) }, cursor);
+    expect(namesIn(later)).toEqual(['t2']);
+  });
+
   it('between two events of one change brings the second alone', async () => {
     const { block, open } = createHubUnderTest();
     const types = new Set(['transactions', 'trace'] as const);
@@ -103,6 +118,7 @@ describe('a cursor', () => {
     const { block, open, log } = createHubUnderTest();
     const caller = open();
     await caller.subscribe({ accounts: new Set([a]) });
+    await block(oneOf(9, b));
     const far = createHubUnderTest({ log: { ...log, newest: () => ({ mcSeqno: 5_000, index: 0 }) } }).open();
     await far.subscribe({ accounts: new Set([a]) });
     for (const cursor of ['x', far.begun[0]!.cursor]) {
