@@ -4,6 +4,7 @@ import { Histogram, type Registry } from 'prom-client';
 import type { Pending, PendingNews, PendingTrace } from '#service/pending/pending.ts';
 import type { Change, InvalidationReason } from '../changes.ts';
 import type { WatchedHub } from '../hub.ts';
+import { createNewestWork } from './newest-work.ts';
 import { hashesOf, type PendingSnapshots } from './pending-snapshots.ts';
 
 /** Gives the hub snapshots of pending traces that a connection watches, and withdraws those that do not happen. */
@@ -41,12 +42,7 @@ export function createPendingLag(register: Registry): PendingLag {
 
 export function createPendingSource(dependencies: PendingSourceDependencies): PendingSource {
   const { pending, snapshots, hub, unixMs, logger, lag } = dependencies;
-  const ending = new AbortController();
-  const { signal } = ending;
-  /** Newest news by the key of the trace, oldest first. */
-  const waiting = new Map<string, PendingNews>();
   const measured = new Set<string>();
-  let working: Promise<void> | undefined;
 
   function measure({ key, sentUnixMs }: PendingTrace): void {
     const name = key.toString('hex');
@@ -56,7 +52,7 @@ export function createPendingSource(dependencies: PendingSourceDependencies): Pe
     lag.observe(Math.max(unixMs() - sentUnixMs, 0) / 1000);
   }
 
-  async function changeOf(news: PendingNews): Promise<Change | undefined> {
+  async function changeOf(news: PendingNews, signal: AbortSignal): Promise<Change | undefined> {
     if (news.kind === 'gone') {
       const reason = reasonOf(news);
       return reason && { kind: 'invalidation', key: news.key, reason };
@@ -66,44 +62,25 @@ export function createPendingSource(dependencies: PendingSourceDependencies): Pe
     return hub.watchesPending({ accounts, traces: hashesOf(trace) }) ? snapshots.of(trace, signal) : undefined;
   }
 
-  async function work(): Promise<void> {
-    for (const [key, news] of waiting) {
-      waiting.delete(key);
-      try {
-        const change = await changeOf(news);
-        if (change === undefined) continue;
-        await hub.publish([change]);
-        if (news.kind === 'trace') measure(news.trace);
-      } catch (error) {
-        if (signal.aborted) return;
-        logger.error({ err: error, key }, 'a pending trace was not streamed');
-      }
-    }
-  }
-
-  function start(): void {
-    if (waiting.size === 0 || signal.aborted) return;
-    working ??= work().finally(() => {
-      working = undefined;
-      start();
-    });
-  }
-
-  const stop = pending.listen((news) => {
-    const key = news.kind === 'gone' ? news.key : news.trace.key.toString('hex');
-    waiting.delete(key);
-    waiting.set(key, news);
-    const [oldest] = waiting.keys();
-    if (waiting.size > WAITING_MAX && oldest !== undefined) waiting.delete(oldest);
-    start();
+  const work = createNewestWork<PendingNews>({
+    waitingMax: WAITING_MAX,
+    async run(news, signal) {
+      const change = await changeOf(news, signal);
+      if (change === undefined) return;
+      await hub.publish([change]);
+      if (news.kind === 'trace') measure(news.trace);
+    },
+    onFailure: (error, key) => logger.error({ err: error, key }, 'a pending trace was not streamed'),
   });
+
+  const stop = pending.listen((news) =>
+    work.put(news.kind === 'gone' ? news.key : news.trace.key.toString('hex'), news),
+  );
 
   return {
     async close() {
       stop();
-      waiting.clear();
-      ending.abort(new Error('the pending source is closed'));
-      await working;
+      await work.close();
     },
   };
 }

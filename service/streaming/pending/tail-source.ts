@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 
 import type { Change, TraceSnapshot } from '../changes.ts';
 import type { WatchedHub } from '../hub.ts';
+import { createNewestWork } from './newest-work.ts';
 
 /** Gives the hub pending snapshots of traces that have begun and that this service did not send (service/streaming/README.md#tails). */
 export type TailSource = {
@@ -24,41 +25,16 @@ export type TailSourceDependencies = {
 const WAITING_MAX = 64;
 
 export function createTailSource({ snapshotOf, findPending, hub, logger }: TailSourceDependencies): TailSource {
-  const ending = new AbortController();
-  const { signal } = ending;
-  /** Newest change of each trace that is open, oldest first. */
-  const waiting = new Map<string, TraceSnapshot>();
-  /** Key of the trace at work, as long as no later change has it. */
-  let current: string | undefined;
-  let working: Promise<void> | undefined;
-
-  async function show(change: TraceSnapshot): Promise<void> {
-    if ((await findPending(change.key, signal)) !== undefined) return;
-    const snapshot = await snapshotOf(change, signal);
-    // A later block has more of the trace, or its end.
-    if (snapshot !== undefined && current === change.key) await hub.publish([snapshot]);
-  }
-
-  async function work(): Promise<void> {
-    for (const [key, change] of waiting) {
-      waiting.delete(key);
-      current = key;
-      try {
-        await show(change);
-      } catch (error) {
-        if (signal.aborted) return;
-        logger.debug({ err: error, key }, 'the tail of a trace was not simulated');
-      }
-    }
-  }
-
-  function start(): void {
-    if (waiting.size === 0 || signal.aborted) return;
-    working ??= work().finally(() => {
-      working = undefined;
-      start();
-    });
-  }
+  const work = createNewestWork<TraceSnapshot>({
+    waitingMax: WAITING_MAX,
+    async run(change, signal, isNewest) {
+      if ((await findPending(change.key, signal)) !== undefined) return;
+      const snapshot = await snapshotOf(change, signal);
+      // A later block has more of the trace, or its end.
+      if (snapshot !== undefined && isNewest()) await hub.publish([snapshot]);
+    },
+    onFailure: (error, key) => logger.debug({ err: error, key }, 'the tail of a trace was not simulated'),
+  });
 
   function isWatched({ key, hashes, transactions }: TraceSnapshot): boolean {
     const accounts = transactions.flatMap(({ named }) => named);
@@ -69,18 +45,10 @@ export function createTailSource({ snapshotOf, findPending, hub, logger }: TailS
     note(changes) {
       for (const change of changes) {
         if (change.kind !== 'trace') continue;
-        waiting.delete(change.key);
-        if (current === change.key) current = undefined;
-        if (change.stage === 'open' && change.traceId === null && isWatched(change)) waiting.set(change.key, change);
-        const [oldest] = waiting.keys();
-        if (waiting.size > WAITING_MAX && oldest !== undefined) waiting.delete(oldest);
+        const isShown = change.stage === 'open' && change.traceId === null && isWatched(change);
+        work.put(change.key, isShown ? change : undefined);
       }
-      start();
     },
-    async close() {
-      waiting.clear();
-      ending.abort(new Error('the tail source is closed'));
-      await working;
-    },
+    close: work.close,
   };
 }
