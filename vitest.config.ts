@@ -22,8 +22,8 @@ export default defineConfig({
     pool: 'threads',
     // Node loads the files itself: Vite would transform each module once for each project.
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    // Vitest leaves one core free. Many files wait for other processes, so two cores take two files at once.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Many files wait for other processes, so two cores take three files at once.
+    maxWorkers: availableParallelism() + 1,
     sequence: { groupOrder: 1 },
     // Tests start the service and the operator again and again from the same files.
     env: {

@@ -292,7 +292,7 @@ describe.skipIf(missing)('streams of three pods', () => {
     expect(await outcome()).toEqual(faultless);
   });
 
-  it('bring each once while lite servers name signed blocks, then do not, and then do again', async () => {
+  it('bring each once while lite servers name signed blocks, then do not, and then do again', notQuick(), async () => {
     const [server] = scene.network.liteServers;
     await underLoad(async () => {
       for (const isNamed of [true, false, true]) {
@@ -305,34 +305,38 @@ describe.skipIf(missing)('streams of three pods', () => {
     expect(await outcome()).toEqual(faultless);
   });
 
-  it('bring each once to clients that stop reading and come back, and meanwhile to the others', async () => {
-    const since = compared;
-    const [pod] = scene.pods;
-    const before = { slow: await metricOf(pod!, SLOW), closes: await metricOf(pod!, CLOSES) };
-    const isClosed = async (): Promise<boolean> => {
-      // On a busy machine some are closed by the ping that they do not answer.
-      const closes = (await metricOf(pod!, CLOSES)) - before.closes;
-      return closes >= STALLED && (await metricOf(pod!, SLOW)) > before.slow;
-    };
-    // Without the proxy, which would store events too.
-    await withMore(
-      STALLED,
-      () => pod!.service.url,
-      async (more) => {
-        for (const client of more) client.pause(true);
-        await underLoad(
-          async () => {
-            while (!(await isClosed())) await sleep(100);
-          },
-          () => pay(LONG_COMMENT),
-        );
-        expect(await outcome()).toEqual(faultless);
-        for (const client of more) client.pause(false);
-        expect(await outcome(more, since)).toEqual(faultless);
-        expect(more.every(({ resumed }) => resumed.length > 0)).toBe(true);
-      },
-    );
-  });
+  it(
+    'bring each once to clients that stop reading and come back, and meanwhile to the others',
+    notQuick(),
+    async () => {
+      const since = compared;
+      const [pod] = scene.pods;
+      const before = { slow: await metricOf(pod!, SLOW), closes: await metricOf(pod!, CLOSES) };
+      const isClosed = async (): Promise<boolean> => {
+        // On a busy machine some are closed by the ping that they do not answer.
+        const closes = (await metricOf(pod!, CLOSES)) - before.closes;
+        return closes >= STALLED && (await metricOf(pod!, SLOW)) > before.slow;
+      };
+      // Without the proxy, which would store events too.
+      await withMore(
+        STALLED,
+        () => pod!.service.url,
+        async (more) => {
+          for (const client of more) client.pause(true);
+          await underLoad(
+            async () => {
+              while (!(await isClosed())) await sleep(100);
+            },
+            () => pay(LONG_COMMENT),
+          );
+          expect(await outcome()).toEqual(faultless);
+          for (const client of more) client.pause(false);
+          expect(await outcome(more, since)).toEqual(faultless);
+          expect(more.every(({ resumed }) => resumed.length > 0)).toBe(true);
+        },
+      );
+    },
+  );
 
   it('bring each once to many clients that come back at once', notQuick(), async () => {
     const since = compared;

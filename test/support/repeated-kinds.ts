@@ -13,9 +13,11 @@ export type RepeatedKind = {
 export const repeatedKinds: readonly RepeatedKind[] = [
   {
     kind: 'an API with pods in a cluster',
-    quick: ['test/e2e/operator.cluster.test.ts', 'test/charts/installed.cluster.test.ts'],
+    quick: ['test/e2e/operator.cluster.test.ts'],
     more: [
+      'test/charts/installed.cluster.test.ts',
       'test/charts/rights.cluster.test.ts',
+      'test/charts/umbrella.cluster.test.ts',
       'test/charts/upgraded.cluster.test.ts',
       'test/e2e/canary.cluster.test.ts',
       'test/e2e/index.cluster.test.ts',
@@ -47,8 +49,9 @@ export const repeatedKinds: readonly RepeatedKind[] = [
   },
   {
     kind: 'the recorded chain as actions',
-    quick: ['test/service/interpreter/crash.store.test.ts', 'test/service/interpreter/stored-traces.store.test.ts'],
+    quick: ['test/service/interpreter/crash.store.test.ts'],
     more: [
+      'test/service/interpreter/stored-traces.store.test.ts',
       'test/e2e/v3-actions.store.test.ts',
       'test/service/actions/engine/event-transaction.test.ts',
       'test/service/interpreter/orders.store.test.ts',
@@ -67,6 +70,7 @@ export const repeatedKinds: readonly RepeatedKind[] = [
     kind: 'the recorded chain as a stream',
     quick: ['test/service/streaming/final/touched.store.test.ts', 'test/e2e/streaming.store.test.ts'],
     more: [
+      'test/service/streaming/recorded-levels.store.test.ts',
       'test/service/streaming/final/portions.store.test.ts',
       'test/service/streaming/final/recorded-changes.store.test.ts',
     ],
@@ -78,8 +82,9 @@ export const repeatedKinds: readonly RepeatedKind[] = [
   },
   {
     kind: 'processes that share one Redis',
-    quick: ['test/service/limits/redis/shared-limits.test.ts', 'test/service/limits/redis/cluster.test.ts'],
+    quick: ['test/service/limits/redis/shared-limits.test.ts'],
     more: [
+      'test/service/limits/redis/cluster.test.ts',
       'test/e2e/limits.redis.test.ts',
       'test/e2e/namespaces.redis.test.ts',
       'test/service/limits/redis/malformed.test.ts',
@@ -89,8 +94,9 @@ export const repeatedKinds: readonly RepeatedKind[] = [
   },
   {
     kind: 'processes of the service with Postgres',
-    quick: ['test/e2e/index-start.store.test.ts', 'test/e2e/postgres-states.store.test.ts'],
+    quick: ['test/e2e/postgres-states.store.test.ts'],
     more: [
+      'test/e2e/index-start.store.test.ts',
       'test/e2e/client-certificates.store.test.ts',
       'test/e2e/index-watch.store.test.ts',
       'test/e2e/indexer.store.test.ts',
@@ -102,8 +108,9 @@ export const repeatedKinds: readonly RepeatedKind[] = [
   },
   {
     kind: 'a private network that a process stores',
-    quick: ['test/e2e/stored-network.test.ts', 'test/e2e/dev-command.test.ts'],
+    quick: ['test/e2e/stored-network.test.ts'],
     more: [
+      'test/e2e/dev-command.test.ts',
       'test/e2e/fork-libraries.test.ts',
       'test/e2e/startup-accounts.test.ts',
       'test/e2e/stored-fork.test.ts',
@@ -112,8 +119,12 @@ export const repeatedKinds: readonly RepeatedKind[] = [
   },
   {
     kind: 'clients of others',
-    quick: ['test/e2e/v2-clients.test.ts', 'test/e2e/v2-peer.test.ts', 'test/e2e/tonutils-go.test.ts'],
-    more: ['test/e2e/developer-clients.test.ts', 'test/service/devchain/tonutils-private.test.ts'],
+    quick: ['test/e2e/v2-clients.test.ts', 'test/e2e/v2-peer.test.ts'],
+    more: [
+      'test/e2e/tonutils-go.test.ts',
+      'test/e2e/developer-clients.test.ts',
+      'test/service/devchain/tonutils-private.test.ts',
+    ],
   },
   {
     kind: 'pages in a browser',
@@ -124,6 +135,16 @@ export const repeatedKinds: readonly RepeatedKind[] = [
       'test/e2e/start-page.test.ts',
       'test/e2e/streaming-browser.test.ts',
     ],
+  },
+  {
+    kind: 'lite servers that fail',
+    quick: ['test/service/pool/faults.test.ts'],
+    more: ['test/service/pool/recovery.test.ts'],
+  },
+  {
+    kind: 'the cluster of the tests',
+    quick: ['test/support/control-plane.cluster.test.ts'],
+    more: ['test/support/metrics-api.cluster.test.ts', 'test/support/process-kubelet.cluster.test.ts'],
   },
   {
     kind: 'emulations beside the chain',

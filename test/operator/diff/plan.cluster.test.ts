@@ -12,11 +12,12 @@ import { withoutControlPlane } from '#test/support/control-plane-source.ts';
 import { withoutOptionalApis } from '#test/support/optional-api-source.ts';
 import { joinControlPlane } from '#test/support/shared-control-plane.ts';
 import { references, release, sample } from '#test/operator/desired/samples.ts';
+import { countOf } from '#test/support/volume.ts';
 
 type Spec = TonApi['spec'];
 
 /** Edits whose plan must equal the writes (operator/README.md#targets). */
-const edits = 100;
+const edits = countOf({ quick: 30, full: 100 });
 
 const namespace = 'edited';
 

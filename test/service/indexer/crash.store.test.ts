@@ -18,7 +18,7 @@ import { tableHashes } from './table-hashes.ts';
 const KILLED_PROCESSES = countOf({ quick: 1, full: 5, long: 100 });
 
 /** In this process, by cutting every connection to Postgres at once and forgetting the indexer. */
-const CUTS = countOf({ quick: 20, full: 95 });
+const CUTS = countOf({ quick: 6, full: 95 });
 
 let recorded: RecordedNetwork;
 

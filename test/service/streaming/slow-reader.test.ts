@@ -8,6 +8,7 @@ import { createCursors } from '#service/streaming/request/cursor.ts';
 import { stateEvent } from './fake-hub.ts';
 import { createHubUnderTest } from './hub/hub-under-test.ts';
 import { address, startStreams, type StreamListener } from './stream-listener.ts';
+import { someOf } from '#test/support/volume.ts';
 
 // A caller that reads one byte a second, beside one that reads all. Both have the real hub and real sockets.
 
@@ -63,7 +64,7 @@ function readSlowly(beginning: Buffer): void {
 }
 
 describe('a caller that reads one byte a second', () => {
-  it.each(['sse', 'ws'] as const)(
+  it.each(someOf(['sse', 'ws'] as const, 1))(
     'over %s is closed with 1013 at its own bound, and another caller has each event',
     async (transport) => {
       const under = createHubUnderTest({ cursors: createCursors('testnet') });

@@ -10,6 +10,7 @@ import { checkSseText } from '#test/support/stream-contract.ts';
 
 import { stateEvent } from './fake-hub.ts';
 import { address, hash, startStreams, type StreamListener, type StreamSetup } from './stream-listener.ts';
+import { notQuick } from '#test/support/volume.ts';
 
 let at: StreamListener;
 afterEach(() => at.close());
@@ -309,7 +310,7 @@ describe('other paths of streaming', () => {
     await expect.poll(() => at.streamRegister.metrics()).toContain(closes);
   });
 
-  it('a caller that never reads is cut after the farewell', async () => {
+  it('a caller that never reads is cut after the farewell', notQuick(), async () => {
     await start();
     const body = JSON.stringify(one);
     const socket = connect(at.port, '127.0.0.1');

@@ -7,6 +7,7 @@ import { skipLoudly } from '#test/support/skips.ts';
 
 import { startRedisProcess, startSlowProxy, type RedisProcess } from './redis-process.ts';
 import { askWith, load, planOf, startPods, untilAll, valueOf, type SharedPod } from './shared-setup.ts';
+import { someOf } from '#test/support/volume.ts';
 
 const missing = skipLoudly(!ensureProgram('redis-server'), { what: 'faults of Redis', why: 'no redis-server' });
 
@@ -105,17 +106,20 @@ describe.skipIf(missing)('limits whose Redis fails', () => {
     await close();
   });
 
-  it.each([1, 2])('a Redis flushed again and again under load gives %i pods no fresh burst', async (count) => {
-    const { pods, keys, close } = await startPods(count, { url: redis.url });
-    const flushes: Promise<unknown>[] = [];
-    const flushing = setInterval(() => flushes.push(redis.command('FLUSHALL')), 300);
-    const { admitted, elapsedMs } = await load(pods, 3000, () => 1, askWith(keys[0]));
-    clearInterval(flushing);
-    await Promise.all(flushes);
-    expect(admitted).toBeLessThanOrEqual(Math.ceil(((25 * elapsedMs) / 1000 + 25) * 1.1));
-    expect(admitted).toBeGreaterThan(((25 * elapsedMs) / 1000) * 0.7);
-    await close();
-  });
+  it.each(someOf([2, 1], 1))(
+    'a Redis flushed again and again under load gives %i pods no fresh burst',
+    async (count) => {
+      const { pods, keys, close } = await startPods(count, { url: redis.url });
+      const flushes: Promise<unknown>[] = [];
+      const flushing = setInterval(() => flushes.push(redis.command('FLUSHALL')), 300);
+      const { admitted, elapsedMs } = await load(pods, 3000, () => 1, askWith(keys[0]));
+      clearInterval(flushing);
+      await Promise.all(flushes);
+      expect(admitted).toBeLessThanOrEqual(Math.ceil(((25 * elapsedMs) / 1000 + 25) * 1.1));
+      expect(admitted).toBeGreaterThan(((25 * elapsedMs) / 1000) * 0.7);
+      await close();
+    },
+  );
 
   it('a Redis flushed again and again gives no fresh day', async () => {
     const plan = planOf({ requestsPerSecond: 0, requestsPerDay: 20 });

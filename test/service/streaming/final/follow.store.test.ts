@@ -124,8 +124,12 @@ describe('a source of final changes', () => {
   it('goes on after failures of Postgres, without a loss', async () => {
     await setTodo(true, last - 10, last);
     const draw = createDraw(11);
+    let failures = 0;
+    // A look has several queries. More failures than of each eighth query would only prolong the pauses between looks.
     const fail = (): void => {
-      if (draw(3) === 0) throw new StoreError('store_unavailable', 'away');
+      if (draw(8) > 0) return;
+      failures++;
+      throw new StoreError('store_unavailable', 'away');
     };
     const read: Store['read'] = async (sql, values, options) => {
       fail();
@@ -141,6 +145,7 @@ describe('a source of final changes', () => {
     await setTodo(false, last - 10, last);
     await expect.poll(() => newestOf(source)).toBe(last);
     expect(givenSeqnos(source)).toEqual(seqnos.filter((seqno) => seqno >= last - 10));
+    expect(failures).toBeGreaterThan(2);
   });
 
   it('says from which block on a resume is possible', async () => {
