@@ -3,6 +3,9 @@ import type { Subscription } from '../changes.ts';
 import type { Watchers } from './distribution.ts';
 import type { Subscriber } from './subscriber.ts';
 
+/** Keys between two looks at the clock, which takes as long as a key. */
+const PORTION = 64;
+
 const kinds = ['accounts', 'traces'] as const;
 
 /** A subscription whose keys are in the index, or some of them. */
@@ -25,9 +28,10 @@ export class IndexedKeys {
     const one: Indexed = { wish, isWhole: false };
     this.#indexed = [...this.#indexed, one];
     const slice = createTimeSlice(signal);
+    let count = 0;
     for (const kind of kinds) {
       for (const key of wish[kind]) {
-        const rest = slice.pause();
+        const rest = ++count % PORTION === 0 ? slice.pause() : undefined;
         if (rest !== undefined) await rest;
         this.#watchers[kind].add(key, this.#subscriber);
       }
@@ -38,13 +42,19 @@ export class IndexedKeys {
   /** Removes keys that neither the begun subscription nor the next one has. */
   async settle(signal: AbortSignal): Promise<void> {
     const slice = createTimeSlice(signal);
+    let count = 0;
     const former = this.#indexed.filter((one) => one.isWhole && !this.#wanted().includes(one.wish));
     for (const one of former) {
       for (const kind of kinds) {
+        let wanted = this.#wanted();
         for (const key of one.wish[kind]) {
-          const rest = slice.pause();
-          if (rest !== undefined) await rest;
-          if (!this.#wanted().some((wish) => wish[kind].has(key))) this.#watchers[kind].remove(key, this.#subscriber);
+          const rest = ++count % PORTION === 0 ? slice.pause() : undefined;
+          if (rest !== undefined) {
+            await rest;
+            // A later subscription may have come during the rest.
+            wanted = this.#wanted();
+          }
+          if (!wanted.some((wish) => wish[kind].has(key))) this.#watchers[kind].remove(key, this.#subscriber);
         }
       }
       this.#indexed = this.#indexed.filter((other) => other !== one);
