@@ -24,6 +24,9 @@ const TEXT_FRAME = 0x81;
 /** Codes of a length that follows in 2 or 8 bytes. */
 const [LENGTH_16, LENGTH_64] = [126, 127] as const;
 
+/** A ping without content. */
+export const pingFrame = Buffer.from([0x89, 0x00]);
+
 /** Writes WebSocket frames. The library writes at once too, so the order of both is that of their calls. */
 export function createWsFrames(socket: Writable, onWritten: () => void): FrameWriter {
   return ({ body }, cursor) => {

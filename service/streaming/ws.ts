@@ -7,7 +7,7 @@ import { WebSocketServer, type RawData, type ServerOptions, type WebSocket } fro
 import { closings, type Closing } from './closing.ts';
 import { StreamingError } from './errors.ts';
 import { createMessageRate } from './message-rate.ts';
-import { createWsFrames } from './event-frames.ts';
+import { createWsFrames, pingFrame } from './event-frames.ts';
 import { errorAnswer } from './request/answers.ts';
 import type { Outlet, Stream, StreamCaller, Streams } from './streams.ts';
 import { createMessages, type Messages } from './ws-messages.ts';
@@ -207,7 +207,7 @@ function createOutlet(socket: WebSocket, raw: Socket, nowMs: () => number, event
       else if (isOpen && now >= cutMs) socket.terminate();
       else if (isOpen && now >= pingMs) {
         pingMs = now + PING_MS;
-        socket.ping();
+        raw.write(pingFrame);
       }
       return Math.min(pingMs, cutMs, now < subscribeMs ? subscribeMs : Infinity);
     },

@@ -93,7 +93,7 @@ describe('the streams of a process', () => {
     start();
     const eager = open('a', () => true, -1);
     await expect.poll(() => eager.ticks.length).toBeGreaterThan(2);
-    expect(new Set(eager.ticks.map((ms) => Math.floor(ms / 500))).size).toBe(eager.ticks.length);
+    expect(new Set(eager.ticks.map((ms) => Math.floor(ms / 100))).size).toBe(eager.ticks.length);
     eager.stream.closed();
     const { length } = eager.ticks;
     const other = open('a', () => true, -1);
