@@ -4,6 +4,7 @@ import { deliverInvalidation, deliverTrace, wantsLevel } from './delivery.ts';
 import { readLabels, type LabelTexts, type LabelWish } from './label-texts.ts';
 import { positionOf, steps } from './positions.ts';
 import { createTraceRendering, namedBy, renderJetton, renderState, type RenderedEvent } from './render.ts';
+import { SharedRenderings } from './shared-renderings.ts';
 import type { Subscriber } from './subscriber.ts';
 import type { SubscriptionsIndex } from './subscriptions-index.ts';
 import { traceTypes } from './trace-memory.ts';
@@ -126,6 +127,8 @@ export function createDistribution({ watchers, labels, signal, onFault }: Distri
     }
   }
 
+  const shared = new SharedRenderings();
+
   async function giveTrace(
     snapshot: TraceSnapshot,
     to: Subscriber,
@@ -139,8 +142,15 @@ export function createDistribution({ watchers, labels, signal, onFault }: Distri
     const isNamed = snapshot.hashes.some((hash) => viewer.wish.traces.has(hash));
     if (ordinals.length === 0 && !isNamed && to.memory.get(snapshot.key) === undefined) return;
     const texts = await readLabelsOf(snapshot, viewer.wish, createTimeSlice(ends), ends);
-    const rendering = createTraceRendering(snapshot, texts);
-    if (!ends.aborted) deliverTrace(to, createRenderableTrace({ snapshot, accounts, rendering }, isCurrent), ordinals);
+    if (ends.aborted) return;
+    const { includeAddressBook, includeMetadata } = viewer.wish;
+    // Traces that match by several accounts have many views, and few connections see the same.
+    const isPlain = snapshot.finality === 'finalized' && !isCurrent && !includeAddressBook && !includeMetadata;
+    const one =
+      isPlain && ordinals.length === 1
+        ? shared.of(snapshot, texts)
+        : createRenderableTrace({ snapshot, accounts, rendering: createTraceRendering(snapshot, texts) }, isCurrent);
+    deliverTrace(to, one, ordinals);
   }
 
   return {

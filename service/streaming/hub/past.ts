@@ -55,6 +55,7 @@ export function createPast({ log, logger, random, unixMs }: PastDependencies): P
   let finds = 0;
   return {
     async admit(signal) {
+      if (reads.waiting === 0 && reads.taken < READS_AT_ONCE) return;
       if (reads.waiting >= WAITING_MAX) throw busy();
       const late = AbortSignal.timeout(WAIT_MS);
       try {

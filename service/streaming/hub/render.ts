@@ -39,8 +39,15 @@ type Text = { readonly text: string; readonly bytes: number; readonly named: rea
 
 type ShownActions = { readonly texts: readonly Text[]; readonly isCut: boolean };
 
-/** @param labels of all accounts that the snapshot names */
-export function createTraceRendering(snapshot: TraceSnapshot, labels: LabelTexts): TraceRendering {
+/**
+ * @param labels of all accounts that the snapshot names
+ * @param onMade called with the bytes of each event that is made
+ */
+export function createTraceRendering(
+  snapshot: TraceSnapshot,
+  labels: LabelTexts,
+  onMade: (bytes: number) => void = () => undefined,
+): TraceRendering {
   const isFinal = snapshot.finality === 'finalized';
   const views = new Map<string, RenderedView | undefined>();
   const transactionTexts: (Text | undefined)[] = [];
@@ -77,7 +84,9 @@ export function createTraceRendering(snapshot: TraceSnapshot, labels: LabelTexts
 
   function finish(body: string, texts: readonly Text[], { wish }: Viewer, type: string, marks = ''): RenderedEvent {
     const head = `{"type":"${type}",${headOf(snapshot)},`;
-    return eventOf(`${head}${body}${marks}${labels.of(namedIn(texts), wish)}}`);
+    const event = eventOf(`${head}${body}${marks}${labels.of(namedIn(texts), wish)}}`);
+    onMade(event.bytes);
+    return event;
   }
 
   return {
