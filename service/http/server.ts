@@ -201,7 +201,7 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
 
   return {
     async listen() {
-      await app.listen({ host: options.host, port: options.port });
+      await app.listen({ host: options.host, port: options.port, backlog: BACKLOG });
       const { address, port } = app.server.address() as AddressInfo;
       return { host: address, port };
     },
@@ -249,6 +249,12 @@ function conditionsStage(
   if (conditions === undefined) return undefined;
   return createConditionsStage({ conditions, nowMs: clock.nowMs, random: Math.random, headersOf });
 }
+
+/**
+ * Connections that wait to be accepted. A caller beyond them has to ask again after 1, 3 and 7 seconds: thousands of streams may come back at
+ * once. Linux allows 4,096 by default.
+ */
+const BACKLOG = 4096;
 
 /** After the cut every answer is on its way. A connection whose caller does not read is closed after this time. */
 const CUT_MS = 500;

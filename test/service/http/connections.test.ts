@@ -1,10 +1,13 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 
 import { afterEach, describe, expect, it } from 'vitest';
 
+import { skipLoudly } from '#test/support/skips.ts';
+import { countOf } from '#test/support/volume.ts';
 import { startListener, type Listener, type ListenerSetup } from './listener.ts';
 import { parseRaw, type Reply } from './requests.ts';
-import { countOf } from '#test/support/volume.ts';
 
 let listener: Listener | undefined;
 const sockets: Socket[] = [];
@@ -56,6 +59,31 @@ async function openMany(at: Listener, address: string, count: number): Promise<v
 
 /** Connections that one address leaves idle. */
 const IDLE = countOf({ quick: 2_000, full: 10_000 });
+
+/** A program that ends once it has so many connections. */
+const caller = `
+  const { connect } = require('node:net');
+  const [port, count] = process.argv.slice(1).map(Number);
+  let opened = 0;
+  for (let one = 0; one < count; one++) {
+    connect(port, '127.0.0.1', () => ++opened === count && process.exit()).on('error', () => process.exit(1));
+  }
+  setTimeout(() => process.exit(2), 60_000);
+`;
+
+/** Connections that the machine lets wait. */
+const waitingMax = Number(readFileSync('/proc/sys/net/core/somaxconn', 'utf8'));
+
+describe('callers that come all at once', () => {
+  const missing = skipLoudly(waitingMax < 2000, { what: 'waiting connections', why: 'the machine lets few wait' });
+
+  it.skipIf(missing)('are connected while the process does other work', async () => {
+    const { port } = await start({ connectionsPerAddress: 0 });
+    // The loop of this thread stands until the program has ended.
+    execFileSync(process.execPath, ['-e', caller, `${port}`, '2000'], { stdio: 'inherit' });
+    expect((await askFrom(listener!, '127.0.0.1')).status).toBe(200);
+  });
+});
 
 describe('connections of one address', () => {
   it('beyond its bound get 503 with the envelope, and are closed', async () => {
