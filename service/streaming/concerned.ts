@@ -33,7 +33,8 @@ function keysOf(changes: readonly Change[]): ConcernedKeys {
   return keys;
 }
 
-function* accountsOf(change: Change): Generator<string> {
+/** Accounts of a change, some of them several times. */
+export function* accountsOf(change: Change): Generator<string> {
   if (change.kind === 'state') yield change.account;
   else if (change.kind === 'jetton') yield* change.accounts;
   else if (change.kind === 'trace') {

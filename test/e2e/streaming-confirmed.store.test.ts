@@ -60,13 +60,39 @@ async function source(): Promise<Record<string, unknown>> {
   return components.source;
 }
 
-async function watch(account: Address, min_finality: string, types = ['transactions']): Promise<StreamReader> {
-  const body = JSON.stringify({ addresses: [rawOf(account)], types, min_finality });
+async function watch(
+  account: Address,
+  min_finality: string,
+  types = ['transactions'],
+  cursor?: string,
+): Promise<StreamReader> {
+  const body = JSON.stringify({ addresses: [rawOf(account)], types, min_finality, cursor });
   const url = `${api.api.url}/api/streaming/v2/sse`;
   const reader = await readSse(url, { method: 'POST', headers: headers(), body });
   readers.push(reader);
   await reader.until((frame) => frame['status'] === 'subscribed');
   return reader;
+}
+
+/** Changes of a level that the hub has given to its connections, those that are cut among them. */
+async function given(level: string): Promise<number> {
+  const text = await api.register.getSingleMetricAsString('ton_streaming_distribution_seconds');
+  return Number(new RegExp(`_count\\{finality="${level}"\\} (\\d+)`).exec(text)?.[1] ?? 0);
+}
+
+/** Cuts a stream. Returns its cursor. */
+async function cut(reader: StreamReader): Promise<string> {
+  const cursor = reader.cursor()!;
+  reader.close();
+  await reader.ended;
+  return cursor;
+}
+
+/** Runs work, and waits until it has made a change of a level. */
+async function untilGiven(level: string, work: () => Promise<unknown>): Promise<void> {
+  const before = await given(level);
+  await work();
+  while ((await given(level)) === before) await sleep(20);
 }
 
 /** Sends a transfer through the API. */
@@ -179,5 +205,42 @@ describe('a stream at the level confirmed', () => {
     await settle();
     await reader.until(has('transactions', 'finalized'));
     expect(reader.events().filter(has('trace_invalidated'))).toEqual([]);
+  });
+});
+
+describe('a stream that was cut', () => {
+  it('goes on with each level of a trace that came and became final while nobody was there', async () => {
+    const account = receiver(0x45);
+    const cursor = await cut(await watch(account, 'pending'));
+    await untilGiven('pending', () => send(account));
+    await untilGiven('confirmed', () => network.shardBlocks.sign());
+    await settle();
+    const again = await watch(account, 'pending', ['transactions'], cursor);
+    expect(again.frames[0]).toMatchObject({ status: 'subscribed', resumed: 'full' });
+    await again.until(has('transactions', 'finalized'));
+    expect(levelsOf(again, 'transactions')).toEqual(LEVELS);
+  });
+
+  it('hears that another block took the place of a signed one, which it was shown before', async () => {
+    const types = ['transactions', 'account_state_change'];
+    const reader = await watch(wallet.address, 'confirmed', types);
+    await send(receiver(0x46));
+    await network.shardBlocks.sign();
+    const signed = await reader.until(has('transactions', 'confirmed'));
+    await reader.until(has('account_state_change', 'confirmed'));
+    const cursor = await cut(reader);
+    await untilGiven('none', async () => {
+      await network.shardBlocks.sign(false);
+      await network.step();
+    });
+    const again = await watch(wallet.address, 'confirmed', types, cursor);
+    expect(again.frames[0]).toMatchObject({ status: 'subscribed', resumed: 'full' });
+    const withdrawn = await again.until(has('trace_invalidated'));
+    const key = signed['trace_external_hash_norm'];
+    expect(withdrawn).toMatchObject({ trace_external_hash_norm: key, reason: 'replaced' });
+    expect(again.events().filter((frame) => frame['correction'] === true)).toHaveLength(1);
+    await settle();
+    const final = await again.until(has('transactions', 'finalized'));
+    expect(final['trace_external_hash_norm']).toBe(key);
   });
 });

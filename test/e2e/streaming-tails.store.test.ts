@@ -68,6 +68,12 @@ async function watch(accounts: readonly Address[], wish: object = {}): Promise<S
   return reader;
 }
 
+/** Changes of a level that the hub has given to its connections, those that are cut among them. */
+async function given(level: string): Promise<number> {
+  const text = await api.register.getSingleMetricAsString('ton_streaming_distribution_seconds');
+  return Number(new RegExp(`_count\\{finality="${level}"\\} (\\d+)`).exec(text)?.[1] ?? 0);
+}
+
 async function settle(): Promise<void> {
   do await network.step();
   while (network.waiting > 0 || hasMessagesOnTheWay(network.chain, network.head()));
@@ -142,5 +148,21 @@ describe('a stream at the level pending', () => {
     await settle();
     await reader.until(has('transactions', 'finalized'));
     expect(reader.events().filter(has('transactions', 'pending'))).toEqual([]);
+  });
+
+  it('shows it after a cut too, in which nobody else watched the trace', async () => {
+    const to = receiver(5);
+    const cut = await watch([to], { types: ['transactions'] });
+    const cursor = cut.cursor();
+    cut.close();
+    await cut.ended;
+    const before = await given('pending');
+    await begin(to);
+    while ((await given('pending')) === before) await sleep(20);
+    await settle();
+    const again = await watch([to], { types: ['transactions'], cursor });
+    expect(again.frames[0]).toMatchObject({ resumed: 'full' });
+    await again.until(has('transactions', 'finalized'));
+    expect(again.events().map(({ finality }) => finality)).toEqual(['pending', 'finalized']);
   });
 });

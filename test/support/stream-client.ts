@@ -67,6 +67,7 @@ export function createStreamClient(options: StreamClientOptions): StreamClient {
 
   function answered(frame: StreamFrame): void {
     isOpen = true;
+    if (!isResume || frame['resumed'] !== 'full') levels.connect();
     if (isResume) resumed.push(frame['resumed']);
   }
 
@@ -83,7 +84,6 @@ export function createStreamClient(options: StreamClientOptions): StreamClient {
   async function open(): Promise<StreamReader> {
     const wish = { types, addresses, min_finality: minFinality, cursor };
     isResume = cursor !== undefined;
-    levels.connect();
     const base = `${url()}/api/streaming/v2`;
     if (transport === 'sse')
       return readSse(`${base}/sse`, { method: 'POST', headers, body: JSON.stringify(wish) }, take);

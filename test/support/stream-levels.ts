@@ -2,7 +2,7 @@ import type { StreamFrame } from './stream-readers.ts';
 
 /** Checks the levels of traces in the events of a caller, by the rules of the contract (service/streaming/README.md#finality). */
 export type StreamLevels = {
-  /** A connection begins: it remembers no level of the one before. */
+  /** A connection begins that remembers no level of the one before. */
   readonly connect: () => void;
   readonly take: (event: StreamFrame) => void;
   /** Broken rules. */

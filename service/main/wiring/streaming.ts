@@ -83,7 +83,7 @@ export function startStreaming(
         await hub.publish(changes);
         begun.note(changes);
       },
-      isWanted: () => hub.status().connections > 0,
+      isWanted: () => hub.isWatched(),
       logger,
       register,
       random: Math.random,

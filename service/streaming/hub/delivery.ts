@@ -1,7 +1,7 @@
-import { finalities, type Position, type TraceSnapshot } from '../changes.ts';
-import { positionOf, steps } from './positions.ts';
+import { finalities, type Invalidation, type Position, type TraceSnapshot } from '../changes.ts';
+import { markOf, positionOf, steps } from './positions.ts';
 import { renderInvalidation } from './render.ts';
-import type { Subscriber } from './subscriber.ts';
+import type { Sending, Subscriber } from './subscriber.ts';
 import { ranks, type Shown, type TraceEntry } from './trace-memory.ts';
 import type { Selection } from './trace-selection.ts';
 import { rankOf, type RenderableTrace, type TraceView } from './trace-views.ts';
@@ -23,21 +23,23 @@ export function wantsLevel({ wish }: Viewer, finality: TraceSnapshot['finality']
 export function deliverTrace(to: Subscriber, one: RenderableTrace, ordinals: readonly number[]): void {
   const viewer = to.viewer();
   const { snapshot, accounts } = one;
-  if (viewer === undefined || !to.isOpen() || !wantsLevel(viewer, snapshot.finality)) return;
+  if (viewer === undefined || !to.isWatching() || !wantsLevel(viewer, snapshot.finality)) return;
   const { wish } = viewer;
   const isMine = (at: number): boolean => wish.accounts.has(accounts.accounts[at]!);
   const mine = ordinals.every(isMine) ? ordinals : ordinals.filter(isMine);
   const selection = accounts.select(mine);
   const hash = wish.traces.size === 0 ? undefined : snapshot.hashes.find((name) => wish.traces.has(name));
   let entry = to.memory.get(snapshot.key);
+  const views = one.viewsFor(viewer, selection, hash !== undefined);
   if (entry !== undefined && hash === undefined && isUnmatched(entry, one, selection, viewer)) {
-    sendInvalidation(to, snapshot, 'unmatched');
+    const step = views.length === 0 ? steps.last : steps.unmatched;
+    const { key, position } = snapshot;
+    sendInvalidation(to, { key, position, mark: one.record && markOf(one.record, step) }, 'unmatched');
     to.memory.drop(snapshot.key);
     entry = undefined;
   }
-  const views = one.viewsFor(viewer, selection, hash !== undefined);
   const news = views.filter((view) => isNews(view, entry?.shown.get(view.type)));
-  for (const view of news) sendView(to, view);
+  for (const view of news) sendView(to, view, view === news.at(-1) ? one.record : null);
   // Nothing follows a final trace, apart from what a caller asks for by its hash.
   if (hash === undefined && rankOf(snapshot) === ranks.finalized) to.memory.drop(snapshot.key);
   // A connection at `finalized` gets each change once, by its position.
@@ -46,8 +48,11 @@ export function deliverTrace(to: Subscriber, one: RenderableTrace, ordinals: rea
   }
 }
 
-/** Withdraws the snapshots that a connection was sent, unless it no longer watches the trace. */
-export function deliverInvalidation(to: Subscriber, key: string, reason: string): void {
+/**
+ * Withdraws the snapshots that a connection was sent, unless it no longer watches the trace.
+ * @param record number of the withdrawal in the log of levels
+ */
+export function deliverInvalidation(to: Subscriber, { key, reason }: Invalidation, record: number | null): void {
   const entry = to.memory.get(key);
   if (entry === undefined || !isPassing(entry)) return;
   const wish = to.viewer()?.wish;
@@ -55,7 +60,7 @@ export function deliverInvalidation(to: Subscriber, key: string, reason: string)
   if (wish === undefined) return;
   const isWatched = entry.accounts.some((account) => wish.accounts.has(account));
   if (isWatched || (entry.hash !== undefined && wish.traces.has(entry.hash))) {
-    sendInvalidation(to, { key, position: null }, reason);
+    sendInvalidation(to, { key, position: null, mark: record && markOf(record, steps.last) }, reason);
   }
 }
 
@@ -103,8 +108,7 @@ function remember(
 ): void {
   const shown = new Map(before?.shown);
   for (const view of news) shown.set(view.type, view.shown);
-  // A connection that ended by its full queue remembers nothing.
-  if (shown.size === 0 || !to.isOpen()) return;
+  if (shown.size === 0 || !to.isWatching()) return;
   // A snapshot of a lower level may match no account. A withdrawal then goes by the accounts of earlier snapshots.
   const all = [...new Set([...accounts, ...(before?.accounts ?? [])])];
   to.memory.put(key, { shown, accounts: all.slice(0, ENTRY_ACCOUNTS_MAX), hash: hash ?? before?.hash });
@@ -112,17 +116,26 @@ function remember(
 
 function sendInvalidation(
   to: Subscriber,
-  { key, position }: Pick<TraceSnapshot, 'key' | 'position'>,
+  { key, position, mark }: Pick<TraceSnapshot, 'key' | 'position'> & Pick<Sending, 'mark'>,
   reason: string,
 ): void {
-  const at = position === null ? null : positionOf(position, steps.unmatched);
-  if (at !== null && to.isPast(at)) return;
-  to.send(renderInvalidation(key, reason), { type: 'trace_invalidated', finality: 'none', position: at, slot: null });
+  const sending: Sending = {
+    type: 'trace_invalidated',
+    finality: 'none',
+    position: position === null ? null : positionOf(position, steps.unmatched),
+    mark,
+    slot: null,
+  };
+  if (!to.isPast(sending)) to.send(renderInvalidation(key, reason), sending);
 }
 
-function sendView(to: Subscriber, { events, slot, isPortion }: TraceView): void {
+/** @param ended record whose last view this is */
+function sendView(to: Subscriber, { events, slot, isPortion }: TraceView, ended: number | null): void {
   if (!isPortion) to.queue.supersede(slot);
   // The last of many parts have one position.
-  const next = events.filter(({ sending: { position } }) => position === null || !to.isPast(position));
-  for (const { event, sending } of next) to.send(event, sending);
+  const next = events.filter(({ sending }) => !to.isPast(sending));
+  for (const one of next) {
+    const isLast = ended !== null && one === next.at(-1);
+    to.send(one.event, isLast ? { ...one.sending, mark: markOf(ended, steps.last) } : one.sending);
+  }
 }

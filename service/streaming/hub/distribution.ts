@@ -2,10 +2,10 @@ import { createTimeSlice, type TimeSlice } from '#service/runtime/time-slice.ts'
 import type { AccountKey, Change, Invalidation, JettonChange, Labels, StateChange, TraceSnapshot } from '../changes.ts';
 import { deliverInvalidation, deliverTrace, wantsLevel } from './delivery.ts';
 import { readLabels, type LabelTexts, type LabelWish } from './label-texts.ts';
-import { positionOf, steps } from './positions.ts';
+import { markOf, positionOf, steps } from './positions.ts';
 import { createTraceRendering, namedBy, renderJetton, renderState, type RenderedEvent } from './render.ts';
 import { SharedRenderings } from './shared-renderings.ts';
-import type { Subscriber } from './subscriber.ts';
+import type { Sending, Subscriber } from './subscriber.ts';
 import type { SubscriptionsIndex } from './subscriptions-index.ts';
 import { traceTypes } from './trace-memory.ts';
 import { accountsOf } from './trace-selection.ts';
@@ -24,16 +24,21 @@ export type Watchers = {
 /** Labels of a change that were read before its turn. */
 export type EarlyLabels = { readonly wish: LabelWish; readonly texts: LabelTexts };
 
+/** A change, and its number in the log of levels; null for a final change. */
+export type Given = { readonly change: Change; readonly record: number | null };
+
+type Deliver = (() => void) | undefined;
+
 /** Makes events of changes. The caller gives one change at a time, and no subscription begins during it. */
 export type Distribution = {
   /** Reads the labels that the connections of a change want now. The read may take long, so it is no part of the change's turn. */
   readonly readEarly: (change: Change) => Promise<EarlyLabels | undefined>;
   /** Gives a new change to all connections that match. */
-  readonly distribute: (change: Change, early: EarlyLabels | undefined) => Promise<void>;
+  readonly distribute: (given: Given, early: EarlyLabels | undefined) => Promise<void>;
   /** Gives a change of the past to one connection. */
-  readonly replay: (change: Change, to: Subscriber, signal: AbortSignal) => Promise<void>;
-  /** Gives a connection the present state of a trace that it subscribed to. */
-  readonly showCurrent: (snapshot: TraceSnapshot, to: Subscriber, signal: AbortSignal) => Promise<void>;
+  readonly replay: (given: Given, to: Subscriber, signal: AbortSignal) => Promise<void>;
+  /** Makes the events that show a connection the present state of a trace. The returned function gives them. */
+  readonly prepareCurrent: (snapshot: TraceSnapshot, to: Subscriber, signal: AbortSignal) => Promise<Deliver>;
 };
 
 export type DistributionDependencies = {
@@ -44,6 +49,8 @@ export type DistributionDependencies = {
   /** Called when the events of one connection cannot be made. */
   readonly onFault: (to: Subscriber, error: unknown) => void;
 };
+
+const noLabels: LabelWish = { includeAddressBook: false, includeMetadata: false };
 
 /** Ordinals of matching accounts, by connection. */
 type Matches = ReadonlyMap<Subscriber, readonly number[]>;
@@ -88,13 +95,17 @@ export function createDistribution({ watchers, labels, signal, onFault }: Distri
     return { wish, texts: await readLabelsOf(change, wish, slice, signal) };
   }
 
-  async function distributeTrace(snapshot: TraceSnapshot, early: EarlyLabels | undefined): Promise<void> {
+  async function distributeTrace(
+    snapshot: TraceSnapshot,
+    record: number | null,
+    early: EarlyLabels | undefined,
+  ): Promise<void> {
     const slice = createTimeSlice(signal);
     const accounts = accountsOf(snapshot);
     const matches = await matchTrace(watchers, snapshot, accounts.accounts, slice);
     if (matches.size === 0) return;
     const rendering = createTraceRendering(snapshot, await labelsOf(snapshot, matches.keys(), slice, early));
-    const one = createRenderableTrace({ snapshot, accounts, rendering }, false);
+    const one = createRenderableTrace({ snapshot, record, accounts, rendering }, false);
     for (const [to, ordinals] of matches) {
       const rest = slice.pause();
       if (rest !== undefined) await rest;
@@ -104,6 +115,7 @@ export function createDistribution({ watchers, labels, signal, onFault }: Distri
 
   async function distributeOfAccount(
     change: StateChange | JettonChange,
+    record: number | null,
     early: EarlyLabels | undefined,
   ): Promise<void> {
     const slice = createTimeSlice(signal);
@@ -114,58 +126,63 @@ export function createDistribution({ watchers, labels, signal, onFault }: Distri
     for (const to of found) {
       const rest = slice.pause();
       if (rest !== undefined) await rest;
-      attempt(to, () => deliverOfAccount(to, change, render));
+      attempt(to, () => deliverOfAccount(to, { change, record }, render));
     }
   }
 
-  async function withdraw({ key, reason }: Invalidation): Promise<void> {
+  async function withdraw(change: Invalidation, record: number | null): Promise<void> {
     const slice = createTimeSlice(signal);
-    for (const to of watchers.shown.of(key)) {
+    for (const to of watchers.shown.of(change.key)) {
       const rest = slice.pause();
       if (rest !== undefined) await rest;
-      deliverInvalidation(to, key, reason);
+      if (!to.isReplayingLevels) deliverInvalidation(to, change, record);
     }
   }
 
   const shared = new SharedRenderings();
 
-  async function giveTrace(
+  async function prepareTrace(
     snapshot: TraceSnapshot,
     to: Subscriber,
-    isCurrent: boolean,
+    record: number | 'current' | null,
     ends: AbortSignal,
-  ): Promise<void> {
+  ): Promise<Deliver> {
     const viewer = to.viewer();
-    if (viewer === undefined) return;
+    if (viewer === undefined) return undefined;
     const accounts = accountsOf(snapshot);
     const ordinals = accounts.accounts.flatMap((account, at) => (viewer.wish.accounts.has(account) ? at : []));
     const isNamed = snapshot.hashes.some((hash) => viewer.wish.traces.has(hash));
-    if (ordinals.length === 0 && !isNamed && to.memory.get(snapshot.key) === undefined) return;
-    const texts = await readLabelsOf(snapshot, viewer.wish, createTimeSlice(ends), ends);
-    if (ends.aborted) return;
+    if (ordinals.length === 0 && !isNamed && to.memory.get(snapshot.key) === undefined) return undefined;
+    const isCurrent = record === 'current';
+    const place = { snapshot, record: isCurrent ? null : record, accounts };
+    // A snapshot that the connection has behind it is only remembered.
+    const isPast = place.record !== null && to.isPast({ position: null, mark: markOf(place.record, steps.last) });
+    const wish = isPast ? noLabels : viewer.wish;
+    const texts = await readLabelsOf(snapshot, wish, createTimeSlice(ends), ends);
+    if (ends.aborted) return undefined;
     const { includeAddressBook, includeMetadata } = viewer.wish;
     // Traces that match by several accounts have many views, and few connections see the same.
     const isPlain = snapshot.finality === 'finalized' && !isCurrent && !includeAddressBook && !includeMetadata;
     const one =
       isPlain && ordinals.length === 1
         ? shared.of(snapshot, texts)
-        : createRenderableTrace({ snapshot, accounts, rendering: createTraceRendering(snapshot, texts) }, isCurrent);
-    deliverTrace(to, one, ordinals);
+        : createRenderableTrace({ ...place, rendering: createTraceRendering(snapshot, texts) }, isCurrent);
+    return () => deliverTrace(to, one, ordinals);
   }
 
   return {
     readEarly,
-    async distribute(change, early) {
-      if (change.kind === 'trace') await distributeTrace(change, early);
-      else if (change.kind === 'invalidation') await withdraw(change);
-      else await distributeOfAccount(change, early);
+    async distribute({ change, record }, early) {
+      if (change.kind === 'trace') await distributeTrace(change, record, early);
+      else if (change.kind === 'invalidation') await withdraw(change, record);
+      else await distributeOfAccount(change, record, early);
     },
-    async replay(change, to, ends) {
-      if (change.kind === 'invalidation') return;
+    async replay({ change, record }, to, ends) {
+      if (change.kind === 'invalidation') return deliverInvalidation(to, change, record);
       const wish = to.viewer()?.wish;
       if (wish === undefined) return;
       if (change.kind === 'trace') {
-        if (traceTypes.some((type) => wish.types.has(type))) await giveTrace(change, to, false, ends);
+        if (traceTypes.some((type) => wish.types.has(type))) (await prepareTrace(change, to, record, ends))?.();
         return;
       }
       if (!wish.types.has(typeOf(change)) || !accountsOfChange(change).some((account) => wish.accounts.has(account)))
@@ -174,9 +191,9 @@ export function createDistribution({ watchers, labels, signal, onFault }: Distri
         change.kind === 'state'
           ? renderOf(change)
           : renderOnce(change, await readLabelsOf(change, wish, createTimeSlice(ends), ends));
-      if (!ends.aborted) deliverOfAccount(to, change, render);
+      if (!ends.aborted) deliverOfAccount(to, { change, record }, render);
     },
-    showCurrent: (snapshot, to, ends) => giveTrace(snapshot, to, true, ends),
+    prepareCurrent: (snapshot, to, ends) => prepareTrace(snapshot, to, 'current', ends),
   };
 }
 
@@ -247,11 +264,11 @@ async function matchAccounts(
 
 type Distributable = TraceSnapshot | StateChange | JettonChange;
 
-/** Reports whether a connection takes such changes at all. A connection that reads past events again gets final changes later. */
+/** Reports whether a connection takes such changes now. An absent one and one that reads past events get them later. */
 function isInterested(to: Subscriber, change: Distributable): boolean {
   const viewer = to.viewer();
-  if (viewer === undefined || !to.isOpen() || !wantsLevel(viewer, change.finality)) return false;
-  if (to.isReplaying && change.finality === 'finalized') return false;
+  if (viewer === undefined || !to.isWatching() || !wantsLevel(viewer, change.finality)) return false;
+  if (change.position === null ? to.isReplayingLevels : to.isReplaying || !to.isOpen()) return false;
   const { types, minFinality } = viewer.wish;
   if (change.kind !== 'trace' && change.isCorrection === true && minFinality === 'finalized') return false;
   if (change.kind === 'trace') return traceTypes.some((type) => types.has(type));
@@ -303,13 +320,19 @@ function renderOnce(change: JettonChange, labels: LabelTexts): Render {
   };
 }
 
-function deliverOfAccount(to: Subscriber, change: StateChange | JettonChange, render: Render): void {
+type GivenOfAccount = Given & { readonly change: StateChange | JettonChange };
+
+function deliverOfAccount(to: Subscriber, { change, record }: GivenOfAccount, render: Render): void {
   const viewer: Viewer | undefined = to.viewer();
   if (viewer === undefined || !isTaken(viewer, change)) return;
-  const position = change.position && positionOf(change.position, steps.last);
-  if (position !== null && to.isPast(position)) return;
-  const { finality } = change;
-  to.send(render(viewer.wish), { type: typeOf(change), finality, position, slot: null });
+  const sending: Sending = {
+    type: typeOf(change),
+    finality: change.finality,
+    position: change.position && positionOf(change.position, steps.last),
+    mark: record === null ? null : markOf(record, steps.last),
+    slot: null,
+  };
+  if (!to.isPast(sending)) to.send(render(viewer.wish), sending);
 }
 
 /** The connection may have changed its subscription since the change was matched. */

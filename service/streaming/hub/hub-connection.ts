@@ -3,6 +3,7 @@ import {
   WHOLE_BLOCK,
   type AccountKey,
   type Begun,
+  type Change,
   type FinalLog,
   type HubConnection,
   type Position,
@@ -11,14 +12,18 @@ import {
 } from '../changes.ts';
 import { changesFor } from '../concerned.ts';
 import { indexAway, StreamingError } from '../errors.ts';
+import type { Cursor } from '../request/cursor.ts';
+import { watchesAllOf, type AbsentConnections } from './absent-connections.ts';
 import type { Distribution, Watchers } from './distribution.ts';
 import type { HubMetrics } from './hub-metrics.ts';
+import type { LevelsLog } from './levels-log.ts';
+import { LevelsReplay } from './levels-replay.ts';
 import type { Past } from './past.ts';
 import { IndexedKeys } from './indexed-keys.ts';
-import { endOf } from './positions.ts';
-import { atPresent, planResume, type Resume } from './resume.ts';
+import { endOf, isAfter, isUpTo, positionOf, steps } from './positions.ts';
+import { atPresent, planResume, type LevelsStart, type Resume } from './resume.ts';
 import { createSkipping } from './skipping.ts';
-import type { Subscriber } from './subscriber.ts';
+import type { Place, Subscriber } from './subscriber.ts';
 
 export type HubConnectionDependencies = {
   readonly log: FinalLog;
@@ -28,10 +33,12 @@ export type HubConnectionDependencies = {
   readonly metrics: HubMetrics;
   /** Current snapshot of a pending trace. */
   readonly findPending: (hash: string, signal: AbortSignal) => Promise<TraceSnapshot | undefined>;
-  readonly readCursor: (cursor: string) => { readonly position: Position | null; readonly connection: number };
-  readonly cursorOf: (subscriber: Pick<Subscriber, 'number'>, position: Position | null) => string;
+  readonly readCursor: (cursor: string) => Cursor;
+  readonly cursorOf: (subscriber: Subscriber, place: Place) => string;
   readonly livePosition: () => Position | null;
+  readonly levels: LevelsLog;
   readonly connectionBy: (number: number) => Subscriber | undefined;
+  readonly absent: Pick<AbsentConnections, 'find'>;
   /** Runs work while no change is distributed. */
   readonly between: <T>(work: () => T) => Promise<T>;
 };
@@ -88,7 +95,16 @@ export class ConnectionAtHub implements HubConnection {
 
   close(): void {
     this.subscriber.close();
+  }
+
+  /** Ends the work for its transport, which is gone. */
+  stop(): void {
     for (const turn of [this.#newest, this.#active]) turn?.abort(closed);
+  }
+
+  /** Ends what it watches. */
+  forget(): void {
+    this.subscriber.forget();
     this.#keys.clear();
   }
 
@@ -108,15 +124,25 @@ export class ConnectionAtHub implements HubConnection {
     if (cursor === undefined) return atPresent;
     const { subscriber } = this;
     const { past, log, metrics, livePosition, readCursor, connectionBy } = this.#dependencies;
-    const { position, connection } = readCursor(cursor);
-    const resume = await planResume(position, wish, livePosition(), log);
+    const read = readCursor(cursor);
+    const resume = await planResume(read.position, wish, livePosition(), { log, levels: this.#levelsFrom(read, wish) });
     if (resume.isPast) await past.admit(signal);
     if (resume.resumed !== null) metrics.resumed(resume.resumed);
-    const former = connectionBy(connection);
+    const former = connectionBy(read.connection);
     if (former !== undefined && former !== subscriber && former.keyId === subscriber.keyId) {
       former.end(superseded.code, superseded.reason);
     }
     return resume;
+  }
+
+  /** Place in the log of levels from which all that follows is there; undefined otherwise. */
+  #levelsFrom({ connection, levels: place }: Cursor, wish: Subscription): LevelsStart | undefined {
+    const { levels, connectionBy, absent } = this.#dependencies;
+    if (place === undefined || wish.minFinality === 'finalized' || !levels.reaches(place)) return undefined;
+    const former = connectionBy(connection) ?? absent.find(connection);
+    const watched = former?.viewer()?.wish;
+    const isWhole = watched !== undefined && former?.keyId === this.subscriber.keyId && watchesAllOf(watched, wish);
+    return isWhole ? { mark: place.mark, since: former.since ?? place.mark } : undefined;
   }
 
   async #run(turn: AbortController, wish: Subscription, resume: Resume, answer: (begun: Begun) => void): Promise<void> {
@@ -130,8 +156,11 @@ export class ConnectionAtHub implements HubConnection {
     });
     if (begun === undefined) return;
     await this.#keys.settle(signal);
-    await this.#showCurrent(wish, resume.from !== undefined, signal);
+    const show = (): Promise<void> => this.#showCurrent(wish, resume.from !== undefined, signal);
+    // The log of levels has earlier snapshots than the present one.
+    if (resume.levels === undefined) await show();
     if (begun.replayFrom !== null) await this.#replay(wish, begun.replayFrom, signal);
+    if (resume.levels !== undefined) await show();
   }
 
   /**
@@ -140,59 +169,81 @@ export class ConnectionAtHub implements HubConnection {
    */
   #begin(wish: Subscription, resume: Resume, answer: (begun: Begun) => void): Position | null {
     const { subscriber } = this;
-    const { livePosition, cursorOf } = this.#dependencies;
+    const { livePosition, levels, cursorOf } = this.#dependencies;
     const present = subscriber.viewer() === undefined ? livePosition() : subscriber.progress();
     const from = resume.from ?? present;
     const isPast = resume.isPast || (resume === atPresent && subscriber.isReplaying);
-    subscriber.begin(wish, from);
+    const isReplayingLevels = resume.levels !== undefined || (resume === atPresent && subscriber.isReplayingLevels);
+    const mark = resume.levels?.mark ?? (isReplayingLevels ? subscriber.progressMark() : levels.mark());
+    if (resume.levels !== undefined) {
+      // The replay restores what the former connection was shown up to the cursor.
+      subscriber.memory.clear();
+      subscriber.since = resume.levels.since;
+    }
+    subscriber.begin(wish, { position: from, mark });
     subscriber.isReplaying = isPast;
+    subscriber.isReplayingLevels = isReplayingLevels;
     const gap =
       resume.gapFrom === null || present === null
         ? null
         : { from_mc_seqno: resume.gapFrom, to_mc_seqno: Math.max(resume.gapFrom, present.mcSeqno) };
-    answer({ cursor: cursorOf(subscriber, from), resumed: resume.resumed, gap });
+    answer({ cursor: cursorOf(subscriber, { position: from, mark }), resumed: resume.resumed, gap });
     return isPast ? from : null;
   }
 
   async #replay(wish: Subscription, from: Position, signal: AbortSignal): Promise<void> {
     const { subscriber } = this;
     const { past, log, between, distribution } = this.#dependencies;
-    const skipping = createSkipping(wish, past, signal);
+    const records = subscriber.isReplayingLevels ? new LevelsReplay(subscriber, wish, this.#dependencies) : undefined;
+    const watched = records?.watched() ?? wish;
+    const skipping = createSkipping(watched, past, signal);
     let events = 0;
     const first = from.index === WHOLE_BLOCK ? from.mcSeqno + 1 : from.mcSeqno;
-    for (let mcSeqno = first; ; mcSeqno++) {
-      const isLive = await between(() => {
-        const end = log.newest();
-        if (signal.aborted || (end !== null && end.mcSeqno >= mcSeqno)) return false;
-        subscriber.isReplaying = false;
-        return true;
-      });
-      if (isLive) return;
-      const next = await skipping.next(mcSeqno, log.newest()?.mcSeqno ?? mcSeqno);
-      if (next > mcSeqno) {
-        mcSeqno = next - 1;
-        subscriber.pass(endOf(mcSeqno));
+    for (let mcSeqno = first; ;) {
+      const next = await between(() => this.#nextOf(mcSeqno, records, signal));
+      if (next === 'live') return;
+      if (next === 'records') {
+        await records?.give((behind) => isUpTo(behind, endOf(mcSeqno - 1)), signal);
+        continue;
+      }
+      const touched = await skipping.next(mcSeqno, log.newest()?.mcSeqno ?? mcSeqno);
+      if (touched > mcSeqno) {
+        mcSeqno = touched;
+        subscriber.pass(endOf(mcSeqno - 1));
         continue;
       }
       const changes = await past.changesOf(mcSeqno, signal);
       // A trace that was shown at a lower level may not touch the accounts any more.
-      const concerned = subscriber.memory.isEmpty() ? changesFor(changes, wish) : changes;
+      const isAll = records === undefined && !subscriber.memory.isEmpty();
+      const concerned = isAll ? changes : changesFor(changes, watched);
       for (const change of concerned) {
+        await records?.give((behind) => isBefore(behind, change), signal);
         await subscriber.room();
         signal.throwIfAborted();
         const before = subscriber.progress();
-        await distribution.replay(change, subscriber, signal);
+        await distribution.replay({ change, record: null }, subscriber, signal);
         if (subscriber.progress() !== before && ++events >= REPLAYED_MAX) return subscriber.endSlow();
       }
       signal.throwIfAborted();
       subscriber.pass(endOf(mcSeqno));
+      mcSeqno++;
     }
+  }
+
+  /** Finds what follows in a replay before a block. Without more the connection is live from the same moment on. */
+  #nextOf(mcSeqno: number, records: LevelsReplay | undefined, { aborted }: AbortSignal): 'block' | 'records' | 'live' {
+    const end = this.#dependencies.log.newest();
+    if (aborted || (end !== null && end.mcSeqno >= mcSeqno)) return 'block';
+    if (records?.hasNext() === true) return 'records';
+    this.subscriber.isReplaying = false;
+    this.subscriber.isReplayingLevels = false;
+    return 'live';
   }
 
   /** Shows the present state of the subscribed traces. A resumed connection gets final ones from the past. */
   async #showCurrent(wish: Subscription, isResumed: boolean, signal: AbortSignal): Promise<void> {
     const { subscriber } = this;
-    const { past, distribution, findPending } = this.#dependencies;
+    const { past, distribution, findPending, between, levels, livePosition } = this.#dependencies;
     for (const hash of wish.types.has('trace') ? wish.traces : []) {
       await subscriber.room();
       signal.throwIfAborted();
@@ -200,11 +251,23 @@ export class ConnectionAtHub implements HubConnection {
       const snapshot = pending ?? (isResumed ? undefined : await past.findTrace(hash, signal));
       signal.throwIfAborted();
       if (snapshot === undefined) continue;
-      // A snapshot that came during the search is newer than this one.
-      const isOld = snapshot.finality !== 'finalized' && subscriber.memory.get(snapshot.key)?.shown.has('trace');
-      if (isOld !== true) await distribution.showCurrent(snapshot, subscriber, signal);
+      const deliver = await distribution.prepareCurrent(snapshot, subscriber, signal);
+      const isFinal = snapshot.finality === 'finalized';
+      await between(() => {
+        // A snapshot that came during the search is newer than this one.
+        const isOld = !isFinal && subscriber.memory.get(snapshot.key)?.shown.has('trace') === true;
+        if (signal.aborted || isOld || deliver === undefined) return;
+        if (!isFinal) levels.note(snapshot, livePosition());
+        deliver();
+      });
     }
   }
+}
+
+/** Reports whether a record, which follows a final position, comes before a final change. */
+function isBefore(behind: Position | null, change: Change): boolean {
+  const position = change.kind === 'invalidation' ? null : change.position;
+  return position === null || isAfter(positionOf(position, steps.last), behind);
 }
 
 const replaced = new Error('the subscription was replaced');

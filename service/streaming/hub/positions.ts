@@ -24,7 +24,22 @@ export function isAfter(one: Position, other: Position | null): boolean {
   return one.mcSeqno === other.mcSeqno ? one.index > other.index : one.mcSeqno > other.mcSeqno;
 }
 
+/** Reports whether a position is another one or before that. Null is before every position. */
+export function isUpTo(one: Position | null, other: Position): boolean {
+  return one === null || !isAfter(one, other);
+}
+
 /** The later of two positions. */
 export function laterOf(one: Position | null, other: Position | null): Position | null {
   return one !== null && isAfter(one, other) ? one : other;
+}
+
+/** Mark behind one event of a record of the log of levels (levels-log.ts). Marks rise with the order of the log: 48 bits. */
+export function markOf(record: number, step: number): number {
+  return record * STEPS + step;
+}
+
+/** Newest record whose events are all behind a mark. */
+export function lastWhole(mark: number): number {
+  return Math.floor((mark + 1) / STEPS) - 1;
 }

@@ -7,6 +7,8 @@ export type QueuedAt = {
   readonly slot: string | null;
   /** Final position behind the event. */
   readonly position: Position | null;
+  /** Mark behind the event in the log of levels. */
+  readonly mark: number;
 };
 
 /** Event that waits for its transport. */
@@ -14,7 +16,7 @@ type QueuedEvent = { readonly event: RenderedEvent; readonly at: QueuedAt };
 
 /** End of a queue. */
 export type QueueOutlet = {
-  readonly write: (event: RenderedEvent, position: Position | null) => void;
+  readonly write: (event: RenderedEvent, at: QueuedAt) => void;
   readonly unsentBytes: () => number;
   /** Called with each change of the bytes that wait. It may clear the queue. */
   readonly onBytes: (change: number) => void;
@@ -47,7 +49,7 @@ export class EventQueue {
     const unsent = this.#outlet.unsentBytes();
     const count = this.size();
     if (count === 0 && unsent < WINDOW_BYTES) {
-      this.#outlet.write(event, at.position);
+      this.#outlet.write(event, at);
       return true;
     }
     const isFull = count >= EVENTS_MAX || unsent + this.#bytes + event.bytes > BYTES_MAX;
@@ -120,7 +122,7 @@ export class EventQueue {
     for (const queued of this.#waiting ?? none) {
       if (!hasRoom()) return;
       this.#remove(queued);
-      this.#outlet.write(queued.event, queued.at.position);
+      this.#outlet.write(queued.event, queued.at);
     }
   }
 }

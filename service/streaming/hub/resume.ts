@@ -11,7 +11,12 @@ export type Resume = {
   readonly gapFrom: number | null;
   /** Blocks of the past have to be read. */
   readonly isPast: boolean;
+  /** Place in the log of levels behind which its records follow; undefined: the present. */
+  readonly levels?: LevelsStart;
 };
+
+/** Mark behind which records follow, and the one from which on the former connection may have been shown snapshots. */
+export type LevelsStart = { readonly mark: number; readonly since: number };
 
 /** Beginning without a cursor. */
 export const atPresent: Resume = { resumed: null, from: undefined, gapFrom: null, isPast: false };
@@ -23,22 +28,23 @@ const AHEAD_MAX = 1_000;
  * Decides how a cursor goes on.
  * @param cursor its position; null for one from before the first block
  * @param present final position that live connections have behind them
+ * @param past.levels the cursor's place in the log of levels, if all that follows is there
  * @throws StreamingError `invalid_cursor`, `replay_busy`
  */
 export async function planResume(
   cursor: Position | null,
   wish: Subscription,
   present: Position | null,
-  log: Pick<FinalLog, 'oldest'>,
+  { log, levels }: { readonly log: Pick<FinalLog, 'oldest'>; readonly levels: LevelsStart | undefined },
 ): Promise<Resume> {
   // The index was not read yet. The first block that this process follows is unknown, and blocks before that block would be lost.
   if (cursor !== null && present === null) throw indexAway();
   const position = cursor ?? endOf(0);
-  const resumed = wish.minFinality === finalities.at(-1) ? 'full' : 'finalized';
+  const resumed = wish.minFinality === finalities.at(-1) || levels !== undefined ? 'full' : 'finalized';
+  const start = { resumed, from: position, gapFrom: null, ...(levels && { levels }) } as const;
   if (position.mcSeqno > (present?.mcSeqno ?? 0) + AHEAD_MAX) throw invalidCursor();
-  if (present === null || !isAfter(present, position)) return { resumed, from: position, gapFrom: null, isPast: false };
+  if (present === null || !isAfter(present, position)) return { ...start, isPast: levels !== undefined };
   const oldest = await log.oldest();
-  if (oldest !== null && position.mcSeqno >= oldest - 1)
-    return { resumed, from: position, gapFrom: null, isPast: true };
+  if (oldest !== null && position.mcSeqno >= oldest - 1) return { ...start, isPast: true };
   return { resumed: 'none', from: undefined, gapFrom: Math.max(position.mcSeqno, 1), isPast: false };
 }

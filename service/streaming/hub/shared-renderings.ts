@@ -28,7 +28,7 @@ export class SharedRenderings {
     if (known !== undefined) return known;
     this.#count(NOTE_BYTES * (snapshot.transactions.length + snapshot.actions.length));
     const rendering = createTraceRendering(snapshot, labels, (bytes) => this.#count(bytes));
-    const made = createRenderableTrace({ snapshot, accounts: accountsOf(snapshot), rendering }, false);
+    const made = createRenderableTrace({ snapshot, record: null, accounts: accountsOf(snapshot), rendering }, false);
     this.#bySnapshot.set(snapshot, made);
     return made;
   }

@@ -10,7 +10,11 @@ export type Skipping = {
 /** Shorter replays read every block: most callers were away for seconds, and their blocks are in the memory. */
 const SKIPPED_MIN = 32;
 
-export function createSkipping(wish: Subscription, past: Pick<Past, 'touched'>, signal: AbortSignal): Skipping {
+export function createSkipping(
+  wish: Pick<Subscription, 'accounts' | 'traces'>,
+  past: Pick<Past, 'touched'>,
+  signal: AbortSignal,
+): Skipping {
   let known: Touched | undefined;
   let at = 0;
   return {

@@ -1,6 +1,7 @@
 import type { Finality, Position, Sink, Subscription } from '../changes.ts';
+import type { LevelsLog } from './levels-log.ts';
 import { isAfter, laterOf } from './positions.ts';
-import { EventQueue, type QueueOutlet } from './queue.ts';
+import { EventQueue, type QueuedAt, type QueueOutlet } from './queue.ts';
 import type { RenderedEvent } from './render.ts';
 import { TraceMemory } from './trace-memory.ts';
 import { viewerOf, type Viewer } from './viewer.ts';
@@ -11,15 +12,21 @@ export type Sending = {
   readonly finality: Finality | 'none';
   /** Position of a final event; null for others. */
   readonly position: Position | null;
+  /** Mark of an event from the log of levels; null for others. */
+  readonly mark: number | null;
   readonly slot: string | null;
 };
+
+/** Events that a connection has behind it: final ones up to a position, others up to a mark of the log of levels. */
+export type Place = Pick<QueuedAt, 'position' | 'mark'>;
 
 /** Parts of the hub that its connections share. */
 export type SubscriberDependencies = {
   readonly nowMs: () => number;
   /** Final position behind all events that live connections were given. */
   readonly livePosition: () => Position | null;
-  readonly cursorOf: (subscriber: Pick<Subscriber, 'number'>, position: Position | null) => string;
+  readonly levels: Pick<LevelsLog, 'mark'>;
+  readonly cursorOf: (subscriber: Subscriber, place: Place) => string;
   readonly onQueueBytes: (change: number) => void;
   readonly onSent: (sending: Sending) => void;
   readonly onSlow: () => void;
@@ -34,6 +41,8 @@ type Identity = {
   readonly number: number;
   readonly sink: Sink;
 };
+
+const gone: Sink = { unsentBytes: () => 0, event: () => undefined, end: () => undefined };
 
 type Waiting = { readonly promise: Promise<void>; readonly resolve: () => void };
 
@@ -51,13 +60,20 @@ export class Subscriber implements QueueOutlet {
   readonly memory: TraceMemory;
   /** True while past events are read again for it. New final events wait for their turn then. */
   isReplaying = false;
-  readonly #sink: Sink;
+  /** True while the log of levels is read again for it. New records wait for their turn then. */
+  isReplayingLevels = false;
+  /** Mark from which on it may have been shown snapshots; undefined before the first subscription. */
+  since: number | undefined;
+  #sink: Sink;
   readonly #dependencies: SubscriberDependencies;
   #viewer: Viewer | undefined;
   /** Final events up to here are behind the connection. */
   #floor: Position | null = null;
+  /** Events of the log of levels up to here are behind the connection. */
+  #mark = 0;
   #written: Position | null = null;
-  #isOpen = true;
+  #writtenMark = 0;
+  #state: 'open' | 'absent' | 'closed' = 'open';
   #waiting: Waiting | undefined;
 
   constructor({ keyId, number, sink }: Identity, dependencies: SubscriberDependencies) {
@@ -79,13 +95,16 @@ export class Subscriber implements QueueOutlet {
 
   /**
    * Begins a subscription. Waiting events of the former one are written first.
-   * @param from events up to this position are behind the connection
+   * @param from events up to this place are behind the connection
    */
-  begin(wish: Subscription, from: Position | null): void {
+  begin(wish: Subscription, { position, mark }: Place): void {
     this.queue.flush();
     this.#viewer = viewerOf(wish);
-    this.#floor = from;
-    this.#written = from;
+    this.#floor = position;
+    this.#written = position;
+    this.#mark = mark;
+    this.#writtenMark = mark;
+    this.since ??= mark;
   }
 
   /** Takes a smaller subscription of the same filters. */
@@ -98,29 +117,36 @@ export class Subscriber implements QueueOutlet {
     return this.isReplaying ? this.#floor : laterOf(this.#dependencies.livePosition(), this.#floor);
   }
 
+  /** Mark behind all events of the log of levels that the connection was given. */
+  progressMark(): number {
+    return this.isReplayingLevels ? this.#mark : Math.max(this.#dependencies.levels.mark(), this.#mark);
+  }
+
   /** All final events up to a position were given. */
   pass(position: Position | null): void {
     this.#floor = laterOf(position, this.#floor);
   }
 
-  /** Reports whether the connection has all events up to a position. */
-  isPast(position: Position): boolean {
-    return !isAfter(position, this.#floor);
+  /** Reports whether the connection has an event behind it. */
+  isPast({ position, mark }: Pick<Sending, 'position' | 'mark'>): boolean {
+    return position === null ? mark !== null && mark <= this.#mark : !isAfter(position, this.#floor);
   }
 
   send(event: RenderedEvent, sending: Sending): void {
-    const { position, slot } = sending;
-    if (!this.#isOpen) return;
+    const { position, mark, slot } = sending;
+    if (!this.isOpen()) return;
     this.#floor = laterOf(position, this.#floor);
+    if (mark !== null) this.#mark = Math.max(mark, this.#mark);
     this.#dependencies.onSent(sending);
-    const at = position === null ? { slot, position: this.progress() } : sending;
+    const at = { slot, position: position ?? this.progress(), mark: mark ?? this.progressMark() };
     if (!this.queue.push(event, at)) this.endSlow();
   }
 
   /** Gives an event to the transport. The queue alone calls it. */
-  write(event: RenderedEvent, position: Position | null): void {
+  write(event: RenderedEvent, { position, mark }: Place): void {
     this.#written = laterOf(position, this.#written);
-    this.#sink.event(event, this.#dependencies.cursorOf(this, this.#written));
+    this.#writtenMark = Math.max(mark, this.#writtenMark);
+    this.#sink.event(event, this.#dependencies.cursorOf(this, { position: this.#written, mark: this.#writtenMark }));
   }
 
   unsentBytes(): number {
@@ -135,13 +161,20 @@ export class Subscriber implements QueueOutlet {
     this.#dependencies.onTrace(key, this, isKnown);
   }
 
-  /** Final position behind the newest written event. */
-  written(): Position | null {
-    return this.queue.size() === 0 ? laterOf(this.progress(), this.#written) : this.#written;
+  /** Place behind the newest written event. */
+  written(): Place {
+    const [position, mark] = [this.#written, this.#writtenMark];
+    if (this.queue.size() > 0) return { position, mark };
+    return { position: laterOf(this.progress(), position), mark: Math.max(this.progressMark(), mark) };
   }
 
   isOpen(): boolean {
-    return this.#isOpen;
+    return this.#state === 'open';
+  }
+
+  /** Reports whether changes concern the connection: it is open, or cut and absent (absent-connections.ts). */
+  isWatching(): boolean {
+    return this.#state !== 'closed';
   }
 
   /** Resolves when the queue has room for a replay, or the connection ends. */
@@ -161,25 +194,35 @@ export class Subscriber implements QueueOutlet {
 
   /** Ends the connection: it cannot take its events. */
   endSlow(): void {
-    if (!this.#isOpen) return;
+    if (!this.isOpen()) return;
     this.#dependencies.onSlow();
     this.end(slowConsumer.code, slowConsumer.reason);
   }
 
   end(code: number, reason: string): void {
-    if (!this.#isOpen) return;
+    if (!this.isOpen()) return;
     const cursor = this.#dependencies.cursorOf(this, this.written());
+    const sink = this.#sink;
     this.close();
-    this.#sink.end(code, reason, cursor);
+    sink.end(code, reason, cursor);
   }
 
+  /** The transport is gone. The connection is absent until it is forgotten. */
   close(): void {
-    if (!this.#isOpen) return;
-    this.#isOpen = false;
+    if (!this.isOpen()) return;
+    this.#state = 'absent';
+    // An absent connection holds no memory of its transport.
+    this.#sink = gone;
+    this.isReplaying = false;
+    this.isReplayingLevels = false;
     this.queue.clear();
-    this.memory.clear();
     this.#waiting?.resolve();
     this.#dependencies.onClose(this);
+  }
+
+  forget(): void {
+    this.#state = 'closed';
+    this.memory.clear();
   }
 
   #hasRoom(): boolean {

@@ -1,5 +1,5 @@
 import type { TraceSnapshot } from '../changes.ts';
-import { positionOf, steps } from './positions.ts';
+import { markOf, positionOf, steps } from './positions.ts';
 import type { RenderedEvent, RenderedView, TraceRendering } from './render.ts';
 import type { Sending } from './subscriber.ts';
 import { ranks, traceTypes, type Shown, type TraceType } from './trace-memory.ts';
@@ -21,13 +21,15 @@ export type TraceView = {
 /** A snapshot and its views. Each distinct view is made once. */
 export type RenderableTrace = {
   readonly snapshot: TraceSnapshot;
+  /** Number of the snapshot in the log of levels; null for a snapshot that is not there. */
+  readonly record: number | null;
   readonly accounts: TraceAccounts;
   readonly rendering: TraceRendering;
   /** The views of a connection, in their order. @param isNamed the connection subscribed to the trace by its hash */
   readonly viewsFor: (viewer: Viewer, selection: Selection, isNamed: boolean) => readonly TraceView[];
 };
 
-type Parts = Pick<RenderableTrace, 'snapshot' | 'accounts' | 'rendering'>;
+type Parts = Pick<RenderableTrace, 'snapshot' | 'record' | 'accounts' | 'rendering'>;
 
 /** @param isCurrent the snapshot is what is known now, for a connection that has just begun: `trace` alone, at no new position */
 export function createRenderableTrace(parts: Parts, isCurrent: boolean): RenderableTrace {
@@ -58,24 +60,21 @@ type Seen = {
   readonly isCurrent: boolean;
 };
 
-function viewOf(type: TraceType, { snapshot, rendering }: Parts, seen: Seen): TraceView | undefined {
+function viewOf(type: TraceType, parts: Parts, seen: Seen): TraceView | undefined {
+  const { snapshot, rendering } = parts;
   const { selection, isNamed, viewer, isCurrent } = seen;
   if (!viewer.wish.types.has(type)) return undefined;
-  if (type === 'transactions') return transactionsOf(snapshot, rendering, selection, viewer);
+  if (type === 'transactions') return transactionsOf(parts, selection, viewer);
   const { stage } = snapshot;
   if (stage === 'open' || stage === 'next') return undefined;
   const of = { type, isPortion: false, isCurrent };
-  if (type === 'trace') return isNamed ? sendable(snapshot, rendering.trace(viewer), of) : undefined;
+  if (type === 'trace') return isNamed ? sendable(parts, rendering.trace(viewer), of) : undefined;
   const view = rendering.actions(selection, viewer);
-  return view && sendable(snapshot, view, of);
+  return view && sendable(parts, view, of);
 }
 
-function transactionsOf(
-  snapshot: TraceSnapshot,
-  rendering: TraceRendering,
-  selection: Selection,
-  viewer: Viewer,
-): TraceView | undefined {
+function transactionsOf(parts: Parts, selection: Selection, viewer: Viewer): TraceView | undefined {
+  const { snapshot, rendering } = parts;
   const { stage, fresh, transactions } = snapshot;
   const isByTransaction = viewer.wish.finalityScope === 'transaction' && snapshot.finality === 'finalized';
   if (stage === 'open' && !isByTransaction) return undefined;
@@ -87,11 +86,11 @@ function transactionsOf(
   const isPortion = isByTransaction || stage === 'next' || stage === 'last';
   const name = isFresh ? `fresh ${selection.name}` : selection.name;
   const view = rendering.transactions(name, chosen, viewer, snapshot.isIncomplete && !isByTransaction);
-  return sendable(snapshot, view, { type: 'transactions', isPortion, isCurrent: false });
+  return sendable(parts, view, { type: 'transactions', isPortion, isCurrent: false });
 }
 
 function sendable(
-  snapshot: TraceSnapshot,
+  { snapshot, record }: Parts,
   { print, events }: RenderedView,
   {
     type,
@@ -105,6 +104,7 @@ function sendable(
     type,
     finality,
     position: position === null || isCurrent ? null : positionOf(position, stepOf(type, part)),
+    mark: record === null ? null : markOf(record, stepOf(type, part)),
     slot: finality === 'finalized' ? null : slot,
   });
   return {

@@ -4,7 +4,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { BlockId } from '#service/decode/block-id.ts';
 import type { SourceBlock, SourceBlocks } from '#service/indexer/source.ts';
 import { openBlockFile } from '#service/live/blocks/block-files.ts';
-import type { Change, EventType, Finality, Subscription, TraceSnapshot } from '#service/streaming/changes.ts';
+import {
+  WHOLE_BLOCK,
+  type Change,
+  type EventType,
+  type Finality,
+  type Subscription,
+  type TraceSnapshot,
+} from '#service/streaming/changes.ts';
 import { createConfirmedSnapshots } from '#service/streaming/confirmed/confirmed-snapshots.ts';
 import { createConfirmedSource, type ConfirmedSource } from '#service/streaming/confirmed/confirmed-source.ts';
 import type { WatchedHub } from '#service/streaming/hub.ts';
@@ -15,7 +22,16 @@ import { createDraw, oneOf, type Draw } from '#test/support/draw.ts';
 import type { StoreUnderTest } from '#test/support/store.ts';
 import { countOf, someOf } from '#test/support/volume.ts';
 import { startFinalSource, type FinalSourceUnderTest } from './final/final-source-under-test.ts';
-import { action, createHubUnderTest, transaction, wishOf, type Caller } from './hub/hub-under-test.ts';
+import {
+  action,
+  createHubUnderTest,
+  createScriptedLog,
+  transaction,
+  wishOf,
+  type Caller,
+  type Received,
+  type ScriptedLog,
+} from './hub/hub-under-test.ts';
 import { demandedEvents, nameEvent, type ModelAction, type ModelStep } from './levels-model.ts';
 import { readChainTraces, type RecordedChainTrace, type RecordedTransaction } from './recorded-chain-traces.ts';
 
@@ -238,8 +254,16 @@ function finalSteps(mcSeqno: number): readonly ModelStep[] {
     });
 }
 
+type Stage = {
+  readonly hub: WatchedHub;
+  /** The index has a block from now on. */
+  readonly enter: (mcSeqno: number) => void;
+  /** Runs between the steps. */
+  readonly rest: () => Promise<void>;
+};
+
 /** Plays the chain. Returns the steps that the model needs. */
-async function play({ tails, signed }: Play, hub: WatchedHub, draw: Draw): Promise<readonly ModelStep[]> {
+async function play({ tails, signed }: Play, { hub, enter, rest }: Stage, draw: Draw): Promise<readonly ModelStep[]> {
   const steps: ModelStep[] = [];
   const source = createRecordedSource(hub);
   const tailOf = new Map(
@@ -252,6 +276,7 @@ async function play({ tails, signed }: Play, hub: WatchedHub, draw: Draw): Promi
   const publish = async (snapshot: TraceSnapshot): Promise<void> => {
     steps.push(stepOf(snapshot));
     await hub.publish([snapshot]);
+    await rest();
   };
   for (const { mcSeqno } of blocks.slice(1)) {
     for (const trace of begun.get(mcSeqno) ?? []) {
@@ -266,9 +291,12 @@ async function play({ tails, signed }: Play, hub: WatchedHub, draw: Draw): Promi
     if (signed) {
       steps.push(...signedSteps(mcSeqno));
       await source.look();
+      await rest();
     }
     steps.push(...finalSteps(mcSeqno));
+    enter(mcSeqno);
     await hub.publish(finals.get(mcSeqno)!);
+    await rest();
     source.reach(mcSeqno);
     for (const { trace } of parts.get(mcSeqno) ?? []) {
       const goesOn = trace.transactions.at(-1)!.mcSeqno > mcSeqno;
@@ -312,7 +340,51 @@ function wholeWishes(): readonly Subscription[] {
 
 const keyOf = (norm: string): string => Buffer.from(norm, 'base64').toString('hex');
 
-function received({ events }: Caller): readonly string[] {
+/** The final blocks of the recording, up to the one that is played. */
+function createPlayedLog(): { readonly log: ScriptedLog; readonly enter: Stage['enter'] } {
+  const first = blocks[0]!.mcSeqno;
+  let played = first;
+  const log: ScriptedLog = {
+    ...createScriptedLog(),
+    newest: () => ({ mcSeqno: played, index: WHOLE_BLOCK }),
+    changesOf: async (mcSeqno) => finals.get(mcSeqno) ?? [],
+    oldest: async () => first,
+  };
+  return { log, enter: (mcSeqno) => void (played = mcSeqno) };
+}
+
+/** Cuts all callers at times, and lets them come back some steps later. */
+function createCuts(callers: readonly Cut[], open: () => Caller, draw: Draw): () => Promise<void> {
+  let steps = 0;
+  return async () => {
+    if (steps-- > 0) return;
+    if (draw(60) > 0 && callers.some(({ cursor }) => cursor === undefined)) return;
+    for (const one of callers) {
+      if (one.cursor === undefined) {
+        one.cursor = one.caller.connection.cursor();
+        one.caller.connection.close();
+      } else {
+        one.past.push(...one.caller.events);
+        one.caller = open();
+        await one.caller.subscribe(one.wish, one.cursor);
+        one.resumed.add(one.caller.begun[0]!.resumed);
+        one.cursor = undefined;
+      }
+    }
+    steps = draw(30);
+  };
+}
+
+type Cut = {
+  readonly wish: Subscription;
+  readonly past: Received[];
+  readonly resumed: Set<unknown>;
+  caller: Caller;
+  /** Cursor of a caller that is cut. */
+  cursor: string | undefined;
+};
+
+function received({ events }: Pick<Caller, 'events'>): readonly string[] {
   return events.map((event) => {
     const key = keyOf(event.trace_external_hash_norm!);
     const { type, finality = '', reason } = event;
@@ -371,7 +443,7 @@ describe('the recorded chain, played block by block', () => {
       const wishes = [...wholeWishes(), ...Array.from({ length: CALLERS }, () => drawWish(draw))];
       const callers = wishes.map((wish) => ({ wish, caller: open() }));
       for (const { wish, caller } of callers) await caller.subscribe(wish);
-      const steps = await play(how, hub, draw);
+      const steps = await play(how, { hub, enter: () => undefined, rest: async () => undefined }, draw);
       for (const { wish, caller } of callers)
         expect(firstDifference(received(caller), demandedEvents(steps, wish))).toBeUndefined();
       const levels = new Set(callers.flatMap(({ caller }) => caller.events.map(({ finality }) => finality)));
@@ -379,6 +451,30 @@ describe('the recorded chain, played block by block', () => {
       expect(levels.has('confirmed')).toBe(how.signed);
       expect(callers[0]!.caller.events.length).toBeGreaterThan(500);
       for (const one of realTransactions(callers[0]!.caller)) expect(one).toMatchObject(readByWalletkit);
+      await hub.close();
+    },
+    PLAY_MS_MAX,
+  );
+
+  it.each(someOf(plays, 1))(
+    'gives callers that are cut all the time, and resume, by %s the events that a model of the contract demands',
+    async (_what, how) => {
+      const { log, enter } = createPlayedLog();
+      const { hub, open } = createHubUnderTest({ log, levelsBytesMax: Infinity });
+      const draw = createDraw(44);
+      const wishes = [...wholeWishes(), ...Array.from({ length: CALLERS }, () => drawWish(draw))];
+      const callers = wishes.map((wish): Cut => {
+        return { wish, past: [], resumed: new Set(), caller: open(), cursor: undefined };
+      });
+      for (const { wish, caller } of callers) await caller.subscribe(wish);
+      const rest = createCuts(callers, open, draw);
+      const steps = await play(how, { hub, enter, rest }, draw);
+      while (callers.some(({ cursor }) => cursor !== undefined)) await rest();
+      for (const { wish, past, caller, resumed } of callers) {
+        expect([...resumed]).toEqual(['full']);
+        const events = [...past, ...caller.events];
+        expect(firstDifference(received({ events }), demandedEvents(steps, wish))).toBeUndefined();
+      }
       await hub.close();
     },
     PLAY_MS_MAX,

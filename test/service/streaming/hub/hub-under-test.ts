@@ -14,7 +14,7 @@ import {
   type Subscription,
   type TraceSnapshot,
 } from '#service/streaming/changes.ts';
-import { createHub, type HubDependencies, type WatchedHub } from '#service/streaming/hub.ts';
+import { createHub, type HubDependencies, type HubOptions, type WatchedHub } from '#service/streaming/hub.ts';
 import { createCursors } from '#service/streaming/request/cursor.ts';
 import { checkScriptedFrame } from '#test/support/stream-contract.ts';
 
@@ -37,6 +37,8 @@ export type Caller = {
   readonly subscribe: (wish: Partial<Subscription>, cursor?: string) => Promise<void>;
   /** Stops reading, or reads again all that waits. */
   readonly stall: (isStalled: boolean) => void;
+  /** Called when an event has come. */
+  onEvent: () => void;
 };
 
 /** Blocks that the index has. */
@@ -88,24 +90,21 @@ export function createScriptedLog(): ScriptedLog {
 export const noLabels: Labels = { addressBook: async () => ({}), metadata: async () => ({}) };
 
 export function createHubUnderTest(
-  over: Partial<HubDependencies> & { readonly queueBytesMax?: number; readonly log?: ScriptedLog } = {},
+  over: Partial<HubDependencies> & HubOptions & { readonly log?: ScriptedLog } = {},
 ): HubUnderTest {
   const log = over.log ?? createScriptedLog();
   const clock = { nowMs: 0 };
   const register = new Registry();
-  const hub = createHub(
-    { ...(over.queueBytesMax !== undefined && { queueBytesMax: over.queueBytesMax }) },
-    {
-      log,
-      labels: noLabels,
-      cursors,
-      clock: { nowMs: () => clock.nowMs, unixMs: () => clock.nowMs },
-      logger: pino({ level: 'silent' }),
-      register,
-      random: () => 0,
-      ...over,
-    },
-  );
+  const hub = createHub(over, {
+    log,
+    labels: noLabels,
+    cursors,
+    clock: { nowMs: () => clock.nowMs, unixMs: () => clock.nowMs },
+    logger: pino({ level: 'silent' }),
+    register,
+    random: () => 0,
+    ...over,
+  });
   return {
     hub,
     log,
@@ -135,6 +134,7 @@ function openCaller(hub: WatchedHub, keyId: string): Caller {
         events.push(event);
         frames.push(event);
         if (isStalled) unsent += json.length;
+        caller.onEvent();
       },
       end(code, reason, cursor) {
         ended = { code, reason, cursor };
@@ -143,9 +143,10 @@ function openCaller(hub: WatchedHub, keyId: string): Caller {
     },
     { keyId },
   );
-  return {
+  const caller: Caller = {
     connection,
     events,
+    onEvent: () => undefined,
     begun,
     frames,
     ended: () => ended,
@@ -161,6 +162,7 @@ function openCaller(hub: WatchedHub, keyId: string): Caller {
       connection.drain();
     },
   };
+  return caller;
 }
 
 export function wishOf(wish: Partial<Subscription>): Subscription {

@@ -151,6 +151,47 @@ describe('events of a connection', () => {
     );
   });
 
+  it('are the same at each level for a caller that is cut anywhere and resumes, at whichever of its events', async () => {
+    const history = fc.array(fc.tuple(step, fc.boolean()), { maxLength: 25 });
+    await fc.assert(
+      fc.asyncProperty(history, wish, async (steps, one) => {
+        const { hub, block, open } = createHubUnderTest();
+        const whole = open('whole');
+        await whole.subscribe(one);
+        let cut = open('cut');
+        await cut.subscribe(one);
+        const events = [cut.events];
+        const ended = new Set<number>();
+        const hasKeys = one.accounts.size + one.traces.size > 0;
+        for (const [next, isCut] of steps) {
+          if (next.kind === 'final' && ended.has(next.key)) continue;
+          const cursor = cut.connection.cursor();
+          if (isCut) cut.connection.close();
+          if (next.kind === 'gone')
+            await hub.publish([{ kind: 'invalidation', key: hash(next.key), reason: 'expired' }]);
+          else if (next.kind === 'final') await block(snapshotOf(next));
+          else await hub.publish([snapshotOf(next)]);
+          if (next.kind === 'final') ended.add(next.key);
+          if (!isCut) continue;
+          cut = open('cut');
+          await cut.subscribe(one, cursor);
+          expect(cut.begun).toMatchObject([
+            { resumed: hasKeys || one.minFinality === 'finalized' ? 'full' : 'finalized' },
+          ]);
+          events.push(cut.events);
+        }
+        expect(contents(events.flat())).toEqual(contents(whole.events));
+        for (const [at, { cursor }] of whole.events.entries()) {
+          const again = open('whole');
+          await again.subscribe(one, cursor);
+          expect(again.begun).toMatchObject([{ resumed: 'full' }]);
+          expect(contents(again.events)).toEqual(contents(whole.events.slice(at + 1)));
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
   it('are the same final ones for a caller that is cut anywhere, on any of two pods, as for one that is not', async () => {
     const block = fc.array(fc.record({ touched, kind: fc.constant('final' as const) }), { maxLength: 4 });
     await fc.assert(

@@ -65,12 +65,14 @@ describe('a caller that does not read', () => {
   });
 
   it('is not counted among those who were shown a trace whose snapshot ended its connection', async () => {
-    const { hub, open } = createHubUnderTest();
+    const { hub, open, clock } = createHubUnderTest();
     const caller = open();
     await caller.subscribe({ accounts: new Set([a]), minFinality: 'pending' });
     caller.stall(true);
     for (const number of [1, 2, 3]) await hub.publish([sized(number, 600_000, { finality: 'pending' })]);
     expect(caller.ended()).toMatchObject({ code: 1013 });
+    // It is watched for as long as it may come back.
+    clock.nowMs += 10 * 60_000;
     expect([1, 2, 3].map((number) => hub.watchesPending({ accounts: [], traces: [hash(number)] }))).toEqual([
       false,
       false,

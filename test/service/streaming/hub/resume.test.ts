@@ -74,14 +74,26 @@ describe('a cursor', () => {
     expect(again.events.map(({ type }) => type)).toEqual(['trace', 'transactions']);
   });
 
-  it('of a lower level brings final events, and says so', async () => {
+  it('of a ping between two changes of one block brings the second', async () => {
     const { block, open } = createHubUnderTest();
+    const whole = open();
+    await whole.subscribe({ accounts: new Set([a]) });
+    const pings: string[] = [];
+    whole.onEvent = () => pings.push(whole.connection.cursor());
+    await block(oneOf(1), oneOf(2));
+    const again = open();
+    await again.subscribe({ accounts: new Set([a]) }, pings[0]);
+    expect(namesIn(again)).toEqual(['t2']);
+  });
+
+  it('of a lower level brings final events at another process, and says so', async () => {
+    const { block, open, log } = createHubUnderTest();
     const caller = open();
     await block(oneOf(1));
     await caller.subscribe({ accounts: new Set([a]), minFinality: 'pending' });
     const { cursor } = caller.begun[0]!;
     await block(oneOf(2));
-    const again = open();
+    const again = createHubUnderTest({ log }).open();
     await again.subscribe({ accounts: new Set([a]), minFinality: 'pending' }, cursor);
     expect(again.begun).toMatchObject([{ resumed: 'finalized' }]);
     expect(namesIn(again)).toEqual(['t2']);
