@@ -11,17 +11,32 @@ const known = new WeakMap<readonly Change[], ConcernedKeys>();
 
 /** The changes of a block that concern a subscription, in their order. Work depends on the smaller of both. */
 export function changesFor(changes: readonly Change[], { accounts, traces }: Watched): readonly Change[] {
-  const keys = known.get(changes) ?? keysOf(changes);
-  known.set(changes, keys);
-  const found = new Set<number>();
-  for (const key of common(accounts, keys.accounts)) for (const at of keys.accounts.get(key)!) found.add(at);
-  for (const key of common(traces, keys.traces)) for (const at of keys.traces.get(key)!) found.add(at);
-  return [...found].toSorted((one, other) => one - other).map((at) => changes[at]!);
+  const keys = knownKeysOf(changes);
+  const found: number[] = [];
+  collect(accounts, keys.accounts, found);
+  collect(traces, keys.traces, found);
+  // Nothing in most blocks.
+  if (found.length === 0) return none;
+  return [...new Set(found)].toSorted((one, other) => one - other).map((at) => changes[at]!);
 }
 
-function* common(watched: ReadonlySet<string>, keys: ReadonlyMap<string, unknown>): Generator<string> {
-  const [fewer, more] = watched.size < keys.size ? [watched, keys] : [keys.keys(), watched];
-  for (const key of fewer) if (more.has(key)) yield key;
+const none: readonly never[] = [];
+
+/** Adds the ordinals of keys that both sides have. A caller that comes back looks at each block since, so this allocates nothing. */
+function collect(watched: ReadonlySet<string>, keys: ConcernedKeys['accounts'], found: number[]): void {
+  if (watched.size < keys.size) {
+    for (const key of watched) for (const at of keys.get(key) ?? none) found.push(at);
+  } else {
+    for (const [key, ordinals] of keys) if (watched.has(key)) for (const at of ordinals) found.push(at);
+  }
+}
+
+function knownKeysOf(changes: readonly Change[]): ConcernedKeys {
+  const there = known.get(changes);
+  if (there !== undefined) return there;
+  const made = keysOf(changes);
+  known.set(changes, made);
+  return made;
 }
 
 function keysOf(changes: readonly Change[]): ConcernedKeys {
