@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { DevchainError } from '#service/devchain/chain/errors.ts';
 import { postgresBinaries } from '#service/main/postgres/postgres-binaries.ts';
+import { createDraw, oneOf, readSeed } from '#test/support/draw.ts';
 import { breaks } from '#test/support/faulty-relay.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 import { createStreamClient, type StreamClient } from '#test/support/stream-client.ts';
@@ -45,6 +46,7 @@ const LONG_COMMENT = 'x'.repeat(50_000);
 const RETURNING = countOf({ quick: 0, full: 200, long: 10_000 });
 
 const bin = postgresBinaries() ?? '';
+const draw = createDraw(readSeed('cuts of streams'));
 const accountOf = (number: number): Address => new Address(0, createHash('sha256').update(`${number}`).digest());
 const rawOf = (account: Address): string => account.toRawString().toUpperCase();
 /** Accounts of the clients that go through all faults. */
@@ -175,7 +177,7 @@ async function withMore(count: number, url: () => string, work: (more: readonly 
 
 describe.skipIf(missing)('streams of three pods', () => {
   beforeAll(async () => {
-    scene = await startStreamScene(bin);
+    scene = await startStreamScene(bin, draw);
     await pay();
     await scene.settle();
     await Promise.all(Array.from({ length: PODS }, (_, at) => scene.startPod(at === 0 ? SKEW_MS : 0)));
@@ -194,9 +196,9 @@ describe.skipIf(missing)('streams of three pods', () => {
       for (let cut = 0; cut < CUTS; cut++) {
         const { relay } = scene.pods[cut % PODS]!;
         const how = breaks[cut % (breaks.length + 1)];
-        if (how === undefined) clients[Math.floor(Math.random() * CLIENTS)]!.cut();
+        if (how === undefined) oneOf(draw, clients).cut();
         else relay.lose(how, 0.5);
-        await sleep(Math.random() * 150);
+        await sleep(draw(150));
       }
       await untilSeen('pending');
     });

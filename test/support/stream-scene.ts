@@ -3,9 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { stringify } from 'yaml';
-
-import { configFromGlobalConfig } from '#service/config.ts';
 import { hasMessagesOnTheWay } from '#service/devchain/chain/snapshots.ts';
 import type { PrivateNetwork } from '#service/devchain/private-network.ts';
 import { startEmbeddedPostgres } from '#service/main/postgres/embedded-postgres.ts';
@@ -13,6 +10,7 @@ import { migrate } from '#service/store/migrate.ts';
 import type { Store } from '#service/store/store.ts';
 import { untilIndexed } from '#test/service/indexer/index-under-test.ts';
 import { startApiOver, type ApiUnderTest } from './api.ts';
+import { createShares, oneOf, type Draw } from './draw.ts';
 import { startFaultyRelay, type FaultyRelay } from './faulty-relay.ts';
 import { mountFolder } from './mounted-folder.ts';
 import { startPrivateNetwork } from './private-network.ts';
@@ -21,6 +19,7 @@ import { serviceFlags } from './service-flags.ts';
 import { startService, type ServiceProcess } from './service-process.ts';
 import { openStore } from './store.ts';
 import { printOf, type EventPart } from './stream-client.ts';
+import { streamManifest } from './stream-manifest.ts';
 
 /** A process that serves streams, behind a proxy. */
 export type StreamPod = {
@@ -59,27 +58,23 @@ export type StreamScene = {
   readonly close: () => Promise<void>;
 };
 
-type GlobalConfig = {
-  readonly liteservers: readonly { readonly port: number; readonly id: { readonly key: string } }[];
-  readonly validator: { readonly zero_state: { readonly root_hash: string; readonly file_hash: string } };
-};
-
 /** Rows of an answer of v3. */
 const PAGE = 1000;
 
-/** @param bin programs of Postgres */
-export async function startStreamScene(bin: string): Promise<StreamScene> {
+/** @param bin programs of Postgres @param draw chooses pods, and connections that the proxies lose */
+export async function startStreamScene(bin: string, draw: Draw): Promise<StreamScene> {
+  const random = createShares(draw);
   const folder = mkdtempSync(join(tmpdir(), 'tonplane-streams-'));
   const redis = await startFaultyRedis();
   if (redis === undefined) throw new Error('redis-server is missing');
-  const redisRelay = await startFaultyRelay(Number(new URL(redis.url).port), Math.random);
+  const redisRelay = await startFaultyRelay(Number(new URL(redis.url).port), random);
   const postgres = await startEmbeddedPostgres({ bin, folder });
   const store = openStore({ url: postgres.url });
   await migrate(store);
   const network = await startPrivateNetwork();
   const origin = { globalConfig: () => network.globalConfig(), close: () => network.close() };
   const api = await startApiOver(origin, { postgresUrl: postgres.url, redisUrl: redis.url });
-  const manifest = mountFolder({ 'tonapi.yaml': manifestOf(network) });
+  const manifest = mountFolder({ 'tonapi.yaml': streamManifest(network) });
   const named = ['--manifest', manifest.file('tonapi.yaml'), '--postgres-url', postgres.url];
   let writer: ServiceProcess | undefined;
   const startWriter = async (): Promise<void> => void (writer = await startService(['indexer', ...named]));
@@ -91,7 +86,7 @@ export async function startStreamScene(bin: string): Promise<StreamScene> {
     const service = await startService(['streaming', ...named, ...urls], {
       flags: [...serviceFlags, ...ahead(skewMs)],
     });
-    const relay = await startFaultyRelay(Number(new URL(service.url).port), Math.random);
+    const relay = await startFaultyRelay(Number(new URL(service.url).port), random);
     pods.push({ service, relay, url: `http://127.0.0.1:${relay.port}` });
   }
 
@@ -110,7 +105,7 @@ export async function startStreamScene(bin: string): Promise<StreamScene> {
     pods,
     startPod,
     stopPod,
-    anyUrl: () => pods[Math.floor(Math.random() * pods.length)]!.url,
+    anyUrl: () => oneOf(draw, pods).url,
     killWriter: async () => void (await writer?.stop('SIGKILL')),
     startWriter,
     killPostgres() {
@@ -140,31 +135,6 @@ export async function startStreamScene(bin: string): Promise<StreamScene> {
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-/** The name of the API in this process, with which pods share pending traces. */
-function manifestOf(network: PrivateNetwork): string {
-  const { liteservers, validator } = network.globalConfig() as GlobalConfig;
-  const { root_hash: rootHash, file_hash: fileHash } = validator.zero_state;
-  const { name } = configFromGlobalConfig(JSON.stringify(network.globalConfig()), 'custom', {});
-  return stringify({
-    apiVersion: 'tonplane.dev/v1alpha1',
-    kind: 'TonApi',
-    metadata: { name },
-    spec: {
-      network: 'custom',
-      surfaces: ['v3', 'stream'],
-      liteServers: [{ name: 'own', address: `127.0.0.1:${liteservers[0]!.port}`, publicKey: liteservers[0]!.id.key }],
-      zeroState: { rootHash, fileHash },
-      plans: [{ name: 'free', requestsPerSecond: 100_000, streaming: { connections: 20_000, addresses: 10_000 } }],
-      anonymousPlan: 'free',
-      rateLimits: { redis: { secretRef: { name: 'redis' } } },
-      postgres: { secretRef: { name: 'index' } },
-      indexer: {},
-      requestTimeout: '2s',
-      rollout: { drainSeconds: 2 },
-    },
-  });
 }
 
 /** Flags of a Node whose clock is ahead, in each of its threads. */
