@@ -3,6 +3,7 @@ export type ServerOrder =
   /** Sends events to each connection, one after the other. */
   | { readonly kind: 'publish'; readonly events: number }
   | { readonly kind: 'memory' }
+  | { readonly kind: 'cpu' }
   /** Makes a block a second with the traffic of a network, which no connection watches. */
   | { readonly kind: 'traffic'; readonly seconds: number }
   /** Makes blocks of a minute at once. Some have an event of the account that every connection watches. */
@@ -19,6 +20,8 @@ export type ServerAnswer =
   | { readonly kind: 'ready'; readonly port: number }
   | Published
   | ServerMemory
+  /** Time of the process since its start. */
+  | { readonly kind: 'cpu'; readonly cpuMs: number }
   /** Share of a core, in percent. */
   | { readonly kind: 'traffic'; readonly cpuPercent: number }
   /** Cursor from before the minute. */

@@ -21,12 +21,16 @@ export async function resumes(connections: number): Promise<BenchResult[]> {
     await callers.ask({ kind: 'open', port, connections: LIVE, account: liveAccount }, 'opened');
     const { cursor } = await process.ask({ kind: 'history' }, 'history');
     const before = await latencies(server, sleep(EVENTS_MIN * EVENT_MS));
+    const { cpuMs: beforeMs } = await process.ask({ kind: 'cpu' }, 'cpu');
     const resumed = others.ask({ kind: 'resume', port, connections, perSecond: PER_SECOND, cursor }, 'resumed');
     const during = await latencies(server, resumed);
+    const { cpuMs: afterMs } = await process.ask({ kind: 'cpu' }, 'cpu');
     const answer = quantile((await resumed).timesMs, 0.99);
     const [usual, live] = [quantile(before, 0.99), quantile(during, 0.99)];
     const name = `${connections.toLocaleString('en')} resumes, ${PER_SECOND} a second`;
+    const cpuMs = (afterMs - beforeMs) / connections;
     return [
+      { name: `${name}: CPU of the pod, each`, value: cpuMs, unit: 'ms', goal: '<= 2 ms', met: cpuMs <= 2 },
       { name: `${name}: answer, p99`, value: answer, unit: 'ms', goal: '<= 1 s', met: answer <= 1000 },
       {
         name: `${name}: event to ${LIVE} others, p99`,

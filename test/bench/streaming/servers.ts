@@ -10,7 +10,7 @@ export type Server = {
 };
 
 /** Cores of the server under load, and of its callers. */
-const [SERVER_CORE, CALLERS_CORE] = [0, 1];
+export const [SERVER_CORE, CALLERS_CORE] = [0, 1] as const;
 
 export async function startServer(file: 'pod.ts' | 'floor.ts'): Promise<Server> {
   const process = startPinned<ServerOrder, ServerAnswer>(file, SERVER_CORE);

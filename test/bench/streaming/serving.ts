@@ -44,7 +44,10 @@ export function serve(port: number, publish: () => Promise<void> | void, further
 
   process.on('message', (order: ServerOrder) => {
     if (order.kind === 'publish') void publishAll(order.events);
-    else if (order.kind !== 'memory') void further?.(order).then((given) => given && answer(given));
+    else if (order.kind === 'cpu') {
+      const { user, system } = process.cpuUsage();
+      answer({ kind: 'cpu', cpuMs: (user + system) / 1000 });
+    } else if (order.kind !== 'memory') void further?.(order).then((given) => given && answer(given));
     else {
       collect();
       const { rss, heapUsed } = process.memoryUsage();
