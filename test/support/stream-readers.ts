@@ -19,6 +19,8 @@ export type StreamReader = {
   cursor(): string | undefined;
   /** Sends a message; only over WebSocket. */
   send(message: object): void;
+  /** Pings of a WebSocket that were answered; 0 for SSE. */
+  pings(): number;
   /** Stops reading, or reads on. */
   pause(isPaused: boolean): void;
   /** Close code of a WebSocket; 0 for SSE. Resolves when the stream has ended. */
@@ -86,6 +88,7 @@ export async function readSse(url: string, init: RequestInit, listener?: FrameLi
   return {
     ...collected,
     ended: read(),
+    pings: () => 0,
     send: () => {
       throw new Error('SSE takes no messages');
     },
@@ -118,11 +121,14 @@ export async function readWebSocket(
     }
     collected.push(frame);
   });
+  let pings = 0;
+  socket.on('ping', () => pings++);
   const ended = new Promise<number>((resolve) => socket.once('close', (code) => resolve(code)));
   await once(socket, 'open');
   return {
     ...collected,
     ended,
+    pings: () => pings,
     send(message) {
       asked.push(message);
       socket.send(JSON.stringify(message));
