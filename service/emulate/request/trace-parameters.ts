@@ -11,10 +11,13 @@ export function jsonFlag(name: string): DefaultedParameter<boolean> {
   return { ...ofText, parse: (raw, kind) => (typeof raw === 'boolean' ? raw : ofText.parse(raw, kind)) };
 }
 
+const anySeqno = uint32('mc_block_seqno');
+
 /** Seqno of a masterchain block, 1..2^32-1. Seqno 0 names the zerostate, which is no block. */
 const masterchainSeqno: OptionalParameter<number> = {
-  ...uint32('mc_block_seqno'),
+  ...anySeqno,
   check: (value) => (value > 0 ? undefined : 'mc_block_seqno should be positive'),
+  input: { ...anySeqno.input, schema: { ...anySeqno.input.schema, minimum: 1 } },
 };
 
 /** Fields that both operations have. */

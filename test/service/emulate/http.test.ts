@@ -9,6 +9,7 @@ import { startEmulateUnderTest, type EmulateUnderTest } from './emulate-under-te
 
 let setting: EmulateUnderTest;
 let boc: string;
+let sender: string;
 const limits = scriptLimits(({ key }) =>
   key === undefined
     ? { allowed: false, plan: null, code: 'unknown_key', retryAfterSeconds: null, quota: null }
@@ -19,6 +20,7 @@ beforeAll(async () => {
   const network = await startPrivateNetwork();
   setting = await startEmulateUnderTest(network, { setup: { limits } });
   const faucet = testWallet(network.faucet.seed);
+  sender = faucet.address.toRawString();
   const receiver = Address.parseRaw(`0:${'7'.repeat(64)}`);
   boc = faucet.send(0, [transfer(receiver, 5n)]).toString('base64');
 });
@@ -94,6 +96,34 @@ describe('a body that is refused', () => {
     expect([status, String(body['error'])]).toEqual([422, expect.stringContaining(name)]);
   });
 });
+
+describe('the document of the emulation', () => {
+  it.each(['emulateTrace', 'emulateTonConnect'] as const)('has the least seqno that %s takes', async (operation) => {
+    const document = await request(`${setting.listener.url}/api/emulate/v1/openapi.json`);
+    const schema = [
+      'paths',
+      `/api/emulate/v1/${operation}`,
+      'post',
+      'requestBody',
+      'content',
+      'application/json',
+      'schema',
+    ];
+    expect(at(document.body, [...schema, 'properties', 'mc_block_seqno', 'minimum'])).toBe(1);
+    const message = { address: sender, amount: '1' };
+    const bodies = { emulateTrace: { boc }, emulateTonConnect: { from: sender, messages: [message] } };
+    const below = await send(
+      `/api/emulate/v1/${operation}`,
+      JSON.stringify({ ...bodies[operation], mc_block_seqno: 0 }),
+    );
+    expect([below.status, below.body['error']]).toEqual([422, 'mc_block_seqno should be positive']);
+  });
+});
+
+/** Part of a document below these names. */
+function at(document: unknown, names: readonly string[]): unknown {
+  return names.reduce((part, name) => (part as Record<string, unknown>)[name], document);
+}
 
 describe('the pages of the emulation', () => {
   it('are a document and a reader that asks no other host', async () => {
