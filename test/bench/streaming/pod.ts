@@ -14,6 +14,7 @@ import {
 import { changesFor } from '#service/streaming/concerned.ts';
 import { createConnectionLimits } from '#service/streaming/connection-limits.ts';
 import { createHub } from '#service/streaming/hub.ts';
+import { setApiGcFlags, setGcFlags } from '#service/main/v8-flags.ts';
 import { createCursors } from '#service/streaming/request/cursor.ts';
 import { createStreaming } from '#service/streaming/streaming.ts';
 import { allowed, scriptLimits, startListener } from '#test/service/http/listener.ts';
@@ -22,6 +23,10 @@ import { EVENT_BYTES, liveAccount, MARK, watchedAccount } from './orders.ts';
 import { serve } from './serving.ts';
 
 // A pod whose blocks are made here: listener, transports and hub are those of the service.
+
+// The service has both.
+setGcFlags();
+setApiGcFlags();
 
 const CONNECTIONS_MAX = 20_000;
 
