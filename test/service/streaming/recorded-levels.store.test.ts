@@ -358,7 +358,7 @@ function createCuts(callers: readonly Cut[], open: () => Caller, draw: Draw): ()
   let steps = 0;
   return async () => {
     if (steps-- > 0) return;
-    if (draw(60) > 0 && callers.some(({ cursor }) => cursor === undefined)) return;
+    if (draw(150) > 0 && callers.some(({ cursor }) => cursor === undefined)) return;
     for (const one of callers) {
       if (one.cursor === undefined) {
         one.cursor = one.caller.connection.cursor();
