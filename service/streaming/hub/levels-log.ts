@@ -58,7 +58,7 @@ const RECORDS_MAX = 10_000;
 
 const BYTES_MAX = 64 * 1024 * 1024;
 
-/** Bytes in memory: estimates for the objects of a record, of a transaction and of an action. */
+/** Bytes of a record, of a transaction and of an action. Recorded traces of mainnet take two thirds of the estimate. */
 const weights = { record: 1_024, transaction: 8_192, action: 4_096 } as const;
 
 export function createLevelsLog({ epoch, bytesMax = BYTES_MAX, nowMs }: LevelsLogOptions): LevelsLog {
