@@ -15,7 +15,7 @@ import { accountsOf, generateIndex } from './v3/generated-index.ts';
 import { generateContractStates } from './v3/generated-contract-states.ts';
 import { generateTokens, type TokenCounts } from './v3/generated-tokens.ts';
 import { generateMeaning } from './v3/generated-meaning.ts';
-import { TRACE_FORMAT_VERSION } from '#service/v3/rendering/trace-codec.ts';
+import { TRACE_FORMAT_VERSION } from '#service/v3/rendering/stored-trace.ts';
 import { generateWrittenTraces } from './v3/generated-written-traces.ts';
 import { createCaller, type Caller } from './v3/caller.ts';
 import { meaningRequestsOf } from './v3/meaning-requests.ts';

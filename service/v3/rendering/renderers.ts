@@ -1,14 +1,14 @@
 import { createJsonCache, type JsonCacheDependencies } from '#service/runtime/json-cache.ts';
 import type { CacheBytes } from '../cache-bytes.ts';
 import { createTraceCache } from './trace-cache.ts';
-import type { StoredTrace } from './trace-codec.ts';
+import type { StoredTrace } from './stored-trace.ts';
 import { createMessageRenderer, type CachedEnds, type MessageRenderer } from './message-renderer.ts';
 import type { CacheMetrics } from '../metrics.ts';
 import { storedTransactions } from './stored-transactions.ts';
 import { createTraceRenderer, type TraceRenderer } from './trace-renderer.ts';
+import { createTransactionCache } from './transaction-cache.ts';
 import {
   createTransactionRenderer,
-  type CachedNames,
   type TransactionRenderer,
   type TransactionRendererDependencies,
 } from './transaction-renderer.ts';
@@ -37,7 +37,7 @@ export function createRenderers(
   };
   // Transactions and traces are counted elsewhere: there the stored ones are known.
   const uncounted: JsonCacheDependencies = { counted: () => {} };
-  const transactions = createJsonCache<CachedNames>({ bytesMax: cacheBytes.transactions }, uncounted);
+  const transactions = createTransactionCache({ bytesMax: cacheBytes.transactions });
   const messages = createJsonCache<CachedEnds>({ bytesMax: cacheBytes.messages }, counting);
   const traces = createJsonCache<StoredTrace>({ bytesMax: cacheBytes.traces }, uncounted);
   const packedTraces = createJsonCache<StoredTrace>({ bytesMax: cacheBytes.packedTraces }, uncounted);
@@ -45,7 +45,7 @@ export function createRenderers(
   metrics.holds('messages', messages.bytes);
   metrics.holds('traces', () => traces.bytes() + packedTraces.bytes());
   const rendering: TransactionRendererDependencies = {
-    texts: transactions,
+    cache: transactions,
     counted: (outcome, count) => metrics.counted('transactions', outcome, count),
   };
   return {

@@ -5,8 +5,9 @@ import { readTracesOf } from '#service/store/queries/traces.ts';
 import type { TransactionPlace } from '#service/store/queries/transactions.ts';
 import { viewBytes } from '../request/scalars.ts';
 import type { CachedJson } from '#service/runtime/json-cache.ts';
-import { batchesOf, decodeTraces, TRACE_FORMAT_VERSION, type StoredTrace } from './trace-codec.ts';
-import type { CachedNames } from './transaction-renderer.ts';
+import { batchesOf, unpackJson } from './packed-json.ts';
+import { TRACE_FORMAT_VERSION, type StoredTrace } from './stored-trace.ts';
+import type { CachedNames } from './transaction-cache.ts';
 
 /** Rendered transactions, cut out of stored traces. */
 export type StoredTransactions = {
@@ -34,7 +35,7 @@ export const storedTransactions: StoredTransactions = {
     const cut = await mapInSlices(
       batches,
       (batch) => {
-        const unpacked = decodeTraces(batch.map(({ packed }) => packed)) ?? [];
+        const unpacked = unpackJson<StoredTrace>(batch.map(({ packed }) => packed)) ?? [];
         return takeWanted(unpacked.map((trace, at) => ({ ...trace, ...wanted.get(hashKey(batch[at]!.trace_id))! })));
       },
       createTimeSlice(reader.signal),

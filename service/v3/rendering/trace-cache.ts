@@ -6,7 +6,8 @@ import type { TraceRow } from '#service/store/tables.ts';
 import { TRACE_STATE } from '#service/store/trace-plan.ts';
 import type { CachedJson, JsonCache } from '#service/runtime/json-cache.ts';
 import type { CacheOutcome } from '../metrics.ts';
-import { batchesOf, TRACE_FORMAT_VERSION, decodeTraces, type StoredTrace, type NewTrace } from './trace-codec.ts';
+import { batchesOf, unpackJson } from './packed-json.ts';
+import { TRACE_FORMAT_VERSION, type StoredTrace, type NewTrace } from './stored-trace.ts';
 import { viewAccountKey } from '../request/scalars.ts';
 
 /** Cache of complete rendered traces. */
@@ -50,7 +51,7 @@ export function createTraceCache({ texts, packed, random, counted }: TraceCacheD
 
   /** Unpacks a batch and caches the unpacked texts. */
   function unpackTogether(batch: readonly PackedTrace[]): readonly ReadTrace[] | undefined {
-    const unpacked = decodeTraces(batch.map(({ frame }) => frame));
+    const unpacked = unpackJson<StoredTrace>(batch.map(({ frame }) => frame));
     return unpacked?.map((trace, at) => {
       keepUnpacked(batch[at]!, trace);
       return [batch[at]!.row, trace];

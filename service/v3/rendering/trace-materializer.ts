@@ -8,7 +8,8 @@ import type { TraceRow } from '#service/store/tables.ts';
 import { putWrittenTraces, type WrittenTraceRow } from '#service/store/written-traces.ts';
 import { V3Error } from '../request/errors.ts';
 import { isCacheable, type FoundTraces } from './trace-cache.ts';
-import { encodeTrace, TRACE_FORMAT_VERSION, type NewTrace } from './trace-codec.ts';
+import { packJson } from './packed-json.ts';
+import { TRACE_FORMAT_VERSION, type NewTrace } from './stored-trace.ts';
 import { createTraceRenderer } from './trace-renderer.ts';
 import { createTransactionRenderer } from './transaction-renderer.ts';
 
@@ -29,9 +30,6 @@ export type TraceMaterializerDependencies = {
 /** Transactions that are read and rendered at once. With the most messages that they may have, they still fit into an answer. */
 const TRANSACTIONS_AT_ONCE = 100;
 
-/** No text is stored yet, and no text is requested again here. */
-const noTexts = { get: () => undefined, keep: () => {}, bytes: () => 0 };
-
 const noTraces: FoundTraces = { known: new Map(), read: () => Promise.resolve(new Map()) };
 
 export function createTraceMaterializer({ store }: TraceMaterializerDependencies): TraceMaterializer {
@@ -39,7 +37,7 @@ export function createTraceMaterializer({ store }: TraceMaterializerDependencies
   const reader = {
     read: (sql, values, mode) => store.transaction(({ query }) => query(sql, values, mode), { durable: false }),
   } satisfies StoreReader;
-  const transactions = createTransactionRenderer({ texts: noTexts });
+  const transactions = createTransactionRenderer({});
 
   /** Traces that cannot be rendered are omitted: a request for them returns the reason. */
   async function write(rows: readonly TraceRow[], signal: AbortSignal): Promise<readonly WrittenTraceRow[]> {
@@ -76,7 +74,7 @@ export function createTraceMaterializer({ store }: TraceMaterializerDependencies
 }
 
 function pack([row, trace]: readonly [TraceRow, NewTrace]): WrittenTraceRow | undefined {
-  const packed = encodeTrace(trace);
+  const packed = packJson(trace);
   if (packed === undefined) return undefined;
   const { trace_id, nodes, edges } = row;
   const { messages } = trace.names;

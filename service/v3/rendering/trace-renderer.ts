@@ -8,7 +8,7 @@ import { findTransactionsOfTraces } from '#service/store/queries/traces.ts';
 import type { TraceRow } from '#service/store/tables.ts';
 import type { CachedJson } from '#service/runtime/json-cache.ts';
 import type { FoundTraces, TraceCache } from './trace-cache.ts';
-import type { StoredTrace } from './trace-codec.ts';
+import type { StoredTrace } from './stored-trace.ts';
 import { viewAccountKey, viewBytes } from '../request/scalars.ts';
 import type { NewlyRendered } from './assemble-transaction.ts';
 import { viewContent, type TraceContent } from '../views/trace-views.ts';

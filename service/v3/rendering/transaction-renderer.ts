@@ -16,8 +16,9 @@ import {
 } from '#service/store/queries/transactions.ts';
 import { V3Error } from '../request/errors.ts';
 import type { CacheOutcome } from '../metrics.ts';
-import type { CachedJson, JsonCache } from '#service/runtime/json-cache.ts';
+import type { CachedJson } from '#service/runtime/json-cache.ts';
 import type { StoredTransactions } from './stored-transactions.ts';
+import type { CachedNames, TransactionCache } from './transaction-cache.ts';
 import { viewBytes } from '../request/scalars.ts';
 import {
   assembleTransaction,
@@ -48,14 +49,18 @@ export type OpenedTransactions = {
   write(reader: StoreReader): Promise<readonly NewlyRendered[]>;
 };
 
-/** Cached data of a rendered transaction besides its text. */
-export type CachedNames = Omit<RenderedTransaction, 'json'> & { readonly accounts: readonly string[] };
-
 /** Messages in an answer, some 45 MB of JSON: a page of 100 transactions with the most messages. */
 const MESSAGES_MAX = 30_000;
 
+/** Earlier renderings of a transaction that is cached. */
+const MADE_BEFORE = 1;
+
+/** The same for a transaction of a stored trace, which costs less to find again than to pack. */
+const CUT_BEFORE = 3;
+
 export type TransactionRendererDependencies = {
-  readonly texts: JsonCache<CachedNames>;
+  /** Absent, no transaction is cached. */
+  readonly cache?: TransactionCache | undefined;
   /** Absent, transactions that are not cached are rendered. */
   readonly stored?: StoredTransactions | undefined;
   /** Called for each look-up. */
@@ -63,7 +68,7 @@ export type TransactionRendererDependencies = {
 };
 
 export function createTransactionRenderer({
-  texts,
+  cache,
   stored,
   counted,
 }: TransactionRendererDependencies): TransactionRenderer {
@@ -91,11 +96,13 @@ export function createTransactionRenderer({
     reader: StoreReader,
   ): Promise<readonly (CachedJson<CachedNames> | Unwritten<R>)[]> {
     const { signal } = reader;
-    const findCached = (row: R): CachedJson<CachedNames> | Unwritten<R> => {
-      const key = keyOf(row);
-      return texts.get(key) ?? { key, row };
-    };
-    const found = await mapInSlices(rows, findCached, createTimeSlice(signal));
+    const begin = (row: R): Unwritten<R> => ({ key: keyOf(row), row });
+    const unwritten = await mapInSlices(rows, begin, createTimeSlice(signal));
+    const cached = await cache?.find(
+      unwritten.map(({ key }) => key),
+      createTimeSlice(signal),
+    );
+    const found = unwritten.map((one) => cached?.get(one.key) ?? one);
     const left = found.flatMap((one) => ('row' in one ? [one.row] : []));
     const cut = left.length === 0 ? undefined : await stored?.find(left, reader);
     counted?.('kept', found.length - left.length);
@@ -105,10 +112,10 @@ export function createTransactionRenderer({
     return mapInSlices(
       found,
       (one) => {
-        const cached = 'row' in one ? cut.get(hashKey(one.row.hash)) : undefined;
-        if (cached === undefined || !('row' in one)) return one;
-        texts.keep(one.key, { parts: [cached.text], names: cached.names });
-        return cached;
+        const known = 'row' in one ? cut.get(hashKey(one.row.hash)) : undefined;
+        if (known === undefined || !('row' in one)) return one;
+        cache?.keep(one.key, { parts: [known.text], names: known.names }, CUT_BEFORE);
+        return known;
       },
       createTimeSlice(signal),
     );
@@ -165,7 +172,7 @@ export function createTransactionRenderer({
   }
 
   function keep({ key, accounts }: Fresh, { json, ...tree }: RenderedTransaction): void {
-    texts.keep(key, { parts: json.parts, names: { ...tree, accounts } });
+    cache?.keep(key, { parts: json.parts, names: { ...tree, accounts } }, MADE_BEFORE);
   }
 }
 

@@ -6,7 +6,8 @@ import { findTransactions, type ListedTransaction } from '#service/store/queries
 import type { TraceRow } from '#service/store/tables.ts';
 import { STORED_FROM, storedTransactions } from '#service/v3/rendering/stored-transactions.ts';
 import { addressesOf } from '#service/v3/rendering/assemble-transaction.ts';
-import { encodeTrace, TRACE_FORMAT_VERSION } from '#service/v3/rendering/trace-codec.ts';
+import { packJson } from '#service/v3/rendering/packed-json.ts';
+import { TRACE_FORMAT_VERSION } from '#service/v3/rendering/stored-trace.ts';
 import { createTraceMaterializer } from '#service/v3/rendering/trace-materializer.ts';
 import { createTransactionRenderer } from '#service/v3/rendering/transaction-renderer.ts';
 import type { TreeTransaction } from '#service/v3/views/trace-tree.ts';
@@ -35,8 +36,6 @@ const change = (sql: string, values: readonly unknown[] = []): Promise<object[]>
 
 const storeAll = (): Promise<number> => createTraceMaterializer({ store: index.store }).store(traces, signal);
 
-const noTexts = { get: () => undefined, keep: () => {}, bytes: () => 0 };
-
 /** @param stored undefined for rendering from cells */
 async function answer(asked: readonly ListedTransaction[], stored: typeof storedTransactions | undefined) {
   const read: string[] = [];
@@ -48,7 +47,7 @@ async function answer(asked: readonly ListedTransaction[], stored: typeof stored
       return index.store.read(sql, values, mode);
     },
   };
-  const writer = createTransactionRenderer({ texts: noTexts, stored });
+  const writer = createTransactionRenderer({ stored });
   const opened = await writer.openAt(asked, reader);
   const written = await opened.write(reader);
   const { accounts } = opened;
@@ -112,7 +111,7 @@ describe('transactions of stored traces', () => {
     }));
     const text = JSON.stringify(Object.fromEntries(changed.map((view) => [view.hash, view])));
     const names = { warning: undefined, accounts: [], messages: 32, treeBytes: 4, orderBytes: 2 };
-    const packed = encodeTrace({ parts: ['null', '[]', text], names })!;
+    const packed = packJson({ parts: ['null', '[]', text], names })!;
     const id = Buffer.alloc(32, 1);
     await change(`INSERT INTO written_traces VALUES ($1, 1, 1, ${TRACE_FORMAT_VERSION}, 32, '{}', $2)`, [id, packed]);
     const found = await storedTransactions.find(

@@ -6,7 +6,8 @@ import { TRACE_STATE } from '#service/store/trace-plan.ts';
 import { createJsonCache, type JsonCache } from '#service/runtime/json-cache.ts';
 import { createTraceCache } from '#service/v3/rendering/trace-cache.ts';
 import type { CacheOutcome } from '#service/v3/metrics.ts';
-import { encodeTrace, type StoredTrace } from '#service/v3/rendering/trace-codec.ts';
+import { packJson } from '#service/v3/rendering/packed-json.ts';
+import type { StoredTrace } from '#service/v3/rendering/stored-trace.ts';
 
 const complete: Partial<TraceRow> = { nodes: 1, edges: 0, state: TRACE_STATE.complete };
 const rowOf = (at: number): TraceRow => ({ ...complete, trace_id: Buffer.alloc(32, at) }) as TraceRow;
@@ -19,7 +20,7 @@ function indexOf(texts: readonly (string | undefined)[]): { readonly reader: Sto
     ...rowOf(at),
     messages: 1,
     accounts: [],
-    packed: text === undefined ? Buffer.from('no frame') : encodeTrace({ parts: [text], names })!,
+    packed: text === undefined ? Buffer.from('no frame') : packJson({ parts: [text], names })!,
   }));
   const reader: StoreReader = {
     read: async (_sql, [ids]) => {

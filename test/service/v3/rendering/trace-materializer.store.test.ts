@@ -9,7 +9,7 @@ import type { TraceRow } from '#service/store/tables.ts';
 import { createJsonCache } from '#service/runtime/json-cache.ts';
 import { createTraceCache, isCacheable } from '#service/v3/rendering/trace-cache.ts';
 import type { CacheOutcome } from '#service/v3/metrics.ts';
-import { TRACE_FORMAT_VERSION } from '#service/v3/rendering/trace-codec.ts';
+import { TRACE_FORMAT_VERSION } from '#service/v3/rendering/stored-trace.ts';
 import { createTraceMaterializer } from '#service/v3/rendering/trace-materializer.ts';
 import type { TraceContent } from '#service/v3/views/trace-views.ts';
 import { createTraceRenderer } from '#service/v3/rendering/trace-renderer.ts';
@@ -38,8 +38,6 @@ const change = (sql: string, values: readonly unknown[] = []): Promise<object[]>
 const told = (content: TraceContent): unknown =>
   JSON.parse(JSON.stringify(content, (_name, value: unknown) => (value instanceof RawJson ? value.toJSON() : value)));
 
-const noTexts = { get: () => undefined, keep: () => {}, bytes: () => 0 };
-
 /** What a pod that has just started answers, and where it has it from. */
 async function answer(asked: readonly TraceRow[]) {
   const outcomes: Partial<Record<CacheOutcome, number>> = {};
@@ -56,7 +54,7 @@ async function answer(asked: readonly TraceRow[]) {
     random: () => 0,
     counted: (outcome, traces) => (outcomes[outcome] = traces),
   });
-  const writer = createTraceRenderer({ cache, transactions: createTransactionRenderer({ texts: noTexts }) });
+  const writer = createTraceRenderer({ cache, transactions: createTransactionRenderer({}) });
   const opened = await writer.open(asked, reader);
   const written = await opened.write();
   const contents = asked.map((row) => told(written.get(row)!));

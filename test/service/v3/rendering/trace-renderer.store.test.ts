@@ -10,7 +10,8 @@ import type { CacheOutcome } from '#service/v3/metrics.ts';
 import type { TraceContent } from '#service/v3/views/trace-views.ts';
 import { createTraceRenderer, type TraceRenderer } from '#service/v3/rendering/trace-renderer.ts';
 import type { TransactionView } from '#service/v3/views/transaction-views.ts';
-import { createTransactionRenderer, type CachedNames } from '#service/v3/rendering/transaction-renderer.ts';
+import { createTransactionCache } from '#service/v3/rendering/transaction-cache.ts';
+import { createTransactionRenderer } from '#service/v3/rendering/transaction-renderer.ts';
 import { createRecordedIndex } from '#test/support/recorded-index.ts';
 import type { StoreUnderTest } from '#test/support/store.ts';
 
@@ -44,7 +45,6 @@ function createReader({ hidesStates = false } = {}): StoreReader & { readonly re
 function createWriter(): { readonly writer: TraceRenderer; readonly found: CacheOutcome[] } {
   const found: CacheOutcome[] = [];
   const bytesMax = 16_000_000;
-  const kept = createJsonCache<CachedNames>({ bytesMax }, { counted: () => {} });
   const traces = createTraceCache({
     texts: createJsonCache({ bytesMax }, { counted: () => {} }),
     packed: createJsonCache({ bytesMax }, { counted: () => {} }),
@@ -52,7 +52,10 @@ function createWriter(): { readonly writer: TraceRenderer; readonly found: Cache
     counted: (outcome, count) => void found.push(...Array.from({ length: count }, () => outcome)),
   });
   return {
-    writer: createTraceRenderer({ cache: traces, transactions: createTransactionRenderer({ texts: kept }) }),
+    writer: createTraceRenderer({
+      cache: traces,
+      transactions: createTransactionRenderer({ cache: createTransactionCache({ bytesMax }) }),
+    }),
     found,
   };
 }

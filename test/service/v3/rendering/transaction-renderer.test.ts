@@ -3,13 +3,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import type { FoundTransaction } from '#service/store/queries/transactions.ts';
 import type { AccountStateRow } from '#service/store/tables.ts';
-import { createJsonCache } from '#service/runtime/json-cache.ts';
 import { addressesOf } from '#service/v3/rendering/assemble-transaction.ts';
-import {
-  createTransactionRenderer,
-  type CachedNames,
-  type TransactionRenderer,
-} from '#service/v3/rendering/transaction-renderer.ts';
+import { createTransactionCache, type TransactionCache } from '#service/v3/rendering/transaction-cache.ts';
+import { createTransactionRenderer, type TransactionRenderer } from '#service/v3/rendering/transaction-renderer.ts';
 import type { TransactionView } from '#service/v3/views/transaction-views.ts';
 import { recordedRows, statesIn } from '#test/support/recorded-index.ts';
 
@@ -34,8 +30,16 @@ const readerOf = (known: ReadonlyMap<string, AccountStateRow>): StoreReader => (
 
 function createWriter(bytesMax = 16_000_000): { readonly writer: TransactionRenderer; readonly found: boolean[] } {
   const found: boolean[] = [];
-  const texts = createJsonCache<CachedNames>({ bytesMax }, { counted: (isKept) => void found.push(isKept) });
-  return { writer: createTransactionRenderer({ texts }), found };
+  const packed = createTransactionCache({ bytesMax });
+  const cache: TransactionCache = {
+    ...packed,
+    async find(keys, timeSlice) {
+      const cached = await packed.find(keys, timeSlice);
+      found.push(...keys.map((key) => cached.has(key)));
+      return cached;
+    },
+  };
+  return { writer: createTransactionRenderer({ cache }), found };
 }
 
 async function answer(writer: TransactionRenderer, given: readonly FoundTransaction[], known = states) {
@@ -45,10 +49,17 @@ async function answer(writer: TransactionRenderer, given: readonly FoundTransact
   return { views, trees: written.map(({ hash, in_msg, out_msgs }) => ({ hash, in_msg, out_msgs })), opened };
 }
 
+/** Answers, the second of which fills the cache. */
+async function answerTwice(writer: TransactionRenderer, given: readonly FoundTransaction[]) {
+  const first = await answer(writer, given);
+  await answer(writer, given);
+  return first;
+}
+
 /** Those that stay written. */
 async function settledOf(given: readonly FoundTransaction[]): Promise<readonly FoundTransaction[]> {
   const { writer, found } = createWriter();
-  await answer(writer, given);
+  await answerTwice(writer, given);
   found.length = 0;
   await answer(writer, given);
   return given.filter((_row, at) => found[at]);
@@ -62,7 +73,7 @@ const balancesBefore = (views: readonly TransactionView[]) => views.map((view) =
 describe('transactions that are asked for again', () => {
   it('are told as the first time, all of it, and without their cells', async () => {
     const { writer, found } = createWriter();
-    const first = await answer(writer, rows);
+    const first = await answerTwice(writer, rows);
     expect(found).not.toContain(true);
     const isWhole = first.views.map((view) =>
       [view.account_state_before, view.account_state_after].every((state) => state?.balance !== null),
@@ -77,13 +88,13 @@ describe('transactions that are asked for again', () => {
     expect(again.views).toEqual(first.views.filter((_view, at) => isWhole[at]));
     expect(again.trees).toEqual(first.trees.filter((_tree, at) => isWhole[at]));
     expect(again.opened.accounts).toEqual(namedIn(again.views));
-    expect(found.slice(rows.length)).toEqual(whole.map(() => true));
+    expect(found.slice(2 * rows.length)).toEqual(whole.map(() => true));
   });
 
   it('are not read where only their places are given, and the others are', async () => {
     const { writer } = createWriter();
     const whole = await answer(createWriter().writer, rows);
-    await answer(writer, rows.slice(100, 200));
+    await answerTwice(writer, rows.slice(100, 200));
     const settled = new Set((await settledOf(rows.slice(100, 200))).map(({ hash }) => text(hash)));
     const asked: string[] = [];
     const reader: StoreReader = {
@@ -106,7 +117,7 @@ describe('transactions that are asked for again', () => {
 
   it('keep their places among others', async () => {
     const { writer } = createWriter();
-    await answer(writer, rows.slice(100, 200));
+    await answerTwice(writer, rows.slice(100, 200));
     const { views, opened } = await answer(writer, rows);
     expect(views).toEqual((await answer(createWriter().writer, rows)).views);
     expect(opened.accounts).toEqual(namedIn(views));
@@ -115,6 +126,7 @@ describe('transactions that are asked for again', () => {
   it('tell the states that became known in between', async () => {
     const { writer } = createWriter();
     const before = await answer(writer, rows, new Map());
+    await answer(writer, rows, new Map());
     const after = await answer(writer, rows);
     expect(after.views).toEqual((await answer(createWriter().writer, rows)).views);
     expect(after.views).not.toEqual(before.views);
@@ -138,7 +150,7 @@ describe('transactions that are asked for again', () => {
 
   it('transactions that are read again have the trace found since', async () => {
     const { writer } = createWriter();
-    await answer(writer, rows);
+    await answerTwice(writer, rows);
     const other = Buffer.alloc(32, 7);
     const { views } = await answer(
       writer,
@@ -149,17 +161,17 @@ describe('transactions that are asked for again', () => {
 
   it('are read again when they did not fit', async () => {
     const { writer, found } = createWriter(20_000);
-    const first = await answer(writer, rows);
+    const first = await answerTwice(writer, rows);
     expect((await answer(writer, rows)).views).toEqual(first.views);
-    expect(found.slice(rows.length)).toContain(false);
+    expect(found.slice(2 * rows.length)).toContain(false);
   });
 
   it('have the messages that they have: an answer of too many is refused', async () => {
     const { writer, found } = createWriter();
-    await answer(writer, rows);
+    await answerTwice(writer, rows);
     const many = Array.from({ length: 200 }, () => rows).flat();
     await expect(writer.open(many, readerOf(states))).rejects.toMatchObject({ code: 'answer_too_large' });
-    expect(found.slice(rows.length)).toContain(true);
+    expect(found.slice(2 * rows.length)).toContain(true);
   });
 
   it('are read no further once their reader is aborted', async () => {

@@ -18,7 +18,6 @@ import type { FoundTransaction } from '#service/store/queries/transactions.ts';
 import type { AccountStateRow } from '#service/store/tables.ts';
 import type { MessageView } from '#service/v3/views/message-views.ts';
 import type { TransactionView } from '#service/v3/views/transaction-views.ts';
-import { createJsonCache } from '#service/runtime/json-cache.ts';
 import { createTransactionRenderer } from '#service/v3/rendering/transaction-renderer.ts';
 import { recordedRows } from '#test/support/recorded-index.ts';
 
@@ -47,7 +46,7 @@ beforeAll(async () => {
 
 /** As answers show them the first time. */
 async function shownBy(store: StoreReader, rows: readonly FoundTransaction[]): Promise<readonly TransactionView[]> {
-  const writer = createTransactionRenderer({ texts: createJsonCache({ bytesMax: 0 }, { counted: () => {} }) });
+  const writer = createTransactionRenderer({});
   const written = await (await writer.open(rows, store)).write(store);
   return written.map(({ json }) => json.toJSON());
 }

@@ -1,29 +1,12 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 
 import type { CachedJson } from '#service/runtime/json-cache.ts';
-import example from './trace-codec-dictionary.json' with { type: 'json' };
+import example from './packed-json-dictionary.json' with { type: 'json' };
 
-/**
- * Version of the stored form of traces, which is also their rendered form. Increase it with a change of the form: traces of older versions
- * are no longer returned. Add a step of the schema that empties `written_traces`.
- */
-export const TRACE_FORMAT_VERSION = 3;
+/** Rendered JSON with further data; bytes are UTF-8. */
+export type Rendered<T> = { readonly parts: readonly (string | Buffer)[]; readonly names: T };
 
-/** Cached data of a rendered trace besides its text. */
-export type StoredTrace = {
-  readonly warning: string | undefined;
-  readonly accounts: readonly string[];
-  /** Number of messages that its transactions received and sent. */
-  readonly messages: number;
-  /** Bytes of its tree and of the order of its transactions; the remaining bytes are the transactions. */
-  readonly treeBytes: number;
-  readonly orderBytes: number;
-};
-
-/** A newly rendered trace; bytes are UTF-8. */
-export type NewTrace = { readonly parts: readonly (string | Buffer)[]; readonly names: StoredTrace };
-
-/** Bytes of a trace's text and names, same as in the memory cache. Packed in some 10 ms, unpacked in less. */
+/** Bytes of a text and its data. Packed in some 10 ms, unpacked in less. */
 const PACKED_FROM_BYTES_MAX = 2 * 1024 * 1024;
 
 const LENGTH_BYTES = 4;
@@ -35,11 +18,11 @@ const checked = { [constants.ZSTD_c_checksumFlag]: 1 };
 const dictionary = Buffer.from(JSON.stringify(example));
 
 /**
- * Packs a trace into a zstd frame with `dictionary`. Contents: bytes of the names (32 bits, big-endian), the names as JSON, the text.
+ * Packs a text into a zstd frame with `dictionary`. Contents: bytes of the names (32 bits, big-endian), the names as JSON, the text.
  *
- * @returns undefined for a trace that is too large
+ * @returns undefined for a text that is too large
  */
-export function encodeTrace({ parts, names }: NewTrace): Buffer | undefined {
+export function packJson<T>({ parts, names }: Rendered<T>): Buffer | undefined {
   const head = Buffer.from(JSON.stringify(names));
   const length = Buffer.alloc(LENGTH_BYTES);
   length.writeUInt32BE(head.length);
@@ -49,41 +32,41 @@ export function encodeTrace({ parts, names }: NewTrace): Buffer | undefined {
   return zstdCompressSync(Buffer.concat(pieces), { dictionary, params: checked });
 }
 
-/** Uncompressed bytes per zstd call (about 1 ms). A larger trace gets a call of its own. */
+/** Uncompressed bytes per zstd call (about 1 ms). A larger text gets a call of its own. */
 const UNPACKED_AT_ONCE_BYTES = 768 * 1024;
 
 /** Output buffer of zstd. Larger buffers leave more memory unused, which still counts as garbage. */
 const UNPACKED_CHUNK_BYTES = 64 * 1024;
 
-/** Packed traces as they are unpacked at once. @param packedOf a trace */
-export function* batchesOf<T>(traces: Iterable<T>, packedOf: (trace: T) => Buffer): Generator<readonly T[]> {
+/** Packed texts as they are unpacked at once. @param packedOf the frame of a text */
+export function* batchesOf<T>(all: Iterable<T>, packedOf: (one: T) => Buffer): Generator<readonly T[]> {
   let batch: T[] = [];
   let bytes = 0;
-  for (const trace of traces) {
-    const length = unpackedBytes(packedOf(trace)) ?? 0;
+  for (const one of all) {
+    const length = unpackedBytes(packedOf(one)) ?? 0;
     if (batch.length > 0 && bytes + length > UNPACKED_AT_ONCE_BYTES) {
       yield batch;
       [batch, bytes] = [[], 0];
     }
-    batch.push(trace);
+    batch.push(one);
     bytes += length;
   }
   if (batch.length > 0) yield batch;
 }
 
 /**
- * Unpacks a batch by a single call: the start of a call takes as long as unpacking a trace.
+ * Unpacks a batch by a single call: the start of a call takes as long as unpacking a trace of usual size.
  *
- * @returns traces in input order; undefined for a malformed frame, or above the limit of a call
+ * @returns texts in input order; undefined for a malformed frame, or above the limit of a call
  */
-export function decodeTraces(batch: readonly Buffer[]): readonly CachedJson<StoredTrace>[] | undefined {
+export function unpackJson<T>(batch: readonly Buffer[]): readonly CachedJson<T>[] | undefined {
   try {
     const bytes = zstdDecompressSync(Buffer.concat(batch), {
       dictionary,
       chunkSize: UNPACKED_CHUNK_BYTES,
       maxOutputLength: PACKED_FROM_BYTES_MAX,
     });
-    return cut(bytes, batch).map(readUnpacked);
+    return cut(bytes, batch).map((one) => readUnpacked<T>(one));
   } catch {
     return undefined;
   }
@@ -93,7 +76,7 @@ export function decodeTraces(batch: readonly Buffer[]): readonly CachedJson<Stor
 function cut(bytes: Buffer, batch: readonly Buffer[]): Buffer[] {
   let end = 0;
   const parts = batch.map((packed) => bytes.subarray(end, (end += unpackedBytes(packed) ?? 0)));
-  if (end !== bytes.length) throw new Error('not the traces that were unpacked');
+  if (end !== bytes.length) throw new Error('not the texts that were packed');
   return parts;
 }
 
@@ -111,7 +94,7 @@ const SIZE_FORMS = [
 
 /**
  * Uncompressed bytes in a frame's header: magic, descriptor, size, all little-endian (RFC 8878, 3.1.1). @returns undefined for a frame that
- * `encodeTrace` did not make
+ * `packJson` did not make
  */
 function unpackedBytes(packed: Buffer): number | undefined {
   if (packed.length < 9 || packed.readUInt32LE() !== FRAME_MAGIC) return undefined;
@@ -121,8 +104,8 @@ function unpackedBytes(packed: Buffer): number | undefined {
   return packed.readUIntLE(5, size.bytes) + size.less;
 }
 
-function readUnpacked(bytes: Buffer): CachedJson<StoredTrace> {
+function readUnpacked<T>(bytes: Buffer): CachedJson<T> {
   const textAt = LENGTH_BYTES + bytes.readUInt32BE();
-  const names = JSON.parse(bytes.toString('utf8', LENGTH_BYTES, textAt)) as StoredTrace;
+  const names = JSON.parse(bytes.toString('utf8', LENGTH_BYTES, textAt)) as T;
   return { text: bytes.subarray(textAt), names };
 }
