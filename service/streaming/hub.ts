@@ -75,6 +75,8 @@ export function createHub(options: HubOptions, dependencies: HubDependencies): W
   const metrics = createHubMetrics(register, {
     queueBytes: () => queueBytes,
     keys: () => watchers.accounts.size() + watchers.traces.size(),
+    levelsBytes: levels.bytes,
+    absent: absent.size,
   });
   const past = createPast({ log, logger, random, unixMs: clock.unixMs });
   const onFault = (to: Subscriber, error: unknown): void => {

@@ -118,7 +118,7 @@ function serviceRegister(): Registry {
   createTrustMetrics(register);
   createStoreMetrics(register, { connections: unread, replicaLagSeconds: unread });
   createStreamMetrics(register);
-  createHubMetrics(register, { queueBytes: unread, keys: unread });
+  createHubMetrics(register, { queueBytes: unread, keys: unread, levelsBytes: unread, absent: unread });
   createFinalMetrics(register, () => ({ blocks: 0, seconds: 0 }));
   createPendingLag(register);
   createTvmMetrics(register, unread);

@@ -13,9 +13,15 @@ export type HubMetrics = {
   readonly slow: () => void;
 };
 
-export type HubGauges = { readonly queueBytes: () => number; readonly keys: () => number };
+export type HubGauges = {
+  readonly queueBytes: () => number;
+  readonly keys: () => number;
+  /** Estimated bytes of the log of levels. */
+  readonly levelsBytes: () => number;
+  readonly absent: () => number;
+};
 
-export function createHubMetrics(register: Registry, { queueBytes, keys }: HubGauges): HubMetrics {
+export function createHubMetrics(register: Registry, { queueBytes, keys, levelsBytes, absent }: HubGauges): HubMetrics {
   const registers = [register];
   const sent = createSentCounts();
   const events = new Counter({
@@ -57,6 +63,18 @@ export function createHubMetrics(register: Registry, { queueBytes, keys }: HubGa
     'ton_streaming_subscribed_keys',
     'Distinct accounts and traces that connections subscribed to',
     keys,
+  );
+  registerReadGauge(
+    register,
+    'ton_streaming_levels_bytes',
+    'Estimated bytes of the changes below finalized that a resume may need',
+    levelsBytes,
+  );
+  registerReadGauge(
+    register,
+    'ton_streaming_absent_connections',
+    'Cut connections below finalized whose accounts and traces are watched for ten minutes',
+    absent,
   );
   return {
     sent: sent.add,

@@ -28,6 +28,8 @@ export type LevelsLog = {
   readonly end: (key: string, position: Position) => void;
   /** Position of the end of a trace with records; undefined for a trace that is not final. */
   readonly endOf: (key: string) => Position | undefined;
+  /** Bytes of all records, by estimate. */
+  readonly bytes: () => number;
   /** Number of the newest record; 0 for none. */
   readonly newest: () => number;
   /** Number of the newest record that is no longer there; 0 for none. */
@@ -131,6 +133,7 @@ export function createLevelsLog({ epoch, bytesMax = BYTES_MAX, nowMs }: LevelsLo
       if (byTrace.has(key)) ends.set(key, position);
     },
     endOf: (key) => ends.get(key),
+    bytes: () => weight,
     newest: () => newest,
     dropped,
     reaches(place) {

@@ -107,6 +107,25 @@ describe('a resume at every level', () => {
     expect(late.events).toEqual([]);
   });
 
+  it('counts cut connections, and the bytes that a resume may need', async () => {
+    const { hub, open, register } = createHubUnderTest();
+    const gauges = async (): Promise<readonly number[]> => {
+      const names = ['ton_streaming_absent_connections', 'ton_streaming_levels_bytes'];
+      const read = await Promise.all(names.map((name) => register.getSingleMetric(name)!.get()));
+      return read.map(({ values: [value] }) => value!.value);
+    };
+    const cut = open();
+    await cut.subscribe(wish);
+    expect(await gauges()).toEqual([0, 0]);
+    cut.connection.close();
+    await hub.publish([shown(1, 'pending', 't1')]);
+    const [absent, bytes] = await gauges();
+    expect(absent).toBe(1);
+    expect(bytes).toBeGreaterThan(1_000);
+    await hub.publish([shown(2, 'pending', 't2')]);
+    expect(await gauges()).toEqual([1, 2 * bytes!]);
+  });
+
   it('works again with the same cursor when the answer was lost, and after hours without an event', async () => {
     const { hub, open, clock } = createHubUnderTest();
     const cut = open();
