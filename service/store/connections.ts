@@ -142,8 +142,10 @@ function bare(error: Error): Error {
 
 function createPool(config: ClientConfig, size: number, logger: Logger): Pool {
   const pool = new Pool({ ...config, max: size, idleTimeoutMillis: IDLE_CONNECTION_MS });
-  // Error of an idle connection: the next call opens another connection.
-  pool.on('error', (error) => logger.warn({ err: bare(error) }, 'connection to Postgres lost'));
+  // Error of an idle connection: the next call opens another connection. A pool that ends leaves its connections open for a moment.
+  pool.on('error', (error) => {
+    if (!pool.ending) logger.warn({ err: bare(error) }, 'connection to Postgres lost');
+  });
   // A connection may be lost in its first packet, before its caller can listen. The caller's query then fails, and no other work.
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
