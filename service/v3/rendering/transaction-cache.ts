@@ -23,7 +23,7 @@ export type TransactionCache = {
 /** Notes of transactions, 4 bytes each. A newer transaction takes the place of an older one, after some 100,000 of them. */
 const NOTES = 1 << 17;
 
-/** Bits of a note for the times, which stay at the most; the other bits are of the key. */
+/** Most times in a note: its low 4 bits. The other bits are of the key. */
 const TIMES_MAX = 15;
 
 /** @param options.bytesMax of packed transactions */
