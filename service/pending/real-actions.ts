@@ -7,6 +7,7 @@ import { createTimeSlice } from '../runtime/time-slice.ts';
 import { createSimulatedDetection } from '../simulation/detection.ts';
 import { simulateMessage } from '../simulation/simulate-message.ts';
 import { classifySimulated, type ClassifiedTransactions } from '../simulation/simulated-actions.ts';
+import { BOUNDS, RUN_MS } from './simulation-bounds.ts';
 
 /** Actions of real transactions that no masterchain block has yet. */
 export type RealActions = {
@@ -27,11 +28,6 @@ export type RealActionsDependencies = {
   /** Milliseconds of `performance.now()`. */
   readonly now: () => number;
 };
-
-/** A trace that takes longer has no actions at its level. */
-const RUN_MS = 5_000;
-
-const BOUNDS = { transactionsMax: 128, depthMax: 32 };
 
 const noAccounts: SimulatedAccounts = new Map();
 

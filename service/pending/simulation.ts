@@ -7,7 +7,7 @@ import { createTimeSlice } from '../runtime/time-slice.ts';
 import { versionOf } from '../simulation/account-state.ts';
 import { createSimulatedDetection } from '../simulation/detection.ts';
 import { simulateMessage } from '../simulation/simulate-message.ts';
-import type { SimulatedTrace, SimulationBounds } from '../simulation/simulate-message.ts';
+import type { SimulatedTrace } from '../simulation/simulate-message.ts';
 import { classifySimulated } from '../simulation/simulated-actions.ts';
 import { validUntilOf } from './message-validity.ts';
 import type { PendingMetrics } from './metrics.ts';
@@ -15,13 +15,8 @@ import type { LocalTraces } from './local-traces.ts';
 import type { News } from './news.ts';
 import { pendingTraceOf } from './pending-trace.ts';
 import type { Sharing } from './sharing.ts';
+import { BOUNDS, RUN_MS } from './simulation-bounds.ts';
 import type { Watched, WatchList } from './watch-list.ts';
-
-/** A run that takes longer is given up until the next block. */
-const RUN_MS = 5_000;
-
-/** Ten times a usual exchange of tokens. */
-const BOUNDS: SimulationBounds = { transactionsMax: 128, depthMax: 32 };
 
 /** Name under which the pool and the TVM give turns. */
 const CALLER = 'pending traces';

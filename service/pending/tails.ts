@@ -7,8 +7,9 @@ import type { ChainSnapshots } from '../live/contracts/chain-snapshot.ts';
 import type { ExternalMessage } from '../live/send/external-message.ts';
 import { createTimeSlice, mapInSlices } from '../runtime/time-slice.ts';
 import { createSimulatedDetection } from '../simulation/detection.ts';
-import { simulateTail, type SimulatedTrace, type SimulationBounds } from '../simulation/simulate-message.ts';
+import { simulateTail, type SimulatedTrace } from '../simulation/simulate-message.ts';
 import { classifySimulated, type ClassifiedTransactions } from '../simulation/simulated-actions.ts';
+import { BOUNDS, RUN_MS } from './simulation-bounds.ts';
 
 /** A trace whose first transactions are final, while messages are on their way. */
 export type BegunTrace = ClassifiedTransactions & {
@@ -35,12 +36,6 @@ export type TailsDependencies = {
   /** Milliseconds of `performance.now()`. */
   readonly now: () => number;
 };
-
-/** A tail that takes longer is not shown. */
-const RUN_MS = 5_000;
-
-/** Bounds of a tail, as those of a sent message. */
-const BOUNDS: SimulationBounds = { transactionsMax: 128, depthMax: 32 };
 
 export function createTails({ worlds, detector, now }: TailsDependencies): Tails {
   return {

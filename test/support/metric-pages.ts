@@ -31,6 +31,7 @@ import { createFinalMetrics } from '#service/streaming/final/final-metrics.ts';
 import { createHubMetrics } from '#service/streaming/hub/hub-metrics.ts';
 import { createStreamMetrics } from '#service/streaming/metrics.ts';
 import { createPendingLag } from '#service/streaming/pending/pending-source.ts';
+import { createTailCounter } from '#service/streaming/pending/tail-source.ts';
 import { createTvmMetrics } from '#service/tvm/metrics.ts';
 import { createCacheMetrics, createV3Metrics } from '#service/v3/metrics.ts';
 import { projectRoot } from '#test/style/sources.ts';
@@ -121,6 +122,7 @@ function serviceRegister(): Registry {
   createHubMetrics(register, { queueBytes: unread, keys: unread, levelsBytes: unread, absent: unread });
   createFinalMetrics(register, () => ({ blocks: 0, seconds: 0 }));
   createPendingLag(register);
+  createTailCounter(register);
   createTvmMetrics(register, unread);
   createV3Metrics(register, { rows: unread, waiting: unread });
   createCacheMetrics(register);

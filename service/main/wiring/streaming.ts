@@ -25,7 +25,7 @@ import { createFinalSource, type FinalSource } from '#service/streaming/final/fi
 import { createHub, type WatchedHub } from '#service/streaming/hub.ts';
 import { createPendingSnapshots, type PendingSnapshots } from '#service/streaming/pending/pending-snapshots.ts';
 import { createTailSnapshots } from '#service/streaming/pending/tail-snapshots.ts';
-import { createTailSource } from '#service/streaming/pending/tail-source.ts';
+import { createTailCounter, createTailSource } from '#service/streaming/pending/tail-source.ts';
 import { createPendingLag, createPendingSource } from '#service/streaming/pending/pending-source.ts';
 import { createCursors } from '#service/streaming/request/cursor.ts';
 import { createStreaming, type ComponentHealth, type Streaming } from '#service/streaming/streaming.ts';
@@ -103,6 +103,7 @@ export function startStreaming(
     snapshotOf: createTailSnapshots({ tails: createTails({ ...live, detector, now: nowMs }), reader, network }),
     findPending: snapshots.find,
     hub,
+    counted: createTailCounter(register),
     logger,
   });
   const confirmed = startConfirmed(reader, { pool, live, detector, snapshots, hub, network, logger });

@@ -11,10 +11,12 @@ export type NewestWorkOptions<T> = {
   readonly waitingMax: number;
   /** @param isNewest false once the key has been put again */
   readonly run: (item: T, signal: AbortSignal, isNewest: () => boolean) => Promise<void>;
+  /** Called for an item that is left out. */
+  readonly onDisplaced?: () => void;
   readonly onFailure: (error: unknown, key: string) => void;
 };
 
-export function createNewestWork<T>({ waitingMax, run, onFailure }: NewestWorkOptions<T>): NewestWork<T> {
+export function createNewestWork<T>({ waitingMax, run, onDisplaced, onFailure }: NewestWorkOptions<T>): NewestWork<T> {
   const ending = new AbortController();
   const { signal } = ending;
   /** Oldest first. */
@@ -50,7 +52,10 @@ export function createNewestWork<T>({ waitingMax, run, onFailure }: NewestWorkOp
       if (current === key) current = undefined;
       if (item !== undefined) waiting.set(key, item);
       const [oldest] = waiting.keys();
-      if (waiting.size > waitingMax && oldest !== undefined) waiting.delete(oldest);
+      if (waiting.size > waitingMax && oldest !== undefined) {
+        waiting.delete(oldest);
+        onDisplaced?.();
+      }
       start();
     },
     async close() {

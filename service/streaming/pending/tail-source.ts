@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { Counter, type Registry } from 'prom-client';
 
 import type { Change, TraceSnapshot } from '../changes.ts';
 import type { WatchedHub } from '../hub.ts';
@@ -18,22 +19,52 @@ export type TailSourceDependencies = {
   /** Finds the pending snapshot of a message that this service sent. It shows the whole trace already. */
   readonly findPending: (key: string, signal: AbortSignal) => Promise<TraceSnapshot | undefined>;
   readonly hub: Pick<WatchedHub, 'publish' | 'watchesPending'>;
+  readonly counted: (outcome: TailOutcome) => void;
   readonly logger: Logger;
 };
+
+/** Result of the simulation of a tail. */
+export type TailOutcome = 'shown' | 'empty' | 'outdated' | 'displaced' | 'failed';
+
+/** Counts simulated tails. */
+export function createTailCounter(register: Registry): TailSourceDependencies['counted'] {
+  const tails = new Counter({
+    name: 'ton_streaming_tails_total',
+    help: 'Simulations of the rest of begun traces, by outcome: shown, empty (no message is on its way), outdated (a later block has more), displaced (by newer traces), failed',
+    labelNames: ['outcome'],
+    registers: [register],
+  });
+  return (outcome) => tails.inc({ outcome });
+}
 
 /** Traces that wait for their simulation, a second or two of work; beyond the bound the oldest is left out. */
 const WAITING_MAX = 64;
 
-export function createTailSource({ snapshotOf, findPending, hub, logger }: TailSourceDependencies): TailSource {
+export function createTailSource({
+  snapshotOf,
+  findPending,
+  hub,
+  counted,
+  logger,
+}: TailSourceDependencies): TailSource {
   const work = createNewestWork<TraceSnapshot>({
     waitingMax: WAITING_MAX,
     async run(change, signal, isNewest) {
       if ((await findPending(change.key, signal)) !== undefined) return;
       const snapshot = await snapshotOf(change, signal);
+      if (snapshot === undefined) counted('empty');
       // A later block has more of the trace, or its end.
-      if (snapshot !== undefined && isNewest()) await hub.publish([snapshot]);
+      else if (!isNewest()) counted('outdated');
+      else {
+        await hub.publish([snapshot]);
+        counted('shown');
+      }
     },
-    onFailure: (error, key) => logger.debug({ err: error, key }, 'the tail of a trace was not simulated'),
+    onDisplaced: () => counted('displaced'),
+    onFailure(error, key) {
+      counted('failed');
+      logger.debug({ err: error, key }, 'the tail of a trace was not simulated');
+    },
   });
 
   function isWatched({ key, hashes, transactions }: TraceSnapshot): boolean {

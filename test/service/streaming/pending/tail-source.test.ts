@@ -4,7 +4,11 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 
 import type { Change, TraceSnapshot } from '#service/streaming/changes.ts';
-import { createTailSource, type TailSourceDependencies } from '#service/streaming/pending/tail-source.ts';
+import {
+  createTailSource,
+  type TailOutcome,
+  type TailSourceDependencies,
+} from '#service/streaming/pending/tail-source.ts';
 import { account, hash, trace, transaction } from '../hub/hub-under-test.ts';
 
 type Setting = Partial<Pick<TailSourceDependencies, 'snapshotOf' | 'findPending'>> & { readonly watched?: string };
@@ -13,6 +17,7 @@ type Setting = Partial<Pick<TailSourceDependencies, 'snapshotOf' | 'findPending'
 function open({ watched = account('A'), ...over }: Setting = {}) {
   const published: Change[] = [];
   const asked: TraceSnapshot[] = [];
+  const outcomes: TailOutcome[] = [];
   const source = createTailSource({
     snapshotOf: async (change) => {
       asked.push(change);
@@ -23,10 +28,11 @@ function open({ watched = account('A'), ...over }: Setting = {}) {
       publish: async (changes) => void published.push(...changes),
       watchesPending: ({ accounts }) => [...accounts].includes(watched),
     },
+    counted: (outcome) => void outcomes.push(outcome),
     logger: pino({ level: 'silent' }),
     ...over,
   });
-  return { source, published, asked };
+  return { source, published, asked, outcomes };
 }
 
 const openTrace = (number: number, over: Partial<TraceSnapshot> = {}): TraceSnapshot =>
@@ -77,7 +83,7 @@ describe('the source of tails', () => {
     ['more of it', openTrace(1, { transactions: [transaction('later', account('A'))] }), ['later']],
   ])('shows nothing of a trace when a later block has %s meanwhile', async (_what, later, shown) => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const { source, published } = open({
+    const { source, published, outcomes } = open({
       async snapshotOf(change) {
         if (change !== later) await promise;
         return trace(change.key, { finality: 'pending', transactions: change.transactions });
@@ -89,11 +95,12 @@ describe('the source of tails', () => {
     resolve();
     await settled();
     expect(namesOf(published)).toEqual(shown);
+    expect(outcomes).toEqual(['outdated', ...shown.map(() => 'shown')]);
     await source.close();
   });
 
   it('goes on after a simulation that failed', async () => {
-    const { source, published } = open({
+    const { source, published, outcomes } = open({
       async snapshotOf(change) {
         if (change.key === hash(1)) throw new Error('the lite server is away');
         return change;
@@ -102,12 +109,21 @@ describe('the source of tails', () => {
     source.note([openTrace(1), openTrace(2)]);
     await settled();
     expect(namesOf(published)).toEqual(['t2']);
+    expect(outcomes).toEqual(['failed', 'shown']);
+    await source.close();
+  });
+
+  it('counts a trace without a message on its way as empty', async () => {
+    const { source, published, outcomes } = open({ snapshotOf: async () => undefined });
+    source.note([openTrace(1)]);
+    await settled();
+    expect([published, outcomes]).toEqual([[], ['empty']]);
     await source.close();
   });
 
   it('leaves out the oldest of more traces than it can simulate', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const { source, published } = open({
+    const { source, published, outcomes } = open({
       async snapshotOf(change) {
         await promise;
         return change;
@@ -119,6 +135,7 @@ describe('the source of tails', () => {
     resolve();
     while (published.length < 65) await settled();
     expect(namesOf(published)).toEqual(['t0', ...Array.from({ length: 64 }, (_, at) => `t${at + 37}`)]);
+    expect(outcomes.filter((outcome) => outcome === 'displaced')).toHaveLength(36);
     await source.close();
   });
 });
