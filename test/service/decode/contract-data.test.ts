@@ -11,6 +11,7 @@ import { READ_LIMITS, ReadBudget } from '#service/decode/read-budget.ts';
 import { readDnsRecords } from '#service/live/tokens/dns-records.ts';
 import { readStoredContent, readTokenContent, type TokenContent } from '#service/live/tokens/token-content.ts';
 import { ORDER_STEPS_MAX, readOrderActions } from '#service/v3/views/multisig-order.ts';
+import { anyText } from '#test/support/any-text.ts';
 import { countedDictionary, sharedDictionary, sharedGraph } from '#test/support/shared-cells.ts';
 
 const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
@@ -32,7 +33,7 @@ function refused<T>(read: () => T): T | undefined {
 
 describe('a budget', () => {
   it('pays for a text what its JSON takes in UTF-8', () => {
-    const texts = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary-ascii' }), fc.string());
+    const texts = fc.oneof(anyText(), fc.string({ unit: 'binary-ascii' }), fc.string());
     fc.assert(
       fc.property(texts, (text) => {
         const budget = new ReadBudget();
