@@ -61,7 +61,7 @@ export default defineConfig({
       // The last group of the run.
       {
         extends: true,
-        test: { name: 'timed', include: timed, maxWorkers: 1, sequence: { groupOrder: 2 }, ...together },
+        test: { name: 'timed', include: timed, maxWorkers: 2, sequence: { groupOrder: 2 }, ...together },
       },
       {
         extends: true,

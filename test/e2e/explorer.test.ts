@@ -11,7 +11,7 @@ import { startService, type ServiceProcess } from '#test/support/service-process
 import { readV3 } from '#test/support/service-v3.ts';
 import { chainOf, fanOf } from '#test/service/explorer/app/traces.ts';
 import { skipLoudly } from '#test/support/skips.ts';
-import { someOf } from '#test/support/volume.ts';
+import { someOf, spreadOf } from '#test/support/volume.ts';
 
 const found = await findBrowser();
 const why = 'missing' in found ? found.missing : '';
@@ -240,7 +240,7 @@ describe.skipIf(skipLoudly('missing' in found, { what: 'explorer in a browser', 
         await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
         await page.setViewportSize({ width: 390, height: 844 });
         const faults: Record<string, unknown> = {};
-        for (const [name, path] of Object.entries(pages())) {
+        for (const [name, path] of spreadOf(Object.entries(pages()), 5)) {
           await open(path);
           await settled();
           await page.evaluate(`${axe};0`);
@@ -257,7 +257,7 @@ describe.skipIf(skipLoudly('missing' in found, { what: 'explorer in a browser', 
 
     it('asks no other host and breaks no rule of its policy on any page', async () => {
       complaints.length = 0;
-      for (const path of Object.values(pages())) {
+      for (const path of spreadOf(Object.values(pages()), 6)) {
         await open(path);
         await settled();
       }

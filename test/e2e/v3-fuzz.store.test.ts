@@ -6,7 +6,7 @@ import { createDraw, oneOf, type Draw } from '#test/support/draw.ts';
 import { recordedRows } from '#test/support/recorded-index.ts';
 import { startV3UnderTest, type V3UnderTest } from '#test/support/v3-service.ts';
 
-const requests = countOf({ quick: 1_500, full: 10_000 });
+const requests = countOf({ quick: 500, full: 10_000 });
 
 /** Beside each other: more than the store has connections, so that some wait. */
 const callers = 12;

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 
 /** Code points of ASCII, of the first plane and of all planes, without halves of pairs. */
 const codePoint = fc.oneof(

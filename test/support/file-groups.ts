@@ -26,7 +26,7 @@ export const apart = [
   'test/service/pool/{admission-queue,flapping}.test.ts',
 ];
 
-/** Tests whose checks depend on real time: deadlines, hedges, failovers. They run last, one at a time, because a busy machine delays them past these. */
+/** Tests whose checks depend on real time: deadlines, hedges, failovers. They run last, two at a time, because a busy machine delays them past these. */
 export const timed = [
   'test/e2e/v2-fuzz.test.ts',
   'test/service/http/{early-refusal,lifecycle}.test.ts',

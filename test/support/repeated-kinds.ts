@@ -13,7 +13,7 @@ export type RepeatedKind = {
 export const repeatedKinds: readonly RepeatedKind[] = [
   {
     kind: 'an API with pods in a cluster',
-    quick: ['test/e2e/operator.cluster.test.ts'],
+    quick: ['test/e2e/operator-life.cluster.test.ts'],
     more: [
       'test/charts/installed.cluster.test.ts',
       'test/charts/rights.cluster.test.ts',
@@ -21,18 +21,19 @@ export const repeatedKinds: readonly RepeatedKind[] = [
       'test/charts/upgraded.cluster.test.ts',
       'test/e2e/canary.cluster.test.ts',
       'test/e2e/index.cluster.test.ts',
-      'test/e2e/operator-life.cluster.test.ts',
+      'test/e2e/operator.cluster.test.ts',
       'test/e2e/restored-key.cluster.test.ts',
       'test/e2e/upgrade.cluster.test.ts',
     ],
   },
   {
     kind: 'an operator beside an API server that fails or changes',
-    quick: ['test/operator/reconcile/faults.cluster.test.ts', 'test/operator/reconcile/tonapi.cluster.test.ts'],
+    quick: ['test/operator/reconcile/tonapi.cluster.test.ts'],
     more: [
       'test/operator/kubernetes/elector.cluster.test.ts',
       'test/operator/kubernetes/informer.cluster.test.ts',
       'test/operator/reconcile/drift.cluster.test.ts',
+      'test/operator/reconcile/faults.cluster.test.ts',
       'test/operator/status/never-green.cluster.test.ts',
     ],
   },
@@ -49,8 +50,10 @@ export const repeatedKinds: readonly RepeatedKind[] = [
   },
   {
     kind: 'the recorded chain as actions',
-    quick: ['test/service/interpreter/crash.store.test.ts'],
+    quick: ['test/service/interpreter/recorded-chain.store.test.ts'],
     more: [
+      'test/service/interpreter/crash.store.test.ts',
+      'test/service/interpreter/uninterpretable.store.test.ts',
       'test/service/interpreter/stored-traces.store.test.ts',
       'test/e2e/v3-actions.store.test.ts',
       'test/service/actions/engine/event-transaction.test.ts',
@@ -61,6 +64,8 @@ export const repeatedKinds: readonly RepeatedKind[] = [
     kind: 'the recorded chain as answers of v3',
     quick: ['test/e2e/v3-traces.store.test.ts', 'test/e2e/v3-ledger.store.test.ts'],
     more: [
+      'test/e2e/v3-legacy.store.test.ts',
+      'test/e2e/v3-tokens.store.test.ts',
       'test/service/v3/rendering/stored-transactions.store.test.ts',
       'test/service/v3/rendering/trace-materializer.store.test.ts',
       'test/service/v3/views/transaction-views.test.ts',
@@ -68,8 +73,12 @@ export const repeatedKinds: readonly RepeatedKind[] = [
   },
   {
     kind: 'the recorded chain as a stream',
-    quick: ['test/service/streaming/final/touched.store.test.ts', 'test/e2e/streaming.store.test.ts'],
+    quick: ['test/e2e/streaming.store.test.ts'],
     more: [
+      'test/e2e/streaming-confirmed.store.test.ts',
+      'test/e2e/streaming-jettons.store.test.ts',
+      'test/e2e/streaming-role.store.test.ts',
+      'test/service/streaming/final/touched.store.test.ts',
       'test/service/streaming/recorded-levels.store.test.ts',
       'test/service/streaming/final/portions.store.test.ts',
       'test/service/streaming/final/recorded-changes.store.test.ts',
@@ -77,8 +86,13 @@ export const repeatedKinds: readonly RepeatedKind[] = [
   },
   {
     kind: 'queries of the index beside a model',
-    quick: ['test/service/store/queries/transactions.test.ts', 'test/service/store/queries/times.test.ts'],
-    more: ['test/service/store/queries/actions.test.ts', 'test/service/store/queries/messages.test.ts'],
+    quick: ['test/service/store/queries/transactions.test.ts'],
+    more: [
+      'test/service/store/queries/actions.test.ts',
+      'test/service/store/queries/messages.test.ts',
+      'test/service/store/queries/nfts.test.ts',
+      'test/service/store/queries/times.test.ts',
+    ],
   },
   {
     kind: 'processes that share one Redis',
@@ -88,6 +102,7 @@ export const repeatedKinds: readonly RepeatedKind[] = [
       'test/e2e/limits.redis.test.ts',
       'test/e2e/namespaces.redis.test.ts',
       'test/service/limits/redis/malformed.test.ts',
+      'test/service/limits/redis/revocation-set.test.ts',
       'test/service/limits/redis/sentinel.test.ts',
       'test/service/pool/redis/pods.test.ts',
     ],
@@ -96,13 +111,16 @@ export const repeatedKinds: readonly RepeatedKind[] = [
     kind: 'processes of the service with Postgres',
     quick: ['test/e2e/postgres-states.store.test.ts'],
     more: [
+      'test/e2e/index-lost.store.test.ts',
       'test/e2e/index-start.store.test.ts',
       'test/e2e/client-certificates.store.test.ts',
       'test/e2e/index-watch.store.test.ts',
       'test/e2e/indexer.store.test.ts',
+      'test/e2e/migrate.store.test.ts',
       'test/e2e/postgres-replica.store.test.ts',
       'test/e2e/postgres-standby.store.test.ts',
       'test/e2e/postgres-upgrade.store.test.ts',
+      'test/e2e/shared-cells.store.test.ts',
       'test/e2e/surfaces.store.test.ts',
     ],
   },
@@ -112,6 +130,7 @@ export const repeatedKinds: readonly RepeatedKind[] = [
     more: [
       'test/e2e/dev-command.test.ts',
       'test/e2e/fork-libraries.test.ts',
+      'test/e2e/fork.test.ts',
       'test/e2e/startup-accounts.test.ts',
       'test/e2e/stored-fork.test.ts',
       'test/service/devchain/storage/persisted-network.test.ts',
@@ -119,10 +138,12 @@ export const repeatedKinds: readonly RepeatedKind[] = [
   },
   {
     kind: 'clients of others',
-    quick: ['test/e2e/v2-clients.test.ts', 'test/e2e/v2-peer.test.ts'],
+    quick: ['test/e2e/v2-clients.test.ts', 'test/service/devchain/tonlib-private.test.ts'],
     more: [
       'test/e2e/tonutils-go.test.ts',
       'test/e2e/developer-clients.test.ts',
+      'test/e2e/private-network-clients.test.ts',
+      'test/e2e/v2-peer.test.ts',
       'test/service/devchain/tonutils-private.test.ts',
     ],
   },
@@ -149,7 +170,26 @@ export const repeatedKinds: readonly RepeatedKind[] = [
   {
     kind: 'emulations beside the chain',
     quick: ['test/e2e/emulate-journeys.store.test.ts', 'test/e2e/emulate-fuzz.test.ts'],
-    more: ['test/e2e/emulate-recorded.store.test.ts'],
+    more: [
+      'test/e2e/emulate-recorded.store.test.ts',
+      'test/e2e/emulate-then-send.store.test.ts',
+      'test/e2e/returned-jettons.store.test.ts',
+    ],
+  },
+  {
+    kind: 'a private network of many transactions',
+    quick: ['test/service/devchain/replay.test.ts'],
+    more: ['test/service/devchain/load.test.ts'],
+  },
+  {
+    kind: 'rows that change at splits, merges and edits of accounts',
+    quick: ['test/e2e/account-edits.store.test.ts'],
+    more: ['test/e2e/v3-split-merge.store.test.ts'],
+  },
+  {
+    kind: 'programs of the build',
+    quick: ['test/e2e/bundle.test.ts'],
+    more: ['test/operator/kubectl/plugin.cluster.test.ts'],
   },
 ];
 

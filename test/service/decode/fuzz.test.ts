@@ -15,6 +15,7 @@ import { readShardState } from '#service/decode/tlb/shard-state.ts';
 import { readTransaction } from '#service/decode/tlb/transaction.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 import { threadCpuMs } from '#test/support/thread-cpu.ts';
+import { countOf } from '#test/support/volume.ts';
 import { createRandom } from './random.ts';
 import { answerBags, tapeBlocks } from './recorded.ts';
 
@@ -78,7 +79,7 @@ function attempt(work: () => unknown): boolean {
   }
 }
 
-const MUTANTS = 100_000;
+const MUTANTS = countOf({ quick: 30_000, full: 100_000 });
 /** Most milliseconds of CPU for a mutant of some kilobytes. */
 const ONE_MUTANT_MS_MAX = 1000;
 

@@ -220,7 +220,7 @@ async function bytesInUse(): Promise<number> {
   return heapUsed + external;
 }
 
-const messages = countOf({ quick: 1000, full: 10_000, long: 100_000 });
+const messages = countOf({ quick: 500, full: 10_000, long: 100_000 });
 
 /** Bytes that may stay for one message: compiled code, and what the collector leaves. A connection or request that stays has more. */
 const LEFT_BYTES_MAX = 2000;
