@@ -96,9 +96,11 @@ export function createTraceAnswers(network: ActionNetwork, dependencies: TraceAn
   ): Promise<LiveAnswer<EmulateTraceResponse>> {
     const threadBudget: ThreadBudget = { leftMs: THREAD_MS };
     const snapshot = await open(values.mcSeqno, { ...context, threadBudget });
-    const overrides = await overrideAccounts(snapshot, values.overrides, context.signal).catch((error: unknown) => {
-      throw notRunnable(error, true);
-    });
+    const overrides = await overrideAccounts(snapshot, values.overrides ?? [], context.signal).catch(
+      (error: unknown) => {
+        throw notRunnable(error, true);
+      },
+    );
     const before = overrides.size === 0 ? snapshot : snapshot.withAccounts(overrides);
     const { message, ignoreSignature } = await make({ block: snapshot.block, readAccount: before.readAccount });
     const randSeed = values.randSeed ?? randomBytes(SEED_BYTES);

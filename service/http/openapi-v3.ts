@@ -45,6 +45,8 @@ type DescribedContract = {
   readonly summary: string;
   /** Failures that any operation may answer with, besides those of v3 or in place of theirs. */
   readonly ownFailures: ReadonlyMap<number, string>;
+  /** True when optional fields of a body may be null. */
+  readonly showsNull: boolean;
   /** Headers that an operation reads. */
   readonly headersOf: (operation: V3Operation) => readonly SettingHeader[];
   /** Fields of a failure besides those of v3. */
@@ -60,6 +62,7 @@ export function describeV3(v3: V3): JsonSchema {
     title: 'TON HTTP API v3',
     summary: 'The index of the blockchain',
     ownFailures: new Map(),
+    showsNull: false,
     headersOf: (operation) =>
       settingHeaders.filter((header) => header !== 'X-Actions-Version' || hasActions(operation)),
     errorFields: {},
@@ -76,6 +79,7 @@ export function describeEmulate(emulate: Emulate): JsonSchema {
       [400, 'The body is no JSON object'],
       [422, 'A field is missing or not valid, or the message is not accepted'],
     ]),
+    showsNull: true,
     headersOf: () => ['X-Timeout', 'X-Actions-Version'],
     errorFields: notAcceptedFields,
   });
@@ -161,7 +165,9 @@ function describe(operation: V3Operation, { name, method, contract }: DescribedP
       ...(method === 'GET' ? operation.parameters.map(describeQuery) : []),
       ...contract.headersOf(operation).map((header) => ({ $ref: `#/components/parameters/${componentOf(header)}` })),
     ],
-    ...(method === 'POST' && { requestBody: { required: true, content: jsonContent(bodySchema(operation)) } }),
+    ...(method === 'POST' && {
+      requestBody: { required: true, content: jsonContent(bodySchema(operation, contract)) },
+    }),
     responses: {
       '200': { description: 'OK', headers: headersOf(operation), content: jsonContent(operation.result.schema) },
       ...(Object.fromEntries(failed) as JsonSchema),
@@ -190,14 +196,24 @@ function describeQuery(parameter: Parameter<unknown>): JsonSchema {
   };
 }
 
-function bodySchema({ parameters, bodyRules }: V3Operation): JsonSchema {
+function bodySchema({ parameters, bodyRules }: V3Operation, { showsNull }: DescribedContract): JsonSchema {
   const required = parameters.filter(({ missing }) => missing !== undefined).map(({ name }) => name);
   return {
     type: 'object',
-    properties: Object.fromEntries(parameters.map((parameter) => [parameter.name, valueSchema(parameter)])),
+    properties: Object.fromEntries(
+      parameters.map((parameter) => {
+        const schema = valueSchema(parameter);
+        return [parameter.name, showsNull && parameter.missing === undefined ? orNull(schema) : schema];
+      }),
+    ),
     ...(required.length > 0 && { required }),
     ...bodyRules,
   };
+}
+
+/** A schema of one type that also takes null. */
+function orNull(schema: JsonSchema): JsonSchema {
+  return { ...schema, type: [schema['type'], 'null'] };
 }
 
 /** True when a caller may name the actions that it supports. */

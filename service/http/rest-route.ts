@@ -19,10 +19,17 @@ async function readSource(call: Call, bodies: BodyReader): Promise<ParameterSour
   return readBodySource(call, bodies);
 }
 
-/** Returns the fields of a JSON object. An empty body counts as an object without fields. */
-export async function readBodySource(call: Call, bodies: BodyReader): Promise<ParameterSource> {
+/**
+ * Returns the fields of a JSON object.
+ * @param emptyBody `Accept`: an empty body counts as an object without fields; `Refuse`: an empty body is no JSON
+ */
+export async function readBodySource(
+  call: Call,
+  bodies: BodyReader,
+  emptyBody: 'Accept' | 'Refuse' = 'Accept',
+): Promise<ParameterSource> {
   const bytes = await bodies.read(call.request.raw, call.deadline.signal);
-  if (bytes.length === 0) return bodySource({});
+  if (bytes.length === 0 && emptyBody === 'Accept') return bodySource({});
   const body = parseJson(bytes);
   if (!isRecord(body)) throw new HttpError('body_not_json', 'expected a JSON object');
   return bodySource(body);

@@ -132,7 +132,8 @@ export function declareRoutes(
     declareOperation(
       operation,
       { label: `${contract}/${operation.name}`, pathOf: (name) => `${basePaths[contract]}/${name.toLowerCase()}` },
-      (call) => answerV3(calls, call, operation, { ...options, bodies }),
+      (call) =>
+        answerV3(calls, call, operation, { ...options, bodies, emptyBody: contract === 'v3' ? 'Accept' : 'Refuse' }),
     );
 
   if (options.rest) v2.operations.forEach(declareV2);

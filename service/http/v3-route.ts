@@ -18,6 +18,8 @@ export type V3RouteOptions = {
   readonly bodies: BodyReader;
   /** Default `Ignore`. */
   readonly unknownParameters?: UnknownParameters;
+  /** `Accept`: an empty body of a POST is an object without fields; `Refuse`: it is no JSON. Default `Accept`. */
+  readonly emptyBody?: 'Accept' | 'Refuse';
 };
 
 /** Answers an operation of v3: checks the limits, reads the query or the body, and runs the operation. */
@@ -25,11 +27,11 @@ export async function answerV3(
   calls: Calls,
   call: Call,
   operation: Operation<V3Request>,
-  { bodies, unknownParameters = 'Ignore' }: V3RouteOptions,
+  { bodies, unknownParameters = 'Ignore', emptyBody }: V3RouteOptions,
 ): Promise<Answer> {
   const { request, query } = call;
   await call.admission.charge(operation.name);
-  const source = request.method === 'POST' ? await readBodySource(call, bodies) : v3QuerySource(query);
+  const source = request.method === 'POST' ? await readBodySource(call, bodies, emptyBody) : v3QuerySource(query);
   const settings = readSettings((name) => [request.headers[name]].flat()[0], query);
   const ignored = ignoredParameters(operation.parameters, source);
   if (ignored.length > 0) calls.noteIgnored(call, ignored);

@@ -14,7 +14,7 @@ import type { TimeSlice } from '../runtime/time-slice.ts';
 import { openShardAccount, storeShardAccount, type OpenedShardAccount } from '../tvm/shard-account.ts';
 import { importInSlices } from '../live/accounts/paced-cells.ts';
 
-/** Parts of an account that a simulation replaces. */
+/** Parts of an account that a simulation replaces: at least one. */
 export type AccountOverride = {
   readonly account: AccountId;
   /** Nanotons, below 2^120. */

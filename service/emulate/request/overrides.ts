@@ -1,5 +1,5 @@
 import { invalid } from '#service/contract/errors.ts';
-import type { DefaultedParameter } from '#service/contract/parameter.ts';
+import type { OptionalParameter } from '#service/contract/parameter.ts';
 import { isRecord } from '#service/contract/record.ts';
 import type { JsonSchema } from '#service/contract/shape.ts';
 import { formatRawAddress } from '#service/decode/address.ts';
@@ -23,7 +23,7 @@ const CELLS_MAX = 65_536;
 const part: JsonSchema = { type: ['string', 'null'] };
 
 const schema: JsonSchema = {
-  type: ['object', 'null'],
+  type: 'object',
   maxProperties: ACCOUNTS_MAX,
   additionalProperties: {
     type: 'object',
@@ -34,12 +34,11 @@ const schema: JsonSchema = {
 
 const fields: ReadonlySet<string> = new Set(['balance', 'code', 'data']);
 
-/** Parts of accounts in place of the chain's, by address (service/emulate/README.md#overrides). */
-export function overrides(name: string): DefaultedParameter<readonly AccountOverride[]> {
+/** Parts of accounts in place of the chain's, by address (service/emulate/README.md#overrides). An account without parts is left out. */
+export function overrides(name: string): OptionalParameter<readonly AccountOverride[]> {
   return {
     name,
     missing: undefined,
-    fallback: [],
     parse: (raw) => readOverrides(raw, name),
     check: () => undefined,
     input: { name: 'AccountOverrides', schema },
@@ -52,7 +51,7 @@ function readOverrides(raw: unknown, name: string): readonly AccountOverride[] {
   if (entries.length > ACCOUNTS_MAX) throw invalid(`${name} cannot contain more than ${ACCOUNTS_MAX} accounts`, name);
   const seen = new Set<string>();
   const budget: CellBudget = { cells: CELLS_MAX };
-  return entries.map(([address, value]) => {
+  const all = entries.map(([address, value]): AccountOverride => {
     const account = readAccount(address);
     const place = `${name}[${JSON.stringify(address.slice(0, ADDRESS_CHARACTERS_MAX))}]`;
     if (account === undefined) throw invalid(`${place}: the name is no address`, name);
@@ -61,6 +60,7 @@ function readOverrides(raw: unknown, name: string): readonly AccountOverride[] {
     seen.add(key);
     return { account, ...readParts(value, { place, name, budget }) };
   });
+  return all.filter(({ balance, code, data }) => balance !== undefined || code !== undefined || data !== undefined);
 }
 
 /** Characters of a name in a message: the longest address has fewer. */

@@ -28,7 +28,7 @@ export const validUntil: OptionalParameter<number> = {
     return seconds;
   },
   check: () => undefined,
-  input: { name: 'ValidUntil', schema: { type: ['integer', 'null'], minimum: 0 } },
+  input: { name: 'ValidUntil', schema: { type: 'integer', minimum: 0 } },
 };
 
 function readTime(raw: unknown): bigint | undefined {

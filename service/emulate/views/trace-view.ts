@@ -80,7 +80,7 @@ export function createTraceView(
         ...annotations,
         rand_seed: viewBytes(ran.randSeed),
         is_incomplete: trace.left > 0 || detection.isIncomplete,
-        ...(values.overrides.length > 0 && { overridden: true }),
+        ...((values.overrides ?? []).length > 0 && { overridden: true }),
       };
     } catch (error) {
       throw refuseTooLarge(error, budget);

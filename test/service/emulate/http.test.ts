@@ -75,6 +75,8 @@ describe('the path of an operation of the emulation', () => {
 describe('a body that is refused', () => {
   it.each([
     ['{"boc":', 400],
+    ['', 400],
+    ['  ', 400],
     ['[]', 400],
     ['"text"', 400],
     ['{}', 422],
@@ -118,6 +120,31 @@ describe('the document of the emulation', () => {
     );
     expect([below.status, below.body['error']]).toEqual([422, 'mc_block_seqno should be positive']);
   });
+});
+
+describe('an optional field of a body', () => {
+  it.each(['emulateTrace', 'emulateTonConnect'] as const)(
+    'may be null, and the document of %s says so',
+    async (operation) => {
+      const document = await request(`${setting.listener.url}/api/emulate/v1/openapi.json`);
+      const path = ['paths', `/api/emulate/v1/${operation}`, 'post', 'requestBody', 'content', 'application/json'];
+      const schema = at(document.body, [...path, 'schema']) as {
+        readonly properties: Readonly<Record<string, { readonly type: unknown }>>;
+        readonly required: readonly string[];
+      };
+      const optional = Object.keys(schema.properties).filter((name) => !schema.required.includes(name));
+      expect(optional).toContain('mc_block_seqno');
+      for (const name of optional)
+        expect([name, schema.properties[name]!.type]).toEqual([name, [expect.any(String), 'null']]);
+      const nulls = Object.fromEntries(optional.map((name) => [name, null]));
+      const bodies = {
+        emulateTrace: { boc },
+        emulateTonConnect: { from: sender, messages: [{ address: sender, amount: '1' }] },
+      };
+      const { status } = await send(`/api/emulate/v1/${operation}`, JSON.stringify({ ...bodies[operation], ...nulls }));
+      expect(status).toBe(200);
+    },
+  );
 });
 
 /** Part of a document below these names. */

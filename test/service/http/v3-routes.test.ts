@@ -191,6 +191,13 @@ describe('a failure', () => {
   });
 });
 
+describe('an empty body', () => {
+  it('is an object without fields', async () => {
+    const reply = await get('api/v3/posted', { method: 'POST' });
+    expect([reply.status, reply.body]).toEqual([200, { value: null }]);
+  });
+});
+
 describe('settings of a request', () => {
   const defaults = { timeoutMs: 3000, addressBook: true, metadata: true, actionsVersion: undefined };
 

@@ -148,6 +148,13 @@ describe('accounts that the request overrides', () => {
     expect(transactionsIn(shownIn(await setting.emulate(body)))[0]!.account_state_before.balance).toBe('0');
   });
 
+  it.each([{}, { balance: null, code: null, data: null }])('stay as they are without parts: %j', async (parts) => {
+    const body = { boc: messageBetween({ dest: stranger }), ignore_chksig: true, rand_seed: SEED };
+    const plain = shownIn(await setting.emulate(body));
+    expect(transactionsIn(plain)[0]!.account_state_before.account_status).toBe('nonexist');
+    expect(shownIn(await setting.emulate({ ...body, overrides: { [raw(stranger)]: parts } }))).toEqual(plain);
+  });
+
   it('run the given code on the given data', async () => {
     const account = Address.parseRaw(`0:${'6'.repeat(64)}`);
     const [code, data] = [scriptedCode(), scriptedData([[transfer(receiver, 5n)]])];
