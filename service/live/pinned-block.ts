@@ -11,6 +11,8 @@ export type PinnedBlock = {
   readonly block: BlockId;
   /** `gen_utime`, unix seconds. */
   readonly utime: number;
+  /** Logical time at which the block ends. All shard blocks that it refers to end before. */
+  readonly endLt: bigint;
   /** Seqno of the key block whose configuration holds in the block. */
   readonly keyBlockSeqno: number;
   /** The block before; of a served head. */
@@ -22,7 +24,7 @@ const BY_SEQNO = 1;
 
 /**
  * The masterchain block of a seqno, or the served head without one; its id is accepted by the trust chain. The header proof ties
- * seqno, time and key block to the id under every trust setting.
+ * seqno, times and key block to the id under every trust setting.
  * Rejects as `Pool.query` does: a seqno that no lite server has is their error 651.
  */
 export async function pinBlock(
@@ -48,7 +50,8 @@ export async function pinBlock(
       }
       const { info } = checkBlockHeader({ block: id }, answer);
       await pool.accept(id, attempt);
-      return { block: id, utime: info.utime, keyBlockSeqno: info.keyBlock ? info.seqno : info.prevKeyBlockSeqno };
+      const keyBlockSeqno = info.keyBlock ? info.seqno : info.prevKeyBlockSeqno;
+      return { block: id, utime: info.utime, endLt: info.endLt, keyBlockSeqno };
     },
   });
   pool.saw(seqno, context);

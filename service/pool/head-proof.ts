@@ -5,7 +5,7 @@ import { openProof, proving } from '../proof/proof-cells.ts';
 import type { Head } from './head.ts';
 
 /** Facts about a head in a masterchain block's header. */
-export type HeadFacts = Pick<Head, 'block' | 'utime' | 'stateRootHash' | 'keyBlockSeqno' | 'previous'>;
+export type HeadFacts = Pick<Head, 'block' | 'utime' | 'endLt' | 'stateRootHash' | 'keyBlockSeqno' | 'previous'>;
 
 /**
  * Checks that the header is the block's and reads the head's facts from it (service/proof/README.md#block-header). The answer must be of
@@ -22,6 +22,6 @@ export function checkHeadHeader(block: BlockId, answer: BlockHeaderAnswer): Head
     const [previous] = readPreviousBlocks(subject, header);
     const stateRootHash = readStateHash(subject, proved);
     const keyBlockSeqno = info.keyBlock ? info.seqno : info.prevKeyBlockSeqno;
-    return { block, utime: info.utime, stateRootHash, keyBlockSeqno, previous };
+    return { block, utime: info.utime, endLt: info.endLt, stateRootHash, keyBlockSeqno, previous };
   });
 }

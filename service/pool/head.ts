@@ -16,6 +16,8 @@ export type Head = {
   readonly block: BlockId;
   /** `gen_utime` of the block, unix seconds. */
   readonly utime: number;
+  /** Logical time at which the block ends. All blocks that it refers to end before. */
+  readonly endLt: bigint;
   /** Hash of the masterchain state after the block, 32 bytes. */
   readonly stateRootHash: Buffer;
   /** Seqno of the key block whose configuration applies in the block. A key block has its own seqno; 0 before the first key block. */

@@ -145,7 +145,8 @@ async function simulate(
     found.set(key, opened);
     return opened;
   };
-  let lastLt = 0n;
+  // The next blocks of all shards start above the end of this masterchain block.
+  let lastLt = snapshot.block.endLt;
   for (const { account } of roots.slice(0, transactionsMax)) {
     const { lt } = (await stateOf(account)).lastTransaction;
     if (lt > lastLt) lastLt = lt;

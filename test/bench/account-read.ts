@@ -114,7 +114,7 @@ async function measureCheck(network: Network, block: BlockId, direct: LiteServer
       return { account, bytes: await direct.queryBytes(request, { timeoutMs }) };
     }),
   );
-  const pinned = { block, utime: 0, keyBlockSeqno: 0 };
+  const pinned = { block, utime: 0, endLt: 0n, keyBlockSeqno: 0 };
   const checkAll = async (): Promise<void> => {
     for (const { account, bytes } of answers) {
       const answer = getAccountState.decode(bytes);

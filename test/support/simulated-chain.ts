@@ -18,7 +18,7 @@ export function noAccount(): Buffer {
 /** Chain without accounts. Nothing waits in it, so every turn of the event loop in a test is a turn that the work leaves. */
 export function emptyChain(emulate: ChainSnapshot['emulate']): ChainSnapshot {
   return {
-    block: { utime: 1 },
+    block: { utime: 1, endLt: 0n },
     readShardAccount: () => Promise.resolve(openShardAccount(noAccount())),
     readVersion: () => Promise.resolve(11),
     emulate,

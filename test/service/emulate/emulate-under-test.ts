@@ -112,6 +112,7 @@ export async function startEmulateUnderTest(
 export type ShownTransaction = {
   readonly account: string;
   readonly hash: string;
+  readonly lt: string;
   readonly now: number;
   readonly emulated: boolean;
   readonly in_msg: { readonly hash: string; readonly source: string | null };

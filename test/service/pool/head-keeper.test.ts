@@ -52,7 +52,7 @@ function keeperOver(count: number, prove: (tip: Tip, context: PoolContext) => Pr
           throw new ProofError('fork', { subject: blockText(candidate.block) });
         }
         const init = { workchain: MASTERCHAIN, rootHash: hash(0, 0), fileHash: hash(0, 0) };
-        return { ...real, utime: candidate.block.seqno, keyBlockSeqno: 0, init };
+        return { ...real, utime: candidate.block.seqno, endLt: 0n, keyBlockSeqno: 0, init };
       },
     },
   );

@@ -17,7 +17,7 @@ import { turnsDuring } from '#test/support/turns.ts';
 
 const { signal } = new AbortController();
 
-const pinned = { block: {}, utime: 1 } as unknown as PinnedBlock;
+const pinned = { block: {}, utime: 1, endLt: 0n } as unknown as PinnedBlock;
 
 describe('work on large bags of cells leaves turns of the event loop to other requests', () => {
   it('between the messages of a transaction that share a large body', async () => {

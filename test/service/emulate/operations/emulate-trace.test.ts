@@ -1,4 +1,4 @@
-import { Address, beginCell, type Cell, internal, storeMessage, type Message } from '@ton/core';
+import { Address, beginCell, Cell, internal, storeMessage, type Message } from '@ton/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { parseBoc } from '#service/decode/boc.ts';
@@ -250,6 +250,38 @@ describe('the block of an emulation', () => {
     expect(transactionsIn(shown)[0]!.now).toBe(before.utime);
   });
 
+  it('ends before the transactions start', async () => {
+    const head = setting.pool.head()!;
+    await setting.step();
+    const bodies = [
+      { boc: base64(forked.wallet('w6').send(0, [transfer(receiver, VALUE)])) },
+      { boc: messageBetween({ dest: stranger }), ignore_chksig: true },
+    ];
+    for (const body of bodies) {
+      for (const { block, endLt } of [head, setting.pool.head()!]) {
+        const shown = shownIn(await setting.emulate({ ...body, mc_block_seqno: block.seqno }));
+        const [first] = transactionsIn(shown);
+        expect([first!.lt, BigInt(first!.lt) > endLt]).toEqual([first!.lt, true]);
+      }
+    }
+  });
+
+  it('ends before the logical time that contracts see', async () => {
+    const account = { code: base64(storesLogicalTime.toBoc()), balance: '1000000000' };
+    const shown = shownIn(
+      await setting.emulate({
+        boc: messageBetween({ dest: stranger }),
+        ignore_chksig: true,
+        include_code_data: true,
+        overrides: { [raw(stranger)]: account },
+      }),
+    );
+    const [first] = transactionsIn(shown);
+    const data = Cell.fromBase64(shown.data_cells[first!.account_state_after.data_hash!]!);
+    const seen = data.beginParse().loadUintBig(64);
+    expect([seen.toString(), seen > setting.pool.head()!.endLt]).toEqual([first!.lt, true]);
+  });
+
   it('is refused when it is newer than the head', async () => {
     for (const seqno of [setting.pool.head()!.block.seqno + 1000, 2 ** 32 - 1]) {
       const { status, body } = await setting.emulate({ boc: jettonMessage(), mc_block_seqno: seqno });
@@ -267,6 +299,9 @@ describe('the block of an emulation', () => {
     expect([status, body['error']]).toEqual([422, 'mc_block_seqno must be an unsigned integer of 32 bits']);
   });
 });
+
+/** `LTIME; NEWC; 64 STU; ENDC; POPCTR c4`. */
+const storesLogicalTime = beginCell().storeBuffer(Buffer.from('F825C8CB3FC9ED54', 'hex')).endCell();
 
 describe('a trace that is too large', () => {
   const [one, two] = [Address.parseRaw(`0:${'1'.repeat(64)}`), Address.parseRaw(`0:${'2'.repeat(64)}`)];

@@ -29,7 +29,7 @@ beforeAll(async () => {
   network = await startPrivateNetwork();
   await network.step([editAccount(account, (states) => ({ balance: 1n, data: states.import(data, data.roots[0]!) }))]);
   const { id, header } = network.head();
-  pinned = { block: id, utime: header.utime, keyBlockSeqno: 0 };
+  pinned = { block: id, utime: header.utime, endLt: header.endLt, keyBlockSeqno: 0 };
 });
 afterAll(() => network.close());
 

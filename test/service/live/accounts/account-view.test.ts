@@ -14,7 +14,7 @@ const account = { workchain: 0, id: Buffer.alloc(32, 7) };
 const hash = Buffer.alloc(32, 9);
 const masterchainBlock = { workchain: MASTERCHAIN, shard: FULL_SHARD, seqno: 5, rootHash: hash, fileHash: hash };
 const shardBlock = { ...masterchainBlock, workchain: 0, seqno: 3 };
-const pinned = { block: masterchainBlock, utime: 1_000, keyBlockSeqno: 0 };
+const pinned = { block: masterchainBlock, utime: 1_000, endLt: 0n, keyBlockSeqno: 0 };
 const shard = { block: shardBlock, utime: 999 };
 
 /** An account's cell as @ton/core writes it, found with a last transaction. */

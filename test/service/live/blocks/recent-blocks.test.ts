@@ -14,6 +14,7 @@ const idAt = (seqno: number): BlockId => ({ ...masterchainBlock(seqno), rootHash
 const pinnedAt = (seqno: number, keyBlockSeqno: number): PinnedBlock => ({
   block: idAt(seqno),
   utime: 0,
+  endLt: 0n,
   keyBlockSeqno,
   previous: idAt(seqno - 1),
 });
