@@ -13,6 +13,9 @@ export type Addresses = {
 /** Hash slots for the remainders of evicted budgets: 400 kB. */
 const SLOT_COUNT = 16_384;
 
+/** Changes of a small map that an iterator may rest through: some 500 tables of 150 bytes. */
+const REST_CHANGES = 1000;
+
 /**
  * Caches the budgets of the `max` subjects seen last. A subject evicted before its budget refilled leaves the remainder in a hash slot. A new subject
  * in that slot inherits the remainder, so evicting a busy caller gains it nothing. A slot shared by several remainders keeps the poorest. Under a
@@ -49,11 +52,24 @@ export function createAddresses(given: LimitPlan, max: number, seed: number): Ad
    * would walk over all entries evicted since the map last grew.
    */
   let oldest = budgets.entries();
+  let changes = 0;
   const nextOldest = (): [string, Budget] | undefined => {
+    changes = 0;
     const step = oldest.next();
     if (step.done !== true) return step.value;
     oldest = budgets.entries();
     return oldest.next().value;
+  };
+
+  /**
+   * Counts a change of the map. V8 links each table that a map outgrows to the next table. So an iterator that rests retains all tables since.
+   * As many changes as the map has entries replace the iterator: the walk of the new iterator costs a step for each change.
+   */
+  const countChange = (): void => {
+    changes++;
+    if (changes <= budgets.size + REST_CHANGES) return;
+    changes = 0;
+    oldest = budgets.entries();
   };
 
   /**
@@ -75,6 +91,7 @@ export function createAddresses(given: LimitPlan, max: number, seed: number): Ad
 
   return {
     budget(subject, nowUs) {
+      countChange();
       const known = budgets.get(subject);
       if (known !== undefined) {
         budgets.delete(subject);

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createAddresses } from '#service/limits/addresses.ts';
 import { spend, takeSlot } from '#service/limits/budget.ts';
 import type { LimitPlan } from '#service/limits/options.ts';
+import { heapBytes } from '#test/support/heap-bytes.ts';
 
 const startUs = 1_795_270_000_000_000;
 
@@ -65,6 +66,18 @@ describe('the budgets of addresses', () => {
     const { user, system } = process.threadCpuUsage(before);
     expect((user + system) / rounds).toBeLessThan(10);
     expect(addresses.size).toBe(50_000);
+  });
+
+  it('a million requests of few callers leave no memory behind, before any eviction and after one', () => {
+    for (const max of [50_000, 2]) {
+      const addresses = createAddresses(plan, max, 1);
+      const request = (index: number): unknown => addresses.budget(`caller ${index % 3 === 0 ? 0 : 1}`, startUs);
+      for (const caller of ['a', 'b', 'c']) addresses.budget(caller, startUs);
+      request(0);
+      const before = heapBytes();
+      for (let index = 0; index < 1_000_000; index++) request(index);
+      expect(heapBytes() - before).toBeLessThan(2_000_000);
+    }
   });
 
   it('the count of the day survives an eviction', () => {

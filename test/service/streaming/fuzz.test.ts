@@ -1,11 +1,10 @@
 import { once } from 'node:events';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 
 import { createDraw, oneOf, type Draw } from '#test/support/draw.ts';
+import { heapBytes } from '#test/support/heap-bytes.ts';
 import { bodyFault, frameFault, messageFault } from '#test/support/stream-contract.ts';
 import { countOf } from '#test/support/volume.ts';
 
@@ -207,17 +206,12 @@ function sendQuery(draw: Draw): Sent {
   return { text, response: fetch(`${at.url}/api/streaming/v2/sse?${text}`) };
 }
 
-setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as () => void;
-
 /** Bytes that are in use once nothing is on its way. */
 async function bytesInUse(): Promise<number> {
   await expect.poll(() => at.hub.status().connections).toBe(0);
   expect(at.server.status().inFlight).toBe(0);
   at.hub.forget();
-  collect();
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
+  return heapBytes();
 }
 
 const messages = countOf({ quick: 500, full: 10_000, long: 100_000 });
