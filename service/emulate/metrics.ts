@@ -2,8 +2,11 @@ import { Counter, type Registry } from 'prom-client';
 
 import { registerReadGauge } from '../telemetry/read-gauge.ts';
 
-/** Result of a run. `rejected`: by the contract of the account. `refused`: a fault of the request. `failed`: every other error. */
-export type RunOutcome = 'whole' | 'incomplete' | 'rejected' | 'refused' | 'failed';
+/**
+ * Result of a run. `rejected`: by the contract of the account. `refused`: a fault of the request. `timeout`: the thread time or the time of a run
+ * ended. `failed`: every other error.
+ */
+export type RunOutcome = 'whole' | 'incomplete' | 'rejected' | 'refused' | 'timeout' | 'failed';
 
 export type EmulateMetrics = {
   ran(outcome: RunOutcome): void;
@@ -18,7 +21,7 @@ export function createEmulateMetrics(
   const registers = [register];
   const runs = new Counter({
     name: 'ton_emulate_runs_total',
-    help: 'Emulated messages, by outcome: whole, incomplete (a bound was met), rejected (by the contract), refused (a fault of the request), failed',
+    help: 'Emulated messages, by outcome: whole, incomplete (a bound was met), rejected (by the contract), refused (a fault of the request), timeout (of its thread time or of a run), failed',
     labelNames: ['outcome'],
     registers,
   });

@@ -17,7 +17,7 @@ import { V3Error } from '../v3/request/errors.ts';
 import type { V3Request } from '../v3/request/operation.ts';
 import { createFairSlots } from './fair-slots.ts';
 import { createEmulateMetrics, type RunOutcome } from './metrics.ts';
-import { cannotRun, EmulateError, notAccepted } from './request/errors.ts';
+import { cannotRun, EmulateError, notAccepted, ranTooLong, usedThreadTime } from './request/errors.ts';
 import type { EmulateIndex } from './views/annotations.ts';
 import type { EmulateTraceResponse } from './views/trace-response.ts';
 import { createTraceView, type TraceValues } from './views/trace-view.ts';
@@ -56,15 +56,17 @@ export type TraceAnswersDependencies = {
   readonly register: Registry;
   /** Milliseconds of a clock that never goes back. */
   readonly now: () => number;
+  /** Thread time of one request, in milliseconds; default 2,000. */
+  readonly threadMs?: number;
 };
 
 /**
- * 255 messages of a wallet and the wallet itself. The gas is that of 256 transactions of 15,000. On the slowest contracts the thread time
- * below ends first.
+ * 255 messages of a wallet and the wallet itself. The gas is that of 256 transactions of 15,000. Each bound is a number of the trace, so the
+ * same request on the same block meets the same bound.
  */
 const BOUNDS: SimulationBounds = { transactionsMax: 256, depthMax: 32, gasMax: 4_000_000 };
 
-/** Thread time of the transactions and get-methods of one request. */
+/** Thread time of the transactions and get-methods of one request, in milliseconds. A request with the slowest instructions fails by it. */
 const THREAD_MS = 2000;
 
 /** Emulations in progress. Each takes at most 20 MB: 640 MB for the largest answers, some 30 MB for usual traces. */
@@ -73,15 +75,12 @@ const RUNS_AT_ONCE = 32;
 const SEED_BYTES = 32;
 
 export function createTraceAnswers(network: ActionNetwork, dependencies: TraceAnswersDependencies): TraceAnswers {
-  const { snapshots, detector, index, headSeqno, randomBytes, register, now } = dependencies;
+  const { snapshots, detector, index, headSeqno, randomBytes, register, now, threadMs = THREAD_MS } = dependencies;
   const show = createTraceView(network, { index });
   const slots = createFairSlots(RUNS_AT_ONCE, now);
   const metrics = createEmulateMetrics(register, { running: () => slots.taken, waiting: () => slots.waiting });
 
-  async function open(
-    seqno: number | undefined,
-    context: V3Request & { readonly threadBudget: ThreadBudget },
-  ): Promise<ChainSnapshot> {
+  async function open(seqno: number | undefined, context: RunContext): Promise<ChainSnapshot> {
     const head = headSeqno();
     if (seqno !== undefined && head !== undefined && seqno > head) {
       throw new EmulateError('seqno_too_new', 'mc block seqno is too new');
@@ -91,11 +90,10 @@ export function createTraceAnswers(network: ActionNetwork, dependencies: TraceAn
 
   async function run(
     values: TraceValues,
-    context: V3Request,
+    context: RunContext,
     make: Parameters<TraceAnswers['answer']>[2],
   ): Promise<LiveAnswer<EmulateTraceResponse>> {
-    const threadBudget: ThreadBudget = { leftMs: THREAD_MS };
-    const snapshot = await open(values.mcSeqno, { ...context, threadBudget });
+    const snapshot = await open(values.mcSeqno, context);
     const overrides = await overrideAccounts(snapshot, values.overrides ?? [], context.signal).catch(
       (error: unknown) => {
         throw notRunnable(error, true);
@@ -105,14 +103,15 @@ export function createTraceAnswers(network: ActionNetwork, dependencies: TraceAn
     const { message, ignoreSignature } = await make({ block: snapshot.block, readAccount: before.readAccount });
     const randSeed = values.randSeed ?? randomBytes(SEED_BYTES);
     const { signal } = context;
-    const options = { ...BOUNDS, threadBudget, ignoreSignature, randSeed, overrides, withLog: true, signal };
+    const terms = { withLog: true, rejectsTimeouts: true };
+    const options = { ...BOUNDS, ...terms, ignoreSignature, randSeed, overrides, signal };
     const isInvented = message.isInternal || overrides.size > 0;
     const trace = await simulateMessage(snapshot, message.boc, options).catch((error: unknown) => {
       throw notRunnable(error, isInvented);
     });
     if (trace.kind === 'rejected') throw message.isInternal ? cannotRun(trace.error) : notAccepted(trace);
     metrics.simulated(trace.transactions.length);
-    const detection = createSimulatedDetection(trace, { before, detector });
+    const detection = createSimulatedDetection(trace, { before, detector, rejectsTimeouts: true });
     const shown = await show({ values, trace, detection, snapshot, message, randSeed }, context);
     metrics.ran(shown.is_incomplete ? 'incomplete' : 'whole');
     return snapshot.answer(shown);
@@ -121,25 +120,37 @@ export function createTraceAnswers(network: ActionNetwork, dependencies: TraceAn
   return {
     answer: (values, context, make) =>
       slots.run(billOf(context), context.signal, async () => {
+        const threadBudget: ThreadBudget = { leftMs: threadMs };
         try {
-          return await run(values, context, make);
+          return await run(values, { ...context, threadBudget }, make);
         } catch (error) {
-          metrics.ran(outcomeOf(error));
-          throw error;
+          const failure = withoutTimeout(error, threadBudget.leftMs > 0 ? undefined : threadMs);
+          metrics.ran(outcomeOf(failure));
+          throw failure;
         }
       }),
   };
 }
 
+type RunContext = V3Request & { readonly threadBudget: ThreadBudget };
+
 /**
- * The VM refuses cells of the caller, or the first contract takes too long: a fault of the caller.
+ * Replaces the timeout of a run. Time depends on the machine, so it never shortens an answer, and the request is not at fault.
+ * @param usedUpMs the thread time of the request when none of it is left
+ */
+function withoutTimeout(error: unknown, usedUpMs: number | undefined): unknown {
+  if (!(error instanceof TvmError) || error.code !== 'tvm_timeout') return error;
+  return usedUpMs === undefined ? ranTooLong(error.data.detail) : usedThreadTime(usedUpMs);
+}
+
+/**
+ * The VM refuses cells of the caller: a fault of the caller.
  * @param isInvented the caller chose a message or a state that the chain cannot have
  */
 function notRunnable(error: unknown, isInvented: boolean): unknown {
   if (error instanceof DecodeError) return cannotRun(error.message);
   if (!(error instanceof TvmError)) return error;
-  const isOfCaller = error.code === 'tvm_bad_request' || error.code === 'tvm_timeout' || needsTooManyLibraries(error);
-  if (isOfCaller) return cannotRun(error.data.detail);
+  if (error.code === 'tvm_bad_request' || needsTooManyLibraries(error)) return cannotRun(error.data.detail);
   return error.code === 'tvm_crashed' && isInvented ? cannotRun('the virtual machine failed') : error;
 }
 
@@ -155,6 +166,7 @@ function billOf({ caller = '', getMethods }: V3Request): Bill {
 
 function outcomeOf(error: unknown): RunOutcome {
   if (error instanceof EmulateError && error.code === 'not_accepted') return 'rejected';
+  if (error instanceof EmulateError && error.code === 'emulation_timeout') return 'timeout';
   return isRefusal(error) ? 'refused' : 'failed';
 }
 

@@ -79,6 +79,7 @@ const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['seqno_too_new', [422, ownMessage]],
   ['not_accepted', [422, ownMessage, ownData]],
   ['not_runnable', [422, ownMessage]],
+  ['emulation_timeout', [504, ownMessage]],
   ['body_not_json', [422, (error) => `failed to parse request: ${error.message}`]],
   ['body_encoded', [415, ownMessage]],
   ['stack_too_long', [422, stackRefusal]],

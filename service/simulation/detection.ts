@@ -9,7 +9,8 @@ import type { SimulatedTrace } from './simulate-message.ts';
 export type SimulatedDetection = {
   /**
    * Detects accounts; each is examined once, also by concurrent calls. The result has the order of `accounts`, without those that fit no kind.
-   * Rejects as `Detector.detect` does. An account is left out when the TVM fails on its code, and when no thread time is left.
+   * Rejects as `Detector.detect` does. An account is left out when the TVM fails on its code. By default that is also so when time ends its
+   * runs.
    * @param accounts raw addresses, upper-case hex
    */
   detect(accounts: readonly string[]): Promise<ReadonlyMap<string, Detected>>;
@@ -23,10 +24,12 @@ export type SimulatedDetectionDependencies = {
   /** The chain before the trace, with the accounts that the simulation overrides. */
   readonly before: SimulatedSnapshot;
   readonly detector: Detector;
+  /** True to reject with `tvm_timeout` when time ends a run (`SimulationOptions.rejectsTimeouts`). */
+  readonly rejectsTimeouts?: boolean;
 };
 
 /** Failures that the code of an account chooses. */
-const ofCode: ReadonlySet<string> = new Set(['tvm_timeout', 'tvm_crashed', 'tvm_library_unavailable']);
+const ofCode: ReadonlySet<string> = new Set(['tvm_crashed', 'tvm_library_unavailable']);
 
 /** Concurrent detections. A trace leaves the TVM's other threads to other callers. */
 const LOOKED_INTO_AT_ONCE = 4;
@@ -37,7 +40,7 @@ const LOOKED_INTO_AT_ONCE = 4;
  */
 export function createSimulatedDetection(
   { after: changed }: Pick<SimulatedTrace, 'after'>,
-  { before, detector }: SimulatedDetectionDependencies,
+  { before, detector, rejectsTimeouts = false }: SimulatedDetectionDependencies,
 ): SimulatedDetection {
   const after = before.withAccounts(changed);
   const detections = new Map<string, Promise<Detected | undefined>>();
@@ -58,7 +61,9 @@ export function createSimulatedDetection(
     try {
       return await detectOne(text);
     } catch (error) {
-      if (!(error instanceof TvmError) || !ofCode.has(error.code)) throw error;
+      if (!(error instanceof TvmError)) throw error;
+      const isLeftOut = error.code === 'tvm_timeout' ? !rejectsTimeouts : ofCode.has(error.code);
+      if (!isLeftOut) throw error;
       isIncomplete = true;
       return undefined;
     }

@@ -8,7 +8,6 @@ import { readTransaction } from '../decode/tlb/transaction.ts';
 import type { Transaction } from '../decode/tlb/transaction.ts';
 import type { AccountId } from '../live/accounts/accounts.ts';
 import type { ChainSnapshot, EmulationCall, SimulatedAccounts } from '../live/contracts/chain-snapshot.ts';
-import type { ThreadBudget } from '../tvm/bill.ts';
 import { TvmError } from '../tvm/errors.ts';
 import type { EmulationResult } from '../tvm/tvm.ts';
 import { createTimeSlice } from '../runtime/time-slice.ts';
@@ -60,8 +59,6 @@ export type SimulationBounds = {
   readonly depthMax: number;
   /** Gas of all transactions, after which no further transaction starts. Default: no bound. */
   readonly gasMax?: number;
-  /** Thread time of the runs, after which no further transaction starts. Default: that of the snapshot's context alone. */
-  readonly threadBudget?: Readonly<ThreadBudget>;
 };
 
 export type SimulationOptions = SimulationBounds &
@@ -72,6 +69,11 @@ export type SimulationOptions = SimulationBounds &
     readonly signal: AbortSignal;
     /** True to return the log of the VM when the message is rejected. */
     readonly withLog?: boolean;
+    /**
+     * True to reject with `tvm_timeout` when time ends a run. The trace is then a function of its bounds alone. By default the message of
+     * such a run is not followed, unless it is the first.
+     */
+    readonly rejectsTimeouts?: boolean;
   };
 
 /** Messages that all transactions sent, after which no further transaction starts: 16 for each of 256 transactions. A transaction sends up to 255. */
@@ -92,7 +94,7 @@ type Waiting = {
  * Runs a message on the accounts of a snapshot, then every message that it leads to, breadth first.
  * Each message sees the accounts as the messages before left them. All transactions have the time of the snapshot's block.
  * The message is a bag of cells that `readExternalMessage` or `readIncomingMessage` made.
- * The result depends on the snapshot, the message and the options alone.
+ * The result depends on the snapshot, the message and the options alone, and by default on the time of the runs.
  * Rejects as `ChainSnapshot` does, and with the reason of the signal.
  */
 export async function simulateMessage(
@@ -129,7 +131,7 @@ async function simulate(
   roots: readonly Waiting[],
   options: SimulationOptions,
 ): Promise<SimulatedMessage> {
-  const { transactionsMax, depthMax, gasMax = Infinity, threadBudget, overrides = noAccounts, signal } = options;
+  const { transactionsMax, depthMax, gasMax = Infinity, overrides = noAccounts, signal } = options;
   const read = new Map<string, string>();
   const found = new Map<string, OpenedShardAccount>();
   const after = new Map<string, OpenedShardAccount>();
@@ -156,7 +158,7 @@ async function simulate(
   let left = 0;
   let gasLeft = gasMax;
   let messagesLeft = MESSAGES_MAX;
-  const isSpent = (): boolean => gasLeft <= 0 || messagesLeft <= 0 || (threadBudget?.leftMs ?? 1) <= 0;
+  const isSpent = (): boolean => gasLeft <= 0 || messagesLeft <= 0;
   for (const { write, account, createdLt, depth } of waiting) {
     if (transactions.length >= transactionsMax || depth >= depthMax || (depth > 0 && isSpent())) {
       left++;
@@ -166,7 +168,7 @@ async function simulate(
     const before = await stateOf(account);
     const lt = createdLt >= baseLt ? createdLt + 1n : baseLt;
     const call = { shardAccount: before, message: write(), lt, ...termsOf(options) };
-    const [result] = await Promise.all([emulate(snapshot, call, depth), states.read()]);
+    const [result] = await Promise.all([emulate(snapshot, call, { depth, options }), states.read()]);
     if (result === undefined) {
       left++;
       continue;
@@ -203,22 +205,24 @@ function termsOf({
   return { ...(ignoreSignature !== undefined && { ignoreSignature }), ...(randSeed !== undefined && { randSeed }) };
 }
 
-/** Runs a message. Returns undefined for a message below the first that has no thread time left, or that needs too many libraries. */
+/** Runs a message. Returns undefined for a message below the first that needs too many libraries, or whose time ends unless that rejects. */
 async function emulate(
   snapshot: ChainSnapshot,
   call: EmulationCall,
-  depth: number,
+  { depth, options }: { readonly depth: number; readonly options: SimulationOptions },
 ): Promise<EmulationResult | undefined> {
   try {
     return await snapshot.emulate(call);
   } catch (error) {
-    if (depth > 0 && error instanceof TvmError && skipped.has(error.code)) return undefined;
+    if (depth > 0 && error instanceof TvmError && isSkipped(error, options)) return undefined;
     throw error;
   }
 }
 
-/** Failures that the contract of a message chooses. */
-const skipped: ReadonlySet<string> = new Set(['tvm_timeout', 'tvm_library_unavailable']);
+/** True for a failure that the contract of a message chooses. */
+function isSkipped({ code }: TvmError, { rejectsTimeouts = false }: SimulationOptions): boolean {
+  return code === 'tvm_library_unavailable' || (code === 'tvm_timeout' && !rejectsTimeouts);
+}
 
 /** A message that is accepted needs no log, and a log slows a run. A rejected message therefore runs twice. */
 async function explain(

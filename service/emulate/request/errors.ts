@@ -7,8 +7,9 @@ import type { Rejection } from '#service/simulation/simulate-message.ts';
  * - `seqno_too_new`: the masterchain block is newer than the served head
  * - `not_accepted`: the contract refuses the message
  * - `not_runnable`: the virtual machine cannot read the message or an account as the request gives it
+ * - `emulation_timeout`: the thread time of the request, or the time of one run, ended
  */
-export type EmulateErrorCode = 'seqno_too_new' | 'not_accepted' | 'not_runnable';
+export type EmulateErrorCode = 'seqno_too_new' | 'not_accepted' | 'not_runnable' | 'emulation_timeout';
 
 /** Fields of the answer besides its text. */
 export type EmulateErrorData = {
@@ -45,4 +46,14 @@ export function notAccepted({ error, exitCode, log = '' }: Rejection): EmulateEr
 /** The refusal of the VM to run what the request gives. */
 export function cannotRun(reason: string): EmulateError {
   return new EmulateError('not_runnable', `the message cannot be run: ${reason}`);
+}
+
+/** The error of a request that has used its thread time. */
+export function usedThreadTime(threadMs: number): EmulateError {
+  return new EmulateError('emulation_timeout', `the emulation took more than ${threadMs} ms of a thread`);
+}
+
+/** The error of a request with a run that has used its time. */
+export function ranTooLong(detail: string): EmulateError {
+  return new EmulateError('emulation_timeout', `the emulation is ended: ${detail}`);
 }

@@ -44,6 +44,7 @@ const patientMs = 120_000;
 /**
  * Starts the emulation over a network; `close` also closes the network. The random seed of each request is the number of the request.
  * @param options.wallTimeMs longest run of a contract
+ * @param options.threadMs thread time of a request
  */
 export async function startEmulateUnderTest(
   network: PrivateNetwork,
@@ -51,7 +52,13 @@ export async function startEmulateUnderTest(
     index,
     setup = {},
     wallTimeMs = patientMs,
-  }: { readonly index?: EmulateIndex; readonly setup?: ListenerSetup; readonly wallTimeMs?: number } = {},
+    threadMs,
+  }: {
+    readonly index?: EmulateIndex;
+    readonly setup?: ListenerSetup;
+    readonly wallTimeMs?: number;
+    readonly threadMs?: number;
+  } = {},
 ): Promise<EmulateUnderTest> {
   const opening = openPool({ ...network, moveHead: () => undefined }, { tuning: patientPool });
   const { pool } = opening;
@@ -70,6 +77,7 @@ export async function startEmulateUnderTest(
       randomBytes: (count) => Buffer.alloc(count, ++requests),
       register,
       now,
+      ...(threadMs !== undefined && { threadMs }),
     },
   );
   const emulate = createEmulate([emulateTraceOperation(answers), emulateTonConnectOperation(answers)]);

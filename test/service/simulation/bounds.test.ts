@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { ChainSnapshot } from '#service/live/contracts/chain-snapshot.ts';
 import { MESSAGES_MAX, simulateMessage } from '#service/simulation/simulate-message.ts';
+import { TvmError } from '#service/tvm/errors.ts';
 import { account, emptyChain, noAccount, sending } from '#test/support/simulated-chain.ts';
 
 const { signal } = new AbortController();
@@ -26,6 +27,14 @@ function branchingChain(onRun: () => void): ChainSnapshot {
   });
 }
 
+/** A branching chain whose fourth run takes too long. */
+function slowChain(): ChainSnapshot {
+  let runs = 0;
+  return branchingChain(() => {
+    if (++runs === 4) throw new TvmError('tvm_timeout', { detail: 'the call ran too long' });
+  });
+}
+
 describe('a trace that branches without end', () => {
   it('has no further transaction once its transactions have sent the most messages of a trace', async () => {
     const trace = await simulateMessage(
@@ -37,16 +46,18 @@ describe('a trace that branches without end', () => {
     expect(trace).toMatchObject({ kind: 'trace', left: transactions * widest - (transactions - 1) });
     expect(trace.kind === 'trace' && trace.transactions.length).toBe(transactions);
   });
+});
 
-  it('runs no further message once its thread time is used', async () => {
-    const threadBudget = { leftMs: 3 };
-    let runs = 0;
-    const chain = branchingChain(() => {
-      runs++;
-      threadBudget.leftMs--;
-    });
-    const trace = await simulateMessage(chain, boc, { ...bounds, threadBudget });
-    expect(trace).toMatchObject({ kind: 'trace', left: 3 * widest - 2 });
-    expect(runs).toBe(3);
+describe('a trace of which the fourth run takes too long', () => {
+  const four = { ...bounds, transactionsMax: 4 };
+
+  it('goes on without that message by default', async () => {
+    const trace = await simulateMessage(slowChain(), boc, four);
+    expect(trace.kind === 'trace' && trace.transactions.length).toBe(4);
+  });
+
+  it('fails when its bounds alone may shorten it', async () => {
+    const failing = simulateMessage(slowChain(), boc, { ...four, rejectsTimeouts: true });
+    await expect(failing).rejects.toMatchObject({ code: 'tvm_timeout' });
   });
 });

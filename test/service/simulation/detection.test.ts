@@ -11,7 +11,7 @@ import { TvmError } from '#service/tvm/errors.ts';
 const [failing, sound] = ['1', '2'].map((digit) => `0:${digit.repeat(64)}`) as [string, string];
 
 /** Detection over accounts without code. The detector fails on the first account. */
-function detectionThatFails(failure: Error) {
+function detectionThatFails(failure: Error, { rejectsTimeouts = false } = {}) {
   const simulated = { readAccount: () => Promise.resolve({ code: null, codeHash: null }) };
   const snapshot = { ...simulated, withAccounts: () => simulated } as unknown as ChainSnapshot;
   const detector: Detector = {
@@ -20,7 +20,7 @@ function detectionThatFails(failure: Error) {
       return { facts: {}, lastTransLt: 1n };
     },
   };
-  return createSimulatedDetection({ after: new Map() }, { before: snapshot, detector });
+  return createSimulatedDetection({ after: new Map() }, { before: snapshot, detector, rejectsTimeouts });
 }
 
 describe('the kinds of accounts of a simulated trace', () => {
@@ -49,6 +49,13 @@ describe('the kinds of accounts of a simulated trace', () => {
     expect([[...twice.keys()], [...once.keys()]]).toEqual([[failing, sound], [sound]]);
     await detection.detect([failing]);
     expect(examined.toSorted()).toEqual([failing, sound]);
+  });
+
+  it('are unknown when time ends a run and may not shorten the answer', async () => {
+    const failure = new TvmError('tvm_timeout', { detail: 'of the account' });
+    const detection = detectionThatFails(failure, { rejectsTimeouts: true });
+    await expect(detection.detect([failing, sound])).rejects.toBe(failure);
+    expect(detection.isIncomplete).toBe(false);
   });
 
   it('are unknown when the virtual machine has no room', async () => {
