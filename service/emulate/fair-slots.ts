@@ -1,5 +1,6 @@
 import type { Bill } from '../tvm/bill.ts';
 import { createFairQueue } from '../tvm/fair-queue.ts';
+import { busy } from './request/errors.ts';
 
 /** Slots that payers share by the rules of the virtual machine's threads (service/tvm/README.md#rules). */
 export type FairSlots = {
@@ -7,9 +8,24 @@ export type FairSlots = {
   readonly taken: number;
   /** Work that waits for a slot. */
   readonly waiting: number;
-  /** Runs the work in a slot. Rejects as the work does, and with the reason of a signal that aborts before the work begins. */
-  run<T>(bill: Bill, signal: AbortSignal, work: () => Promise<T>): Promise<T>;
+  /**
+   * Takes a slot for work. Rejects with the reason of a signal that aborts before, and with EmulateError `emulation_busy` when the slot comes too
+   * late for usual work.
+   * @returns frees the slot
+   */
+  take(terms: SlotTerms): Promise<() => void>;
 };
+
+/** Request that work belongs to. */
+export type SlotTerms = {
+  readonly bill: Bill;
+  /** End of the request, in milliseconds of the slots' clock. */
+  readonly deadlineMs: number;
+  readonly signal: AbortSignal;
+};
+
+/** Part of the usual length that the last work decides: the usual length follows some ten works. */
+const LAST_WEIGHT = 0.1;
 
 /**
  * Creates the slots. Payers with long runs leave a slot free, so that another payer does not wait for their ends.
@@ -21,39 +37,30 @@ export type FairSlots = {
 export function createFairSlots(max: number, now: () => number): FairSlots {
   const queue = createFairQueue<Waiting>({ lengthMax: Infinity, threads: max, firstRunsMax: Math.floor(max / 2) }, now);
   let taken = 0;
+  /** Milliseconds that work usually has its slot; 0 before the first end. */
+  let usualMs = 0;
 
   /** Fills the free slots. Work that waits beside a free slot waits for a run of its payer or of another long payer. */
   function admit(): void {
     while (taken < max) {
       const run = queue.start();
       if (run === undefined) return;
-      taken++;
+      const { entry } = run;
       const startedMs = now();
-      run.entry.enter(() => {
+      if (isTooLate(entry, usualMs, startedMs)) {
+        run.end(0);
+        entry.refuse();
+        continue;
+      }
+      taken++;
+      entry.enter(() => {
         taken--;
-        run.end(now() - startedMs);
+        const tookMs = now() - startedMs;
+        usualMs = usualMs === 0 ? tookMs : usualMs + LAST_WEIGHT * (tookMs - usualMs);
+        run.end(tookMs);
         admit();
       });
     }
-  }
-
-  function acquire(bill: Bill, signal: AbortSignal): Promise<() => void> {
-    signal.throwIfAborted();
-    const { promise, resolve, reject } = Promise.withResolvers<() => void>();
-    const leave = (): void => {
-      queue.remove(bill, entry);
-      reject(signal.reason as Error);
-    };
-    const entry: Waiting = {
-      enter(free) {
-        signal.removeEventListener('abort', leave);
-        resolve(free);
-      },
-    };
-    signal.addEventListener('abort', leave, { once: true });
-    queue.push(bill, entry);
-    admit();
-    return promise;
   }
 
   return {
@@ -63,16 +70,45 @@ export function createFairSlots(max: number, now: () => number): FairSlots {
     get waiting() {
       return queue.length;
     },
-    async run(bill, signal, work) {
-      const free = await acquire(bill, signal);
-      try {
-        return await work();
-      } finally {
-        free();
-      }
+    take({ bill, deadlineMs, signal }) {
+      signal.throwIfAborted();
+      const { promise, resolve, reject } = Promise.withResolvers<() => void>();
+      const leave = (): void => {
+        queue.remove(bill, entry);
+        reject(signal.reason as Error);
+      };
+      const entry: Waiting = {
+        sinceMs: now(),
+        deadlineMs,
+        enter(free) {
+          signal.removeEventListener('abort', leave);
+          resolve(free);
+        },
+        refuse() {
+          signal.removeEventListener('abort', leave);
+          reject(busy());
+        },
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      queue.push(bill, entry);
+      admit();
+      return promise;
     },
   };
 }
 
-/** @param free ends the use of the slot */
-type Waiting = { readonly enter: (free: () => void) => void };
+type Waiting = {
+  readonly sinceMs: number;
+  readonly deadlineMs: number;
+  /** @param free ends the use of the slot */
+  readonly enter: (free: () => void) => void;
+  readonly refuse: () => void;
+};
+
+/**
+ * Reports whether work can hardly end in time. Such work would delay the next in line, until no work ends in time.
+ * Work that has waited for less time than it has left always begins, however long usual work is.
+ */
+function isTooLate({ sinceMs, deadlineMs }: Waiting, usualMs: number, nowMs: number): boolean {
+  return deadlineMs - nowMs < Math.min(usualMs, nowMs - sinceMs);
+}

@@ -13,10 +13,10 @@ export type EmulateMetrics = {
   simulated(transactions: number): void;
 };
 
-/** @param slots read when metrics are collected: runs in progress, and requests that wait for a slot */
+/** @param slots read when metrics are collected */
 export function createEmulateMetrics(
   register: Registry,
-  slots: { readonly running: () => number; readonly waiting: () => number },
+  slots: Readonly<Record<'running' | 'waiting' | 'paused', () => number>>,
 ): EmulateMetrics {
   const registers = [register];
   const runs = new Counter({
@@ -32,5 +32,11 @@ export function createEmulateMetrics(
   });
   registerReadGauge(register, 'ton_emulate_running', 'Emulations in progress', slots.running);
   registerReadGauge(register, 'ton_emulate_waiting', 'Requests that wait for a slot of the emulation', slots.waiting);
+  registerReadGauge(
+    register,
+    'ton_emulate_paused',
+    'Large emulations in progress that wait for others to end',
+    slots.paused,
+  );
   return { ran: (outcome) => runs.inc({ outcome }), simulated: (count) => transactions.inc(count) };
 }

@@ -15,9 +15,9 @@ import { TvmError } from '../tvm/errors.ts';
 import type { ActionNetwork } from '../v3/action-details/action-derived.ts';
 import { V3Error } from '../v3/request/errors.ts';
 import type { V3Request } from '../v3/request/operation.ts';
-import { createFairSlots } from './fair-slots.ts';
 import { createEmulateMetrics, type RunOutcome } from './metrics.ts';
 import { cannotRun, EmulateError, notAccepted, ranTooLong, usedThreadTime } from './request/errors.ts';
+import { createRunSlots } from './run-slots.ts';
 import type { EmulateIndex } from './views/annotations.ts';
 import type { EmulateTraceResponse } from './views/trace-response.ts';
 import { createTraceView, type TraceValues } from './views/trace-view.ts';
@@ -69,16 +69,17 @@ const BOUNDS: SimulationBounds = { transactionsMax: 256, depthMax: 32, gasMax: 4
 /** Thread time of the transactions and get-methods of one request, in milliseconds. A request with the slowest instructions fails by it. */
 const THREAD_MS = 2000;
 
-/** Emulations in progress. Each takes at most 20 MB: 640 MB for the largest answers, some 30 MB for usual traces. */
-const RUNS_AT_ONCE = 32;
-
 const SEED_BYTES = 32;
 
 export function createTraceAnswers(network: ActionNetwork, dependencies: TraceAnswersDependencies): TraceAnswers {
   const { snapshots, detector, index, headSeqno, randomBytes, register, now, threadMs = THREAD_MS } = dependencies;
   const show = createTraceView(network, { index });
-  const slots = createFairSlots(RUNS_AT_ONCE, now);
-  const metrics = createEmulateMetrics(register, { running: () => slots.taken, waiting: () => slots.waiting });
+  const slots = createRunSlots(now);
+  const metrics = createEmulateMetrics(register, {
+    running: () => slots.running,
+    waiting: () => slots.waiting,
+    paused: () => slots.paused,
+  });
 
   async function open(seqno: number | undefined, context: RunContext): Promise<ChainSnapshot> {
     const head = headSeqno();
@@ -106,7 +107,7 @@ export function createTraceAnswers(network: ActionNetwork, dependencies: TraceAn
     const terms = { withLog: true, rejectsTimeouts: true };
     const options = { ...BOUNDS, ...terms, ignoreSignature, randSeed, overrides, signal };
     const isInvented = message.isInternal || overrides.size > 0;
-    const trace = await simulateMessage(snapshot, message.boc, options).catch((error: unknown) => {
+    const trace = await simulateMessage(inTurn(snapshot, context), message.boc, options).catch((error: unknown) => {
       throw notRunnable(error, isInvented);
     });
     if (trace.kind === 'rejected') throw message.isInternal ? cannotRun(trace.error) : notAccepted(trace);
@@ -119,10 +120,14 @@ export function createTraceAnswers(network: ActionNetwork, dependencies: TraceAn
 
   return {
     answer: (values, context, make) =>
-      slots.run(billOf(context), context.signal, async () => {
+      slots.run({ ...context, bill: billOf(context) }, async (turn) => {
         const threadBudget: ThreadBudget = { leftMs: threadMs };
         try {
-          return await run(values, { ...context, threadBudget }, make);
+          return await run(
+            values,
+            { ...context, threadBudget, turn: () => turn(threadMs - threadBudget.leftMs) },
+            make,
+          );
         } catch (error) {
           const failure = withoutTimeout(error, threadBudget.leftMs > 0 ? undefined : threadMs);
           metrics.ran(outcomeOf(failure));
@@ -132,7 +137,18 @@ export function createTraceAnswers(network: ActionNetwork, dependencies: TraceAn
   };
 }
 
-type RunContext = V3Request & { readonly threadBudget: ThreadBudget };
+type RunContext = V3Request & { readonly threadBudget: ThreadBudget; readonly turn: () => Promise<void> };
+
+/** Lets each transaction wait for the turn of its run. */
+function inTurn(snapshot: ChainSnapshot, { turn }: RunContext): ChainSnapshot {
+  return {
+    ...snapshot,
+    async emulate(call) {
+      await turn();
+      return snapshot.emulate(call);
+    },
+  };
+}
 
 /**
  * Replaces the timeout of a run. Time depends on the machine, so it never shortens an answer, and the request is not at fault.
@@ -172,7 +188,8 @@ function outcomeOf(error: unknown): RunOutcome {
 
 /** True for a fault of the request. */
 function isRefusal(error: unknown): boolean {
-  if (error instanceof EmulateError || error instanceof ContractError) return true;
+  if (error instanceof EmulateError) return error.code !== 'emulation_busy';
+  if (error instanceof ContractError) return true;
   if (error instanceof LiveError) return error.code === 'bad_message';
   return error instanceof V3Error && error.code === 'answer_too_large';
 }

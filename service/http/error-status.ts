@@ -80,6 +80,7 @@ const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['not_accepted', [422, ownMessage, ownData]],
   ['not_runnable', [422, ownMessage]],
   ['emulation_timeout', [504, ownMessage]],
+  ['emulation_busy', [503, ownMessage]],
   ['body_not_json', [422, (error) => `failed to parse request: ${error.message}`]],
   ['body_encoded', [415, ownMessage]],
   ['stack_too_long', [422, stackRefusal]],

@@ -78,6 +78,7 @@ export function describeEmulate(emulate: Emulate): JsonSchema {
     ownFailures: new Map([
       [400, 'The body is no JSON object'],
       [422, 'A field is missing or not valid, or the message is not accepted'],
+      [503, 'The index or every lite server is away, or too many emulations wait'],
       [504, 'The request or the runs of its contracts took too long'],
     ]),
     showsNull: true,

@@ -93,7 +93,7 @@ function serviceRegister(): Registry {
   createQueryServerMetrics(register);
   createNetworkMetrics(register, unread);
   createHttpMetrics(register);
-  createEmulateMetrics(register, { running: unread, waiting: unread });
+  createEmulateMetrics(register, { running: unread, waiting: unread, paused: unread });
   createIndexerMetrics(register, { view: unread, isHeadWriter: unread, bufferedBytes: unread, troubles: unread });
   createInterfacesMetrics(register);
   createInterpreterMetrics(register, unread);

@@ -8,8 +8,17 @@ import type { Rejection } from '#service/simulation/simulate-message.ts';
  * - `not_accepted`: the contract refuses the message
  * - `not_runnable`: the virtual machine cannot read the message or an account as the request gives it
  * - `emulation_timeout`: the thread time of the request, or the time of one run, ended
+ * - `emulation_busy`: other emulations leave too little time for this one
  */
-export type EmulateErrorCode = 'seqno_too_new' | 'not_accepted' | 'not_runnable' | 'emulation_timeout';
+export type EmulateErrorCode =
+  | 'seqno_too_new'
+  | 'not_accepted'
+  | 'not_runnable'
+  | 'emulation_timeout'
+  | 'emulation_busy';
+
+/** Codes that are worth another try by the same caller. */
+const retryable: ReadonlySet<EmulateErrorCode> = new Set(['seqno_too_new', 'emulation_busy']);
 
 /** Fields of the answer besides its text. */
 export type EmulateErrorData = {
@@ -21,7 +30,7 @@ export type EmulateErrorData = {
 /** The caller receives its message and its data unchanged. */
 export class EmulateError extends TonplaneError<EmulateErrorCode, EmulateErrorData> {
   constructor(code: EmulateErrorCode, message: string, data: EmulateErrorData = {}) {
-    super({ code, message, data, retryable: code === 'seqno_too_new' });
+    super({ code, message, data, retryable: retryable.has(code) });
   }
 }
 
@@ -56,4 +65,9 @@ export function usedThreadTime(threadMs: number): EmulateError {
 /** The error of a request with a run that has used its time. */
 export function ranTooLong(detail: string): EmulateError {
   return new EmulateError('emulation_timeout', `the emulation is ended: ${detail}`);
+}
+
+/** The error of a request that would begin, or go on, too late. */
+export function busy(): EmulateError {
+  return new EmulateError('emulation_busy', 'too many emulations wait, try again later');
 }
