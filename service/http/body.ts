@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream';
 
-import { restTurns } from '../runtime/time-slice.ts';
+import { restForTurn } from '../runtime/time-slice.ts';
 import { HttpError } from './errors.ts';
 import { askForBody, awaitsContinue } from './expectation.ts';
 
@@ -21,8 +21,9 @@ export type BodyReader = {
 const TEXT_MAX = 64;
 
 /**
- * A body over this length in bytes is used some turns of the event loop later. libuv reads a busy connection up to 32 times in one turn.
- * So long bodies of one caller would all be parsed before the next read of another caller.
+ * A body over this length in bytes is used some turns of the event loop later, in a turn without other long work. libuv reads a busy
+ * connection up to 32 times in one turn, and many connections in the same turn. So long bodies would all be parsed before the next read of
+ * another caller.
  */
 const LONG_BYTES = 16_384;
 
@@ -81,7 +82,7 @@ export function createBodyReader(bytesMax: number, totalBytesMax: number): BodyR
       requireIdentity(message);
       askForBody(message);
       const body = await read(message, signal);
-      if (body.length > LONG_BYTES) await restTurns();
+      if (body.length > LONG_BYTES) await restForTurn(signal);
       return body;
     },
   };

@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import { setImmediate as afterTurn } from 'node:timers';
 import { setImmediate } from 'node:timers/promises';
 
 /** Longest work without a pause. Another request waits at most for this time and one item. */
@@ -37,6 +38,33 @@ async function resumeRested(): Promise<void> {
   }
 }
 
+/**
+ * Waits for a turn in which no rested work goes on, after some turns for other requests. For work without pauses of some milliseconds, such as
+ * the parse of a long body. Slices that begin in the same turn rest at their first pause once that work took the time of a slice.
+ * Rejects with the reason of the signal.
+ */
+export async function restForTurn(signal: AbortSignal | undefined): Promise<void> {
+  await restTurns();
+  await takeTurn(signal);
+  signal?.throwIfAborted();
+  beginTurn(monotonicMs);
+}
+
+const monotonicMs = (): number => performance.now();
+
+/** Ends of the slices of this turn of the event loop, by clock. */
+const turnEnds = new Map<() => number, number>();
+
+/** Begins the time of a turn for the slices of all works. */
+function beginTurn(nowMs: () => number): number {
+  const endMs = nowMs() + TURN_MS;
+  turnEnds.set(nowMs, endMs);
+  afterTurn(() => {
+    if (turnEnds.get(nowMs) === endMs) turnEnds.delete(nowMs);
+  });
+  return endMs;
+}
+
 /** Lets other requests run between the parts of long work. */
 export type TimeSlice = {
   /** Await it between two parts of the work. Undefined while the turn is not over. */
@@ -44,19 +72,17 @@ export type TimeSlice = {
 };
 
 /**
+ * Slices that begin in one turn share its time. Many callers may wait for one read, and all go on in the turn of its answer.
  * @param signal ends the work: a pause throws or rejects with its reason; undefined for work that nothing ends
  * @param nowMs a clock that only measures turns
  */
-export function createTimeSlice(
-  signal: AbortSignal | undefined,
-  nowMs: () => number = () => performance.now(),
-): TimeSlice {
-  let endMs = nowMs() + TURN_MS;
+export function createTimeSlice(signal: AbortSignal | undefined, nowMs: () => number = monotonicMs): TimeSlice {
+  let endMs = turnEnds.get(nowMs) ?? beginTurn(nowMs);
   const rest = async (): Promise<void> => {
     await restTurns();
     await takeTurn(signal);
     signal?.throwIfAborted();
-    endMs = nowMs() + TURN_MS;
+    endMs = beginTurn(nowMs);
   };
   return {
     pause() {
@@ -70,7 +96,8 @@ export function createTimeSlice(
 export async function mapInSlices<A, B>(items: Iterable<A>, map: (item: A) => B, slice: TimeSlice): Promise<B[]> {
   const mapped: B[] = [];
   for (const item of items) {
-    await slice.pause();
+    const pause = slice.pause();
+    if (pause !== undefined) await pause;
     mapped.push(map(item));
   }
   return mapped;

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 
 import { describe, expect, it } from 'vitest';
 
-import { createTimeSlice } from '#service/runtime/time-slice.ts';
+import { createTimeSlice, mapInSlices, restForTurn } from '#service/runtime/time-slice.ts';
 
 /** Number of works that are longer than several slices. */
 const WORKS = 7;
@@ -35,6 +35,31 @@ describe('slices of long work', () => {
   it('that run together take turns in the order of arrival', async () => {
     const works = (await workTogether()).map(({ work }) => work);
     expect(works).toEqual(Array.from({ length: WORKS * PARTS }, (_, at) => at % WORKS));
+  });
+
+  it('that begin in one turn share its time', async () => {
+    let nowMs = 0;
+    const clock = (): number => nowMs;
+    const parts = new Map<number, number>();
+    const doPart = (): void => {
+      nowMs++;
+      const turn = performance.nodeTiming.uvMetricsInfo.loopCount;
+      parts.set(turn, (parts.get(turn) ?? 0) + 1);
+    };
+    const works = Array.from({ length: 20 }, () => mapInSlices([1, 2, 3], doPart, createTimeSlice(undefined, clock)));
+    await Promise.all(works);
+    // A slice has 4 ms, and a turn the slice of a rested work at most.
+    expect(Math.max(...parts.values())).toBe(4);
+    expect([...parts.values()].reduce((sum, count) => sum + count)).toBe(60);
+  });
+
+  it('that begin after long work without pauses in its turn rest at their first pause', async () => {
+    await restForTurn(undefined);
+    const startedMs = performance.now();
+    while (performance.now() < startedMs + 5);
+    const pause = createTimeSlice(undefined).pause();
+    expect(pause).toBeInstanceOf(Promise);
+    await pause;
   });
 
   it('take no turn for work that is aborted while it waits', async () => {
