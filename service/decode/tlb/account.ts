@@ -109,12 +109,20 @@ function writeAccountState(writer: BitWriter, state: AccountState): void {
   else writer.uint(1, 2).bytes(state.stateHash);
 }
 
+/** Counts cells and bits. Bytes for the cells of the store take less than half of the time of a set. */
 function measure(store: CellStore, root: number): { readonly cells: number; readonly bits: number } {
-  const seen = new Set([root]);
+  const isSeen = new Uint8Array(store.size);
+  const seen = [root];
+  isSeen[root] = 1;
   let bits = 0;
   for (const cell of seen) {
     bits += store.bitLength(cell);
-    for (let position = 0; position < store.refCount(cell); position++) seen.add(store.ref(cell, position));
+    for (let position = 0; position < store.refCount(cell); position++) {
+      const child = store.ref(cell, position);
+      if (isSeen[child] === 1) continue;
+      isSeen[child] = 1;
+      seen.push(child);
+    }
   }
-  return { cells: seen.size, bits };
+  return { cells: seen.length, bits };
 }
