@@ -57,6 +57,33 @@ export function parseProvedBoc(bytes: Uint8Array): Boc {
   return parseBag(bytes, DEFAULT_BOC_LIMITS, false);
 }
 
+/** Cells of a step. */
+const STEP_CELLS = 4096;
+
+/**
+ * Reads a bag like `parseBoc` in steps, so that a caller may do other work between two steps of a large bag. A step takes half a millisecond,
+ * and the first one of the largest bags two.
+ */
+export function* parseBocInSteps(bytes: Uint8Array, limits: Partial<BocLimits> = {}): Generator<undefined, Boc> {
+  const bounds = { ...DEFAULT_BOC_LIMITS, ...limits };
+  const buffer = bufferOf(bytes);
+  const header = readHeader(buffer, bounds, true);
+  const cells = new BocCells(header.cells);
+  cells.begin(buffer, header);
+  let at = header.dataStart;
+  for (let from = 0; from < header.cells; from += STEP_CELLS) {
+    yield;
+    at = placeCells(cells, header, { from, to: Math.min(from + STEP_CELLS, header.cells) }, at);
+  }
+  checkCellsEnd(header, at);
+  for (let to = header.cells; to > 0; to -= STEP_CELLS) {
+    yield;
+    settleCells(cells, { from: Math.max(0, to - STEP_CELLS), to });
+  }
+  checkRoots(cells, header, bounds);
+  return cells;
+}
+
 /** Reads one bag after another like `parseBoc`. The next bag overwrites the result, so a bag costs no memory beyond the largest one's. */
 export type BagReader = (bytes: Uint8Array) => Boc;
 
@@ -85,18 +112,30 @@ function bufferOf(bytes: Uint8Array): Buffer {
 
 function readCells(cells: BocCells, bytes: Buffer, header: Header, bounds: BocLimits): Boc {
   cells.begin(bytes, header);
-  placeCells(cells, header);
-  for (let cell = header.cells - 1; cell >= 0; cell--) {
+  const all = { from: 0, to: header.cells };
+  checkCellsEnd(header, placeCells(cells, header, all, header.dataStart));
+  settleCells(cells, all);
+  checkRoots(cells, header, bounds);
+  return cells;
+}
+
+/** Cells of a bag, by index. */
+type CellRange = { readonly from: number; readonly to: number };
+
+function settleCells(cells: BocCells, { from, to }: CellRange): void {
+  for (let cell = to - 1; cell >= from; cell--) {
     cells.settle(cell);
     checkDeclaredMask(cells, cell);
   }
-  for (const root of header.roots) {
+}
+
+function checkRoots(cells: BocCells, { roots }: Header, { rootLevelMax }: BocLimits): void {
+  for (const root of roots) {
     const level = 32 - Math.clz32(cells.levelMask(root));
-    if (level > bounds.rootLevelMax) {
+    if (level > rootLevelMax) {
       throw new DecodeError('bad_boc', 'A root has pruned branches that nothing proves.', { cell: root, found: level });
     }
   }
-  return cells;
 }
 
 class BocCells extends FlatCells implements Boc {
@@ -193,12 +232,12 @@ function readRoots(bytes: Buffer, start: number, count: number, refBytes: number
   });
 }
 
-/** Walks the cells' bytes once: descriptors, optional stored hashes and depths, data, references. */
-function placeCells(cells: BocCells, header: Header): void {
+/** Walks the bytes of some cells once: descriptors, optional stored hashes and depths, data, references. Returns the offset after them. */
+function placeCells(cells: BocCells, header: Header, { from, to }: CellRange, start: number): number {
   const { bytes } = cells;
   const { refBytes, dataEnd } = header;
-  let at = header.dataStart;
-  for (let cell = 0; cell < header.cells; cell++) {
+  let at = start;
+  for (let cell = from; cell < to; cell++) {
     if (at + 2 > dataEnd) throw bad('The bag ends in a cell.', at);
     const first = bytes[at]!;
     const second = bytes[at + 1]!;
@@ -222,6 +261,10 @@ function placeCells(cells: BocCells, header: Header): void {
     }
     if (header.index !== undefined) checkIndex(bytes, header, cell, at - header.dataStart);
   }
+  return at;
+}
+
+function checkCellsEnd({ dataEnd }: Header, at: number): void {
   if (at !== dataEnd) throw bad('The bag has bytes after its cells.', at);
 }
 

@@ -11,8 +11,8 @@ import type { AccountId } from '../live/accounts/accounts.ts';
 import type { ChainSnapshot, SimulatedAccounts } from '../live/contracts/chain-snapshot.ts';
 import { createTimeSlice } from '../runtime/time-slice.ts';
 import type { TimeSlice } from '../runtime/time-slice.ts';
-import { openShardAccount, storeShardAccount, type OpenedShardAccount } from '../tvm/shard-account.ts';
-import { importInSlices } from '../live/accounts/paced-cells.ts';
+import { storeShardAccount, type OpenedShardAccount } from '../tvm/shard-account.ts';
+import { importInSlices, openInSlices } from '../live/accounts/paced-cells.ts';
 
 /** Parts of an account that a simulation replaces: at least one. */
 export type AccountOverride = {
@@ -40,9 +40,9 @@ export async function overrideAccounts(
   const accounts = new Map<string, OpenedShardAccount>();
   for (const [index, override] of overrides.entries()) {
     const account = await overrideAccount(found[index]!, override, { utime: snapshot.block.utime, timeSlice });
-    // Writing and opening the largest account take some 10 ms each.
+    // Writing the largest account takes some 10 ms.
     await timeSlice.pause();
-    accounts.set(formatRawAddress(override.account), openShardAccount(account));
+    accounts.set(formatRawAddress(override.account), await openInSlices(account, timeSlice));
   }
   await timeSlice.pause();
   return accounts;

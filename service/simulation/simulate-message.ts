@@ -7,11 +7,12 @@ import type { MessageInfo } from '../decode/tlb/message.ts';
 import { readTransaction } from '../decode/tlb/transaction.ts';
 import type { Transaction } from '../decode/tlb/transaction.ts';
 import type { AccountId } from '../live/accounts/accounts.ts';
+import { openInSlices } from '../live/accounts/paced-cells.ts';
 import type { ChainSnapshot, EmulationCall, SimulatedAccounts } from '../live/contracts/chain-snapshot.ts';
 import { TvmError } from '../tvm/errors.ts';
 import type { EmulationResult } from '../tvm/tvm.ts';
 import { createTimeSlice } from '../runtime/time-slice.ts';
-import { openShardAccount, type OpenedShardAccount } from '../tvm/shard-account.ts';
+import type { OpenedShardAccount } from '../tvm/shard-account.ts';
 import { versionOf, type SimulatedState } from './account-state.ts';
 import { createStates } from './states.ts';
 
@@ -178,7 +179,7 @@ async function simulate(
       left++;
       continue;
     }
-    const opened = openShardAccount(result.shardAccount);
+    const opened = await openInSlices(result.shardAccount, timeSlice);
     after.set(formatRawAddress(account), opened);
     const table = parseBoc(result.transaction);
     const transaction = readTransaction(table, table.roots[0]!);

@@ -1,4 +1,4 @@
-import { parseBoc } from '../decode/boc.ts';
+import { parseBoc, type Boc } from '../decode/boc.ts';
 import { writeBoc } from '../decode/boc-writer.ts';
 import { CellSlice } from '../decode/cell-slice.ts';
 import { createCellStore } from '../decode/cell-store.ts';
@@ -29,9 +29,8 @@ export function enclosedAccount(table: CellTable, cell: number, lastTransaction:
   return { boc: createPlainBocWriter(table)(cell, above), table, account: cell, lastTransaction };
 }
 
-/** Opens a bag of `ShardAccount`; the account is still to be read. Throws DecodeError. */
-export function openShardAccount(boc: Buffer): OpenedShardAccount {
-  const table = parseBoc(boc);
+/** Opens a bag of `ShardAccount`; the account is still to be read. Throws DecodeError. @param table the parsed bag */
+export function openShardAccount(boc: Buffer, table: Boc = parseBoc(boc)): OpenedShardAccount {
   const slice = new CellSlice(table, table.roots[0]!);
   return { boc, table, account: slice.ref(), lastTransaction: { hash: slice.hash(), lt: slice.uint64() } };
 }

@@ -1,8 +1,9 @@
-import { parseBoc, type Boc } from '#service/decode/boc.ts';
+import { parseBocInSteps, type Boc, type BocLimits } from '#service/decode/boc.ts';
 import { writeBoc, writeBocInSteps, type BocOptions } from '#service/decode/boc-writer.ts';
 import type { CellStore } from '#service/decode/cell-store.ts';
 import type { CellTable } from '#service/decode/cell-table.ts';
 import type { TimeSlice } from '#service/runtime/time-slice.ts';
+import { openShardAccount, type OpenedShardAccount } from '#service/tvm/shard-account.ts';
 
 /*
  * Work on all cells of an account, which has up to 65,536. A cell takes some 2 to 10 µs, so the work pauses between cells. References point
@@ -11,9 +12,19 @@ import type { TimeSlice } from '#service/runtime/time-slice.ts';
 
 /** Parses a bag and computes the hashes of all its cells. Rejects as `parseBoc` and `hashInSlices` do. */
 export async function parseInSlices(boc: Buffer, slice: TimeSlice): Promise<Boc> {
-  const bag = parseBoc(boc);
+  const bag = await readInSlices(boc, {}, slice);
   await hashInSlices(bag, slice);
   return bag;
+}
+
+/** Reads the bag of `parseBoc`, without the hashes of its cells. Rejects as `parseBoc` throws. */
+export function readInSlices(boc: Buffer, limits: Partial<BocLimits>, slice: TimeSlice): Promise<Boc> {
+  return stepInSlices(parseBocInSteps(boc, limits), slice);
+}
+
+/** Opens the account of `openShardAccount`. Rejects as `openShardAccount` throws. */
+export async function openInSlices(boc: Buffer, slice: TimeSlice): Promise<OpenedShardAccount> {
+  return openShardAccount(boc, await readInSlices(boc, {}, slice));
 }
 
 /** Computes the hashes of all cells of a bag. Rejects with DecodeError `hash_mismatch` for a wrong hash in a Merkle cell. */
@@ -45,7 +56,10 @@ export async function writeInSlices(
 ): Promise<Buffer> {
   // Steps need arrays of their own, which cost more than a small bag.
   if (table.size <= CELLS_AT_ONCE) return writeBoc(table, [cell], options);
-  const steps = writeBocInSteps(table, cell, options);
+  return stepInSlices(writeBocInSteps(table, cell, options), slice);
+}
+
+async function stepInSlices<T>(steps: Generator<undefined, T>, slice: TimeSlice): Promise<T> {
   for (;;) {
     const step = steps.next();
     if (step.done === true) return step.value;

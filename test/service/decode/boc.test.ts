@@ -1,11 +1,12 @@
 import { beginCell, Cell } from '@ton/core';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createBagReader, parseBoc } from '#service/decode/boc.ts';
+import { createBagReader, parseBoc, parseBocInSteps } from '#service/decode/boc.ts';
 import type { Boc } from '#service/decode/boc.ts';
 import { writeBoc } from '#service/decode/boc-writer.ts';
 import { crc32c } from '#service/decode/crc32c.ts';
 import { DecodeError } from '#service/decode/errors.ts';
+import { bagWithLeaves } from '#test/support/many-cells.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 import { cellTree } from './cells.ts';
 import { answerBags, recordedFiles, tapeBlocks, tonlibBags } from './recorded.ts';
@@ -196,6 +197,42 @@ function hasPrunedGap(boc: Boc): boolean {
   return Array.from({ length: boc.size }, (_, cell) => cell).some(
     (cell) => boc.kind(cell) === 'pruned' && ![1, 3, 7].includes(boc.levelMask(cell)),
   );
+}
+
+describe('parseBocInSteps', () => {
+  it('reads bags and refuses bags as parseBoc does', () => {
+    fc.assert(
+      fc.property(cellTree, fc.boolean(), fc.nat(), fc.nat(255), (cell, crc32, at, byte) => {
+        const bytes = cell.toBoc({ idx: false, crc32 });
+        const read = inSteps(bytes);
+        sameAsCore(read, read.roots[0]!, cell);
+        const bad = Buffer.from(bytes);
+        bad[at % bad.length] = byte;
+        expect(refusal(() => inSteps(bad))).toEqual(refusal(() => parseBoc(bad)));
+      }),
+      { seed: 3, numRuns: 200 },
+    );
+  });
+
+  it('reads at most 4,096 cells in a step', () => {
+    const bytes = bagWithLeaves(24_576);
+    const steps = parseBocInSteps(bytes);
+    let count = 0;
+    let step = steps.next();
+    for (; step.done !== true; step = steps.next()) count++;
+    const [read, whole] = [step.value, parseBoc(bytes)];
+    expect(read.size).toBe(whole.size);
+    expect(read.hash(read.roots[0]!)).toEqual(whole.hash(whole.roots[0]!));
+    expect(count).toBe(2 * Math.ceil(whole.size / 4096));
+  });
+});
+
+function inSteps(bytes: Buffer): Boc {
+  const steps = parseBocInSteps(bytes);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
 }
 
 describe('a reader of bags', () => {
