@@ -2,16 +2,17 @@ import type { OpenApi } from '#test/service/http/reference.ts';
 import { post, request, type Reply } from '#test/service/http/requests.ts';
 import type { ApiUnderTest } from './api.ts';
 import { createAnswerJudge } from './v2-reference.ts';
+import { createEmulationJudge } from './v3-reference.ts';
 
 export type EmulateOperation = 'emulateTrace' | 'emulateTonConnect';
 
 /** Client of the emulation of one API. */
 export type EmulateClient = {
-  /** Posts a body. Rejects if the answer contradicts the document. */
+  /** Posts a body. Rejects if the answer contradicts the document, or its objects contradict the published contract of v3. */
   post(operation: EmulateOperation, body: object, headers?: Readonly<Record<string, string>>): Promise<Reply>;
   /** Posts any text. */
   postText(operation: EmulateOperation, text: string, headers?: Readonly<Record<string, string>>): Promise<Reply>;
-  /** Returns the contradictions of an answer to the document. */
+  /** Returns these contradictions of an answer. */
   flaws(operation: EmulateOperation, reply: Reply): readonly unknown[];
 };
 
@@ -23,14 +24,17 @@ const SHOWN_MAX = 4_000;
 /** @param document the document that the answers are compared with */
 export function createEmulateClient(url: string, document: OpenApi, key?: string): EmulateClient {
   const judge = createAnswerJudge(document);
+  const publishedFlaws = createEmulationJudge();
   const postText: EmulateClient['postText'] = (operation, text, headers) =>
     post(`${url}${pathOf(operation)}`, text, {
       'content-type': 'application/json',
       ...(key !== undefined && { 'x-api-key': key }),
       ...headers,
     });
-  const flaws: EmulateClient['flaws'] = (operation, { status, body }) =>
-    judge.flaws({ path: pathOf(operation), method: 'POST', status }, body);
+  const flaws: EmulateClient['flaws'] = (operation, { status, body }) => [
+    ...judge.flaws({ path: pathOf(operation), method: 'POST', status }, body),
+    ...(status === 200 ? publishedFlaws(body) : []),
+  ];
   return {
     postText,
     flaws,

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allowed, scriptLimits } from '#test/service/http/listener.ts';
 import { post, request, type Reply } from '#test/service/http/requests.ts';
 import { startPrivateNetwork } from '#test/support/private-network.ts';
+import { createEmulationJudge } from '#test/support/v3-reference.ts';
 import { testWallet, transfer } from '#test/support/wallet.ts';
 import { startEmulateUnderTest, type EmulateUnderTest } from './emulate-under-test.ts';
 
@@ -119,6 +120,28 @@ describe('the document of the emulation', () => {
       JSON.stringify({ ...bodies[operation], mc_block_seqno: 0 }),
     );
     expect([below.status, below.body['error']]).toEqual([422, 'mc_block_seqno should be positive']);
+  });
+});
+
+describe('the objects of v3 in an answer', () => {
+  const flaws = createEmulationJudge();
+
+  it('satisfy the published contract of v3, which finds each change of them', async () => {
+    const { body } = await send('/api/emulate/v1/emulateTrace', JSON.stringify({ boc, with_actions: true }));
+    expect(flaws(body)).toEqual([]);
+    const shown = body as Readonly<Record<'trace' | 'transactions' | 'actions', object>>;
+    const [hash, transaction] = Object.entries(shown.transactions)[0] as [string, object];
+    const [action] = shown.actions as object[];
+    const changes = [
+      { trace: { ...shown.trace, children: 'none' } },
+      { transactions: { [hash]: { ...transaction, lt: 5 } } },
+      { transactions: { [hash]: { ...transaction, extra: 1 } } },
+      { transactions: { none: transaction } },
+      { actions: [{ ...action, success: 'yes' }] },
+      { address_book: { [sender]: {} } },
+      { metadata: { [sender]: {} } },
+    ];
+    for (const change of changes) expect(flaws({ ...body, ...change })).not.toEqual([]);
   });
 });
 
