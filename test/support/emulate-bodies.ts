@@ -2,28 +2,31 @@ import { Address, beginCell, Cell, internal, storeMessage, type MessageRelaxed }
 
 import { oneOf, type Draw } from './draw.ts';
 import type { ForkedNetwork } from './forked-network.ts';
+import { base64, deep, exotic, noise, sharedTree, spoilBoc } from './hostile-values.ts';
 import { jettonOrder } from './jetton-order.ts';
 import { answeringCode, answeringData } from './scripted-contract.ts';
 import { sharedDictionary } from './shared-cells.ts';
+import { spoilRequest, tonConnectBodies } from './ton-connect-bodies.ts';
 import { transfer } from './wallet.ts';
 
-/** Body of a request to `emulateTrace`. */
+/** Body of a request. */
 export type EmulateBody = Readonly<Record<string, unknown>>;
 
-/** Good bodies, and random bodies that begin as one of them. */
+/** Good bodies for `emulateTrace`, and random bodies that begin as a good one. */
 export type EmulateBodies = {
   /** Messages that end soon. */
   readonly short: readonly EmulateBody[];
   /** Messages to contracts that run until a bound of gas, of thread time or of the trace. */
   readonly endless: readonly EmulateBody[];
-  /** Text of a random body. */
+  /** Text of a random body for `emulateTrace`. */
   draw(draw: Draw): string;
+  /** Text of a random body for `emulateTonConnect`. */
+  drawTonConnect(draw: Draw): string;
 };
 
 /** A random body begins as an endless one once in so many times. Such a body costs as much CPU time as a hundred others. */
-const ENDLESS_ONCE_IN = 16;
+const ENDLESS_ONCE_IN = 24;
 
-const base64 = (cell: Cell): string => cell.toBoc().toString('base64');
 const hostile = Address.parseRaw(`0:${'5'.repeat(64)}`);
 const sender = Address.parseRaw(`0:${'6'.repeat(64)}`);
 
@@ -53,19 +56,6 @@ function contract(code: string | Cell, data: Cell = Cell.EMPTY): EmulateBody {
 /** A contract that answers itself, so that a trace never ends. */
 function branching(messages: readonly MessageRelaxed[]): EmulateBody {
   return contract(answeringCode, answeringData(messages));
-}
-
-/** Cells whose tree has 2^levels leaves. */
-function sharedTree(levels: number): Cell {
-  let cell = beginCell().storeUint(7, 64).endCell();
-  for (let level = 0; level < levels; level++) cell = beginCell().storeRef(cell).storeRef(cell).endCell();
-  return cell;
-}
-
-function deep(levels: number): Cell {
-  let cell = Cell.EMPTY;
-  for (let level = 0; level < levels; level++) cell = beginCell().storeUint(level, 32).storeRef(cell).endCell();
-  return cell;
 }
 
 function toItself(body = Cell.EMPTY): MessageRelaxed {
@@ -107,51 +97,6 @@ const endless: readonly EmulateBody[] = [
   contract(sharedDictionary(19, 10, beginCell().storeUint(0, 8)), deep(500)),
 ];
 
-const exotic = [
-  // A library, a pruned branch, a Merkle proof and a Merkle update that are none.
-  `02${'00'.repeat(32)}`,
-  `0101${'11'.repeat(32)}0001`,
-  `03${'22'.repeat(32)}0001`,
-  `04${'33'.repeat(64)}00010001`,
-  'ff',
-].map((hex) => bocOfExotic(Buffer.from(hex, 'hex')));
-
-/** A bag of one exotic cell, whatever its form. */
-function bocOfExotic(bytes: Buffer): string {
-  const cell = Buffer.concat([Buffer.from([8, bytes.length * 2]), bytes]);
-  const head = Buffer.from([0xb5, 0xee, 0x9c, 0x72, 0x01, 0x01, 0x01, 0x01, 0x00, cell.length, 0x00]);
-  return Buffer.concat([head, cell]).toString('base64');
-}
-
-/** Values of no sense for any field. */
-const noise: readonly unknown[] = [
-  null,
-  true,
-  0,
-  -1,
-  1.5,
-  1e308,
-  2 ** 31,
-  2 ** 32,
-  2 ** 53,
-  '',
-  ' ',
-  '\u0000',
-  '\uD800',
-  '__proto__',
-  '9'.repeat(400),
-  'A'.repeat(4000),
-  'te6cc',
-  'te6cckEBAQEAAgAAAEysuc0=',
-  ...exotic,
-  base64(deep(1000)),
-  base64(sharedTree(200)),
-  [],
-  {},
-  [[[[]]]],
-  JSON.parse(`${'['.repeat(300)}${']'.repeat(300)}`),
-];
-
 const fields = [
   'boc',
   'ignore_chksig',
@@ -175,18 +120,6 @@ function spoil(draw: Draw, body: Record<string, unknown>): void {
   if (draw(4) === 0) delete body[field];
   else if (field === 'boc' && typeof value === 'string' && draw(3) > 0) body[field] = spoilBoc(draw, value);
   else body[field] = oneOf(draw, noise);
-}
-
-/** Flips, cuts, or adds bytes. */
-function spoilBoc(draw: Draw, text: string): string {
-  const bytes = Buffer.from(text, 'base64');
-  for (let flips = draw(4); flips > 0; flips--) bytes[draw(bytes.length)]! ^= 1 << draw(8);
-  const kind = draw(6);
-  if (kind === 0) return bytes.subarray(0, draw(bytes.length)).toString('base64');
-  if (kind === 1) return Buffer.concat([bytes, bytes]).toString('base64');
-  if (kind === 2) return bytes.toString('hex');
-  if (kind === 3) return text.replaceAll('A', '-');
-  return bytes.toString('base64');
 }
 
 /** @param forked a network whose head stands */
@@ -228,26 +161,22 @@ export function createEmulateBodies(forked: ForkedNetwork): EmulateBodies {
     );
   }
 
+  function drawText(draw: Draw, begun: EmulateBody, spoilOne: typeof spoil): string {
+    const body: Record<string, unknown> = structuredClone({ ...begun });
+    for (const flag of flags) if (draw(3) === 0) body[flag] = draw(4) > 0;
+    if (draw(4) === 0) body['mc_block_seqno'] = drawSeqno(draw);
+    if (draw(3) === 0) body['overrides'] = { ...(body['overrides'] as object), ...drawOverrides(draw) };
+    for (let spoiled = draw(3); spoiled > 0; spoiled--) spoilOne(draw, body);
+    const text = JSON.stringify(body);
+    if (draw(25) > 0) return text;
+    return oneOf(draw, [text.slice(0, draw(text.length)), `[${text}]`, '', 'null', `${text}x`, '{"boc":'.repeat(100)]);
+  }
+
+  const tonConnect = tonConnectBodies(forked);
   return {
     short,
     endless,
-    draw(draw) {
-      const begun = oneOf(draw, draw(ENDLESS_ONCE_IN) === 0 ? endless : short);
-      const body: Record<string, unknown> = structuredClone({ ...begun });
-      for (const flag of flags) if (draw(3) === 0) body[flag] = draw(4) > 0;
-      if (draw(4) === 0) body['mc_block_seqno'] = drawSeqno(draw);
-      if (draw(3) === 0) body['overrides'] = { ...(body['overrides'] as object), ...drawOverrides(draw) };
-      for (let spoiled = draw(3); spoiled > 0; spoiled--) spoil(draw, body);
-      const text = JSON.stringify(body);
-      if (draw(25) > 0) return text;
-      return oneOf(draw, [
-        text.slice(0, draw(text.length)),
-        `[${text}]`,
-        '',
-        'null',
-        `${text}x`,
-        '{"boc":'.repeat(100),
-      ]);
-    },
+    draw: (draw) => drawText(draw, oneOf(draw, draw(ENDLESS_ONCE_IN) === 0 ? endless : short), spoil),
+    drawTonConnect: (draw) => drawText(draw, oneOf(draw, tonConnect), spoilRequest),
   };
 }
