@@ -6,9 +6,14 @@ import { Address, beginCell, Cell, storeShardAccount, type Builder } from '@ton/
 import { WalletContractV3R2, WalletContractV4, WalletContractV5R1 } from '@ton/ton';
 import { afterAll, describe, expect, it } from 'vitest';
 
+import { classify } from '#service/actions/classify.ts';
+import type { Action } from '#service/actions/engine/action-rows.ts';
+import { eventTransaction } from '#service/actions/engine/event-transaction.ts';
+import { formatRawAddress } from '#service/decode/address.ts';
 import { parseBoc } from '#service/decode/boc.ts';
 import { digestBody } from '#service/decode/tlb/message.ts';
 import { readTransaction } from '#service/decode/tlb/transaction.ts';
+import { simulateMessage, type SimulatedTransaction } from '#service/simulation/simulate-message.ts';
 import { listLibraryHashes } from '#service/tvm/libraries.ts';
 import {
   openShardAccount,
@@ -16,10 +21,11 @@ import {
   NO_TRANSACTION,
   type OpenedShardAccount,
 } from '#service/tvm/shard-account.ts';
-import type { TvmConfig } from '#service/tvm/tvm.ts';
+import type { Tvm, TvmConfig } from '#service/tvm/tvm.ts';
 import { startTvm } from '#test/service/tvm/recorded-world.ts';
 import { fixtureFiles } from '#test/support/fixtures.ts';
-import { recordedTraceFiles } from '#test/support/recorded-traces.ts';
+import { readRecordedTrace, recordedTraceFiles } from '#test/support/recorded-traces.ts';
+import { emptyChain } from '#test/support/simulated-chain.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 
 /*
@@ -53,6 +59,8 @@ type Transaction = {
   readonly orig_status: string;
   readonly end_status: string;
   readonly aborted: boolean;
+  readonly destroyed: boolean;
+  readonly bounce: string | null;
   readonly compute_exit_code: number | null;
   readonly total_fees: string;
   readonly account_state_hash_before: string;
@@ -154,8 +162,17 @@ function walletOf(body: Cell): { readonly code: Cell; readonly data: Cell } | un
   return { code: WalletContractV4.create(noKey).init.code, data: data.storeBit(false).endCell() };
 }
 
-/** A wallet that can pay for everything. */
-function walletState({ account, now }: Transaction, { code, data }: { code: Cell; data: Cell }): OpenedShardAccount {
+/** Nanotons that pay for everything. */
+const RICH = 10n ** 16n;
+
+/** Nanotons that pay for the gas of a wallet, and for no message of a recorded trace. */
+const POOR = 10_000_000n;
+
+function walletState(
+  { account, now }: Transaction,
+  { code, data }: { code: Cell; data: Cell },
+  coins = RICH,
+): OpenedShardAccount {
   const cell = beginCell().store(
     storeShardAccount({
       account: {
@@ -163,7 +180,7 @@ function walletState({ account, now }: Transaction, { code, data }: { code: Cell
         storageStats: { used: { cells: 1n, bits: 1n }, storageExtra: null, lastPaid: now, duePayment: null },
         storage: {
           lastTransLt: 0n,
-          balance: { coins: 10n ** 16n },
+          balance: { coins },
           state: { type: 'active', state: { code, data } },
         },
       },
@@ -271,4 +288,116 @@ describe.skipIf(
       expect(wrong).toEqual([]);
     },
   );
+});
+
+type RealTrace = {
+  readonly file: string;
+  readonly transactions: readonly [Transaction, ...Transaction[]];
+  /** States before the trace, by raw address. */
+  readonly states: ReadonlyMap<string, OpenedShardAccount>;
+};
+
+/** Traces for which the states of all accounts follow from the trace. */
+function wholeTraces(): readonly RealTrace[] {
+  return files.flatMap((file): RealTrace[] => {
+    const { transactions: all } = JSON.parse(readFileSync(file, 'utf8')) as Pick<RealTrace, 'transactions'>;
+    const states = new Map<string, OpenedShardAccount>();
+    for (const [at, one] of all.entries()) {
+      const key = one.account.toLowerCase();
+      if (states.has(key)) continue;
+      const wallet = at === 0 ? walletOf(cellOf(inbound(one).message_content.body)) : undefined;
+      const couldPay = sent(one).length > 0;
+      if (one.account_state_hash_before === noAccountHash) states.set(key, noAccount);
+      else if (wallet !== undefined) states.set(key, walletState(one, wallet, couldPay ? RICH : POOR));
+      else return [];
+    }
+    return [{ file, transactions: all, states }];
+  });
+}
+
+/** Runs the message of a trace, and all that it leads to, on the states before the trace. */
+async function simulate(
+  tvm: Tvm,
+  { transactions: [root], states }: RealTrace,
+): Promise<readonly SimulatedTransaction[]> {
+  const config = mainnetConfig();
+  const chain = emptyChain((call) =>
+    tvm.emulateTransaction({ config, utime: root.now, randSeed: Buffer.alloc(32), ...call }),
+  );
+  const snapshot = {
+    ...chain,
+    // The block before the one of the first transaction ends below its lt.
+    block: { ...chain.block, utime: root.now, endLt: BigInt(root.lt) - BLOCK_LTS },
+    readShardAccount: async (account: Parameters<typeof formatRawAddress>[0]) => states.get(formatRawAddress(account))!,
+  };
+  const options = { transactionsMax: 256, depthMax: 32, ignoreSignature: true, signal: new AbortController().signal };
+  const trace = await simulateMessage(snapshot, externalMessage(inbound(root)).toBoc(), options);
+  if (trace.kind === 'rejected') throw new Error(trace.error);
+  expect(trace.left).toBe(0);
+  return trace.transactions;
+}
+
+/** Logical times of one block. */
+const BLOCK_LTS = 1_000_000n;
+
+function simulatedFacts({ workchain, table, transaction }: SimulatedTransaction): object {
+  const { account, descr, originalStatus, endStatus, outMessages } = transaction;
+  if (descr.kind !== 'ordinary') throw new Error(`a ${descr.kind} transaction`);
+  return {
+    account: `${workchain}:${account.toString('hex').toUpperCase()}`,
+    statuses: [originalStatus, endStatus],
+    isAborted: descr.aborted,
+    isDestroyed: descr.destroyed,
+    isBounced: descr.bounce !== undefined,
+    exitCode: descr.compute.kind === 'vm' ? descr.compute.exitCode : null,
+    bodies: outMessages.map(({ body }) => digestBody(table, body).hash.toString('base64')),
+  };
+}
+
+function realFacts(one: Transaction): object {
+  return {
+    account: one.account,
+    statuses: [one.orig_status, one.end_status],
+    isAborted: one.aborted,
+    isDestroyed: one.destroyed,
+    isBounced: one.bounce !== null,
+    exitCode: one.compute_exit_code,
+    bodies: sent(one).map(({ body_hash: hash }) => hash),
+  };
+}
+
+/** Nanotons: the storage fees of a wallet for two weeks. A trace does not show since when a wallet owes them. */
+const STORAGE_FEES_MAX = 300_000n;
+
+/** The part of an action that no lt and no hash changes. */
+function shownAction({ type, success, source, destination, amount, value, opcode, data }: Action): object {
+  return { type, success, source, destination, amount, value, opcode, data };
+}
+
+describe.skipIf(
+  skipLoudly(files.length === 0 || configFile === undefined, { what: 'whole mainnet traces', why: 'no fixtures' }),
+)('a real trace whose states all follow from it', () => {
+  const { tvm } = startTvm({ workers: 1 });
+  afterAll(() => tvm.close());
+
+  it.each(wholeTraces().map((trace) => [basename(trace.file, '.json'), trace] as const))(
+    'is the real one in accounts, phases, exit codes, fees, messages and actions: %s',
+    async (_name, trace) => {
+      const simulated = await simulate(tvm, trace);
+      expect(simulated.map(simulatedFacts)).toEqual(trace.transactions.map(realFacts));
+      for (const [at, { transaction }] of simulated.entries()) {
+        const storageFees = BigInt(trace.transactions[at]!.total_fees) - transaction.totalFees.grams;
+        expect([storageFees, storageFees >= 0n && storageFees < STORAGE_FEES_MAX]).toEqual([storageFees, true]);
+      }
+      const { trace: recorded, interfaces } = readRecordedTrace(trace.file);
+      const events = simulated.map((one) => eventTransaction({ ...one, mcSeqno: recorded.mcSeqnoEnd }));
+      const { actions } = classify({ ...recorded, transactions: events }, interfaces);
+      expect(actions.map(shownAction)).toEqual(classify(recorded, interfaces).actions.map(shownAction));
+      expect(actions.length).toBeGreaterThan(0);
+    },
+  );
+
+  it('is among the recordings', () => {
+    expect(wholeTraces().length).toBeGreaterThan(0);
+  });
 });
