@@ -4,16 +4,16 @@ import {
   Address,
   beginCell,
   type Cell,
+  contractAddress,
   external,
   internal,
   SendMode,
   storeMessage,
   type MessageRelaxed,
 } from '@ton/core';
-import { keyPairFromSeed } from '@ton/crypto';
-import { WalletContractV3R2, WalletContractV5R1 } from '@ton/ton';
 
 import { commentBody, jettonBurnBody, nftTransferBody } from '#service/devchain/demo/tokens.ts';
+import { wallets as walletVersions } from '#test/service/emulate/ton-connect/wallets-under-test.ts';
 import { oneOf, type Draw } from './draw.ts';
 import { open } from './event-traces.ts';
 import type { ForkedNetwork } from './forked-network.ts';
@@ -26,6 +26,10 @@ export type JourneyWallet = {
   readonly address: Address;
   /** Code and data, when the wallet is to be put into the network. */
   readonly init?: { readonly code: Cell; readonly data: Cell };
+  /** Messages that the wallet sends at once. Default: 4. */
+  readonly messagesMax?: number;
+  /** Bits of the data before the seqno. Default: 0. */
+  readonly seqnoAt?: number;
   send(seqno: number, messages: readonly MessageRelaxed[]): Buffer;
 };
 
@@ -40,8 +44,8 @@ export type Journey = {
 };
 
 export type JourneyScene = Pick<ForkedNetwork, 'address' | 'wallet'> & {
-  readonly v3r2: JourneyWallet;
-  readonly v5r1: JourneyWallet;
+  /** Wallets by version. */
+  readonly versions: Readonly<Record<string, JourneyWallet>>;
   /** Current owner of an NFT item. */
   readonly ownerOf: (item: Address) => Promise<Address>;
   /** Seqno of the multisig's next order. */
@@ -74,6 +78,17 @@ function anyone(draw: Draw, { wallet }: JourneyScene): Address {
   );
 }
 
+/** A wallet of one of these versions. */
+function walletOf(draw: Draw, { versions }: JourneyScene, among: RegExp): JourneyWallet {
+  const names = Object.keys(versions).filter((name) => among.test(name));
+  return versions[oneOf(draw, names)]!;
+}
+
+/** Transfers to as many accounts as a wallet sends to at once, up to a bound. */
+function transfersOf(draw: Draw, scene: JourneyScene, wallet: JourneyWallet, most = 20): Journey {
+  return { wallet, messages: plainTransfers(draw, scene, Math.min(most, wallet.messagesMax ?? 4)) };
+}
+
 function plainTransfers(draw: Draw, scene: JourneyScene, most: number): MessageRelaxed[] {
   return Array.from({ length: 1 + draw(most) }, () => transfer(anyone(draw, scene), amountOf(draw)));
 }
@@ -87,17 +102,21 @@ function walletAt(scene: JourneyScene, address: Address): JourneyWallet {
 
 /** Each kind of journey by what it does. */
 export const journeys: Readonly<Record<string, Make>> = {
-  'transfers of a wallet v3r2': (draw, scene) => ({ wallet: scene.v3r2, messages: plainTransfers(draw, scene, 4) }),
+  'a transfer of a wallet v1': (draw, scene) => transfersOf(draw, scene, walletOf(draw, scene, /^v1/)),
 
-  'transfers of a wallet v4r2': (draw, scene) => ({
-    wallet: scene.wallet(oneOf(draw, wallets)),
-    messages: plainTransfers(draw, scene, 4),
-  }),
+  'transfers of a wallet v2': (draw, scene) => transfersOf(draw, scene, walletOf(draw, scene, /^v2/)),
 
-  'transfers of a wallet v5r1': (draw, scene) => ({ wallet: scene.v5r1, messages: plainTransfers(draw, scene, 20) }),
+  'transfers of a wallet v3': (draw, scene) => transfersOf(draw, scene, walletOf(draw, scene, /^v3/)),
 
-  '255 messages of a wallet v5r1': (draw, { v5r1, wallet }) => ({
-    wallet: v5r1,
+  'transfers of a wallet v4': (draw, scene) => {
+    const own = draw(2) === 0 ? walletOf(draw, scene, /^v4/) : scene.wallet(oneOf(draw, wallets));
+    return transfersOf(draw, scene, own);
+  },
+
+  'transfers of a wallet v5r1': (draw, scene) => transfersOf(draw, scene, walletOf(draw, scene, /^v5/)),
+
+  '255 messages of a wallet v5r1': (draw, { versions, wallet }) => ({
+    wallet: versions['v5r1']!,
     messages: Array.from({ length: 255 }, () => transfer(wallet(oneOf(draw, wallets)).address, amountOf(draw) / 100n)),
   }),
 
@@ -160,7 +179,7 @@ export const journeys: Readonly<Record<string, Make>> = {
     const to = draw(2) === 0 ? scene.address('nowhere') : scene.address('nft_collection');
     const body = commentBody(`message ${draw(1000)}`);
     return {
-      wallet: scene.wallet(oneOf(draw, wallets)),
+      wallet: walletOf(draw, scene, /^v/),
       messages: [internal({ to, value: amountOf(draw) + TON / 10n, bounce: true, body })],
     };
   },
@@ -172,40 +191,34 @@ export const journeys: Readonly<Record<string, Make>> = {
   },
 
   'money that the wallet lacks': (draw, scene) => ({
-    wallet: scene.wallet(oneOf(draw, wallets)),
+    wallet: walletOf(draw, scene, /^v/),
     messages: [transfer(anyone(draw, scene), 10n ** 18n)],
   }),
 
   'a message that the wallet refuses': (draw, scene) => ({
-    wallet: oneOf(draw, [scene.v3r2, scene.v5r1, scene.wallet('w4')]),
-    messages: plainTransfers(draw, scene, 2),
+    ...transfersOf(draw, scene, walletOf(draw, scene, /^v/), 2),
     seqnoAhead: 1 + draw(5),
   }),
 };
 
-/** Wallets v3r2 and v5r1 of a seed. */
-export function walletsOf(seed: Buffer): Pick<JourneyScene, 'v3r2' | 'v5r1'> {
-  const { publicKey, secretKey } = keyPairFromSeed(seed);
-  const v3r2 = WalletContractV3R2.create({ workchain: 0, publicKey });
-  const v5r1 = WalletContractV5R1.create({ workchain: 0, publicKey });
-  const shared = { secretKey, sendMode: SendMode.PAY_GAS_SEPARATELY, timeout: NEVER };
-  return {
-    v3r2: {
-      address: v3r2.address,
-      init: v3r2.init,
-      send: (seqno, messages) => wrap(v3r2.address, v3r2.createTransfer({ ...shared, seqno, messages: [...messages] })),
-    },
-    v5r1: {
-      address: v5r1.address,
-      init: v5r1.init,
-      send: (seqno, messages) => wrap(v5r1.address, v5r1.createTransfer({ ...shared, seqno, messages: [...messages] })),
-    },
-  };
-}
-
-function wrap(address: Address, body: Cell): Buffer {
-  return beginCell()
-    .store(storeMessage(external({ to: address, body })))
-    .endCell()
-    .toBoc();
-}
+/** Wallets by version, from v1r1 to v5r1. */
+export const versions: JourneyScene['versions'] = Object.fromEntries(
+  walletVersions.map((wallet) => {
+    const { name, code, data, messagesMax, seqnoAt } = wallet;
+    const init = { code, data };
+    const address = contractAddress(0, init);
+    const send: JourneyWallet['send'] = (seqno, messages) => {
+      const body = wallet.sign({
+        sendMode: SendMode.PAY_GAS_SEPARATELY,
+        timeout: NEVER,
+        seqno,
+        messages: [...messages],
+      });
+      return beginCell()
+        .store(storeMessage(external({ to: address, body })))
+        .endCell()
+        .toBoc();
+    };
+    return [name, { address, init, messagesMax, seqnoAt, send }];
+  }),
+);

@@ -12,6 +12,8 @@ type Transfer = {
   readonly seqno: number;
   readonly timeout: number;
   readonly messages: MessageRelaxed[];
+  /** Default: as in a TON Connect request. */
+  readonly sendMode?: SendMode;
 };
 
 /** Wallet of the client library, and the place of the parts that a test replaces. */
@@ -29,7 +31,7 @@ export type WalletUnderTest = {
 };
 
 const options = { workchain: 0, publicKey };
-const sendMode = SendMode.PAY_GAS_SEPARATELY + SendMode.IGNORE_ERRORS;
+const shared = { secretKey, sendMode: SendMode.PAY_GAS_SEPARATELY + SendMode.IGNORE_ERRORS };
 
 function walletOf(
   name: string,
@@ -68,13 +70,13 @@ const V4R1_CODE =
 /** v1 takes one message. */
 const single =
   (wallet: typeof v1r1 | typeof v1r2 | typeof v1r3) =>
-  ({ seqno, messages: [message] }: Transfer): Cell =>
-    wallet.createTransfer({ seqno, secretKey, sendMode, message: message! });
+  ({ messages: [message], ...rest }: Transfer): Cell =>
+    wallet.createTransfer({ ...shared, ...rest, message: message! });
 
 const several =
   (wallet: typeof v2r1 | typeof v2r2) =>
   (transfer: Transfer): Cell =>
-    wallet.createTransfer({ ...transfer, secretKey, sendMode });
+    wallet.createTransfer({ ...shared, ...transfer });
 
 /** Wallets of all versions. */
 export const wallets: readonly WalletUnderTest[] = [
@@ -85,26 +87,26 @@ export const wallets: readonly WalletUnderTest[] = [
   walletOf('v2r2', v2r2, { messagesMax: 4, signed: several(v2r2) }),
   walletOf('v3r1', v3r1, {
     messagesMax: 4,
-    signed: (transfer) => v3r1.createTransfer({ ...transfer, secretKey, sendMode }),
+    signed: (transfer) => v3r1.createTransfer({ ...shared, ...transfer }),
   }),
   walletOf('v3r2', v3r2, {
     messagesMax: 4,
-    signed: (transfer) => v3r2.createTransfer({ ...transfer, secretKey, sendMode }),
+    signed: (transfer) => v3r2.createTransfer({ ...shared, ...transfer }),
   }),
   walletOf('v4r1', v4r2, {
     messagesMax: 4,
     code: Cell.fromBase64(V4R1_CODE),
-    signed: (transfer) => v4r2.createTransfer({ ...transfer, secretKey, sendMode }),
+    signed: (transfer) => v4r2.createTransfer({ ...shared, ...transfer }),
   }),
   walletOf('v4r2', v4r2, {
     messagesMax: 4,
-    signed: (transfer) => v4r2.createTransfer({ ...transfer, secretKey, sendMode }),
+    signed: (transfer) => v4r2.createTransfer({ ...shared, ...transfer }),
   }),
   walletOf('v5r1', v5r1, {
     messagesMax: 255,
     seqnoAt: 1,
     signature: 'last',
-    signed: (transfer) => v5r1.createTransfer({ ...transfer, secretKey, sendMode }),
+    signed: (transfer) => v5r1.createTransfer({ ...shared, ...transfer }),
   }),
 ];
 
