@@ -132,7 +132,7 @@ function drawPath(draw: Draw): string {
   return `${draw(30) === 0 ? path.toUpperCase() : path}?${query.toString()}`;
 }
 
-describe('10,000 random queries over all operations of v3', () => {
+describe(`${requests} random queries over all operations of v3`, () => {
   it(
     'are each answered with JSON, none by a fault of the service, none over the time of a statement',
     async () => {
@@ -156,7 +156,7 @@ describe('10,000 random queries over all operations of v3', () => {
       expect([...flaws]).toEqual([]);
       // A machine that does much else may be late for so many at once: what is slow by itself is slow alone, too.
       for (const path of late) expect({ path, late: await isLate(path) }).toEqual({ path, late: false });
-      for (const status of [200, 404, 422]) expect(statuses.get(status) ?? 0).toBeGreaterThan(100);
+      for (const status of [200, 404, 422]) expect(statuses.get(status) ?? 0).toBeGreaterThan(requests / 30);
       const reads = await service.api.register.getSingleMetric('ton_store_reads_total')!.get();
       const outcomes = reads.values.map(({ labels }) => labels['outcome']);
       expect(['ok', 'statement_timeout', 'store_unavailable']).toEqual(expect.arrayContaining(outcomes));
