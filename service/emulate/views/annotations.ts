@@ -4,7 +4,7 @@ import type { AccountLabel } from '#service/v3/annotations/account-label-cache.t
 import { writeBook, type AddressBook } from '#service/v3/annotations/address-book.ts';
 import type { AnswerAnnotations, Notes } from '#service/v3/annotations/answer-annotations.ts';
 import { emptyMetadata } from '#service/v3/annotations/metadata.ts';
-import type { SimulatedLabels } from '#service/v3/annotations/simulated-labels.ts';
+import { relabel, type SimulatedLabels } from '#service/v3/annotations/simulated-labels.ts';
 import type { V3Request } from '#service/v3/request/operation.ts';
 import { viewAddressBookRow } from '#service/v3/views/address-book-row.ts';
 
@@ -41,7 +41,7 @@ export type AnnotatedAccounts = {
   readonly asked: AnnotationsAsked;
 };
 
-/** Annotations of accounts without an index: friendly addresses, and no metadata. */
+/** Annotations of accounts without an index: friendly addresses, interfaces of the trace's own accounts, and no metadata. */
 export async function annotateWithoutIndex(
   { addresses, labels, asked }: AnnotatedAccounts,
   signal: AbortSignal,
@@ -56,7 +56,7 @@ const unnamed = { codeHash: null, domain: null, interfaces: [] };
 
 function writeFriendly(
   addresses: Iterable<string | null>,
-  options: { readonly testOnly: boolean },
+  simulated: SimulatedLabels,
   signal: AbortSignal,
 ): Promise<AddressBook> {
   const labels = new Map<string, AccountLabel | undefined>();
@@ -65,9 +65,9 @@ function writeFriendly(
     const address = parseAddress(text);
     const row =
       address !== undefined && fitsFriendly(address)
-        ? JSON.stringify(viewAddressBookRow(address, unnamed, options))
+        ? JSON.stringify(viewAddressBookRow(address, unnamed, simulated))
         : undefined;
     labels.set(text, row === undefined ? undefined : { row, isToken: false });
   }
-  return writeBook(labels, { signal });
+  return writeBook(relabel(labels, simulated), { signal });
 }

@@ -115,8 +115,11 @@ export function createTraceView(
     if (!asked.addressBook && !asked.metadata) return {};
     const own = [...new Set(transactions.map(({ account }) => account))];
     const shown = [...addressesOf(transactions), ...addressesOfActions(actions.shown, actions.views)];
+    const codes = asked.addressBook
+      ? await readCodes(detection.after, own, createTimeSlice(context.signal))
+      : new Map<string, AccountCode>();
     if (index === undefined) {
-      const labels = { ...network, codes: new Map(), tokens: new Map() };
+      const labels = { ...network, codes, tokens: new Map() };
       return annotateWithoutIndex({ addresses: shown, labels, asked }, context.signal);
     }
     const detected = asked.metadata ? await detection.detect(own) : nothingDetected;
@@ -126,9 +129,6 @@ export function createTraceView(
       if (described !== undefined) tokens.set(raw, described);
       if (one.jettonWallet !== undefined) shown.push(viewAccountKey(one.jettonWallet.jetton));
     }
-    const codes = asked.addressBook
-      ? await readCodes(detection.after, own, createTimeSlice(context.signal))
-      : new Map<string, AccountCode>();
     const labels = { ...network, codes, tokens };
     return annotateFromIndex(index, { addresses: shown, labels, asked }, context);
   }

@@ -110,13 +110,23 @@ describe('a message that is emulated', () => {
     }
   });
 
-  it('has friendly addresses and no metadata without an index', async () => {
+  it('has friendly addresses and interfaces of its accounts, and no metadata, without an index', async () => {
     const body = { boc: jettonMessage(), include_address_book: true, include_metadata: true };
     const shown = shownIn(await setting.emulate(body));
     expect(shown.metadata).toEqual({});
     const accounts = transactionsIn(shown).map(({ account }) => account);
     expect(Object.keys(shown.address_book!)).toEqual(expect.arrayContaining(accounts));
-    expect(shown.address_book![accounts[0]!]).toMatchObject({ domain: null, interfaces: [] });
+    const [wallet, jettonWallet] = accounts.map((account) => shown.address_book![account]!);
+    expect(wallet).toMatchObject({
+      user_friendly: expect.stringMatching(/^[U0]/),
+      domain: null,
+      interfaces: [expect.stringMatching(/^wallet_v/)],
+    });
+    expect(jettonWallet).toMatchObject({
+      user_friendly: expect.stringMatching(/^[Ek]/),
+      domain: null,
+      interfaces: ['jetton_wallet'],
+    });
   });
 });
 
