@@ -1,7 +1,6 @@
-import { parseSync } from 'oxc-parser';
 import { describe, expect, it } from 'vitest';
 
-import { readSources, type Source } from './sources.ts';
+import { parseSource, readSources, type Source } from './sources.ts';
 
 /** Faults of comments in a folder: banned first words, banned words, sentences of more than 25 words. */
 type Faults = readonly [firstWords: number, words: number, longSentences: number];
@@ -64,7 +63,7 @@ describe('English of comments', () => {
     [`/** Reads \`held ${'word '.repeat(30)}\`. */`, [0, 0, 0]],
     ["const text = '// What it told';", [0, 0, 0]],
   ])('the faults of %j are %j', (text, expected) => {
-    expect(faultsOf([{ path: 'sample.ts', text, imports: [] }])).toEqual(expected);
+    expect(faultsOf([parseSource('sample.ts', text)])).toEqual(expected);
   });
 });
 
@@ -76,7 +75,7 @@ function folderOf(path: string): string {
 }
 
 function faultsOf(files: readonly Source[]): Faults {
-  const comments = files.flatMap((source) => commentsOf(source.path, source.text));
+  const comments = files.flatMap(commentsOf);
   return [
     comments.filter((comment) => firstWordBanned.test(comment)).length,
     comments.filter((comment) => wordsBanned.test(comment)).length,
@@ -85,9 +84,9 @@ function faultsOf(files: readonly Source[]): Faults {
 }
 
 /** Returns the texts of a file's comments. Consecutive line comments are one text, and quoted code is one word. */
-function commentsOf(path: string, text: string): string[] {
+function commentsOf({ text, syntax }: Source): string[] {
   const found: { body: string; readonly isLine: boolean; end: number }[] = [];
-  for (const { type, value, start, end } of parseSync(path, text).comments) {
+  for (const { type, value, start, end } of syntax.comments) {
     if (directive.test(value)) continue;
     const before = found.at(-1);
     if (type === 'Line' && before?.isLine === true && /^\n[ \t]*$/.test(text.slice(before.end, start))) {

@@ -1,9 +1,9 @@
 import { dirname } from 'node:path';
 
-import { parseSync } from 'oxc-parser';
+import { Visitor, type ArrowFunctionExpression, type Function, type Statement, type TSFunctionType } from 'oxc-parser';
 import { describe, expect, it } from 'vitest';
 
-import { listFiles, readSources } from './sources.ts';
+import { listFiles, parseSource, readSources, type Source } from './sources.ts';
 
 /** A source file is one concept: past this many lines it has two. */
 const sourceLinesMax = 399;
@@ -28,6 +28,9 @@ const flatFolders = ['service/pool'];
 
 const sources = readSources('service', 'operator', 'test', 'crds').filter((source) => !source.path.endsWith('.gen.ts'));
 
+/** Functions of all sources but suites of tests. */
+const functions = sources.filter((source) => !source.path.endsWith('.test.ts')).flatMap(functionsIn);
+
 describe('lengths', () => {
   it('of files stay within the bound', () => {
     const long = sources
@@ -37,17 +40,18 @@ describe('lengths', () => {
   });
 
   it('of functions and factories stay within their bounds, suites of tests aside', () => {
-    const long = sources
-      .filter((source) => !source.path.endsWith('.test.ts'))
-      .flatMap((source) => longFunctionsOf(source.path, source.text));
+    const long = functions
+      .map(({ source: { path, text }, node }) => ({
+        where: `${path}:${linesOf(text, 0, node.start)}`,
+        lines: linesOf(text, node.start, node.end),
+        linesMax: isFactory(node) ? factoryLinesMax : functionLinesMax,
+      }))
+      .filter(({ lines, linesMax }) => lines > linesMax);
     expect(long).toEqual([]);
   });
 
   it('of factories stay within the bound of inner functions', () => {
-    const wide = sources
-      .filter((source) => !source.path.endsWith('.test.ts'))
-      .flatMap(({ path, text }) => factoriesOf(path, text).map((factory) => ({ path, ...factory })))
-      .filter(({ functions }) => functions.length > factoryFunctionsMax);
+    const wide = factoriesOf(functions).filter((factory) => factory.functions.length > factoryFunctionsMax);
     expect(wide).toEqual([]);
   });
 
@@ -61,9 +65,9 @@ describe('lengths', () => {
       }
       function other() { function g() {} }
       const within = () => { function createInner() { function h() {} } };`;
-    expect(factoriesOf('part.ts', text)).toEqual([
-      { name: 'createPart', functions: ['a', 'b', 'd'] },
-      { name: 'createInner', functions: ['h'] },
+    expect(factoriesOf(functionsIn(parseSource('part.ts', text)))).toEqual([
+      { path: 'part.ts', name: 'createPart', functions: ['a', 'b', 'd'] },
+      { path: 'part.ts', name: 'createInner', functions: ['h'] },
     ]);
   });
 
@@ -86,66 +90,44 @@ describe('lengths', () => {
   });
 });
 
-type SyntaxNode = { type: string; start: number; end: number; [key: string]: unknown };
+type FunctionNode = Function | ArrowFunctionExpression | TSFunctionType;
+type FoundFunction = { readonly source: Source; readonly node: FunctionNode };
 
-function longFunctionsOf(path: string, text: string): { where: string; lines: number }[] {
-  return nodesOf(path, text)
-    .filter(({ type }) => /Function/.test(type))
-    .filter((node) => linesOf(text, node.start, node.end) > (isFactory(node) ? factoryLinesMax : functionLinesMax))
-    .map(({ start, end }) => ({
-      where: `${path}:${linesOf(text, 0, start)}`,
-      lines: linesOf(text, start, end),
-    }));
+/** Returns the functions of a source, and types of functions, outer ones before inner ones. */
+function functionsIn(source: Source): FoundFunction[] {
+  const found: FoundFunction[] = [];
+  const add = (node: FunctionNode): void => void found.push({ source, node });
+  new Visitor({
+    FunctionDeclaration: add,
+    FunctionExpression: add,
+    ArrowFunctionExpression: add,
+    TSDeclareFunction: add,
+    TSEmptyBodyFunctionExpression: add,
+    TSFunctionType: add,
+  }).visit(source.syntax.program);
+  return found;
 }
 
-/** Returns the factories of a source with the names of their inner functions. */
-function factoriesOf(path: string, text: string): { name: string; functions: string[] }[] {
-  return nodesOf(path, text)
-    .filter(isFactory)
-    .map((node) => ({ name: nameOf(node), functions: bodyOf(node).flatMap(functionsOf) }));
+/** Returns the factories among functions, with the names of their inner functions. */
+function factoriesOf(all: readonly FoundFunction[]): { path: string; name: string; functions: string[] }[] {
+  return all.flatMap(({ source: { path }, node }) =>
+    isFactory(node) ? [{ path, name: node.id?.name ?? '', functions: (node.body?.body ?? []).flatMap(namesOf) }] : [],
+  );
 }
 
 /** Returns the names of the functions that a statement declares. */
-function functionsOf(statement: SyntaxNode): string[] {
-  if (statement.type === 'FunctionDeclaration') return [nameOf(statement)];
+function namesOf(statement: Statement): string[] {
+  if (statement.type === 'FunctionDeclaration') return [statement.id?.name ?? ''];
   if (statement.type !== 'VariableDeclaration') return [];
-  return (statement['declarations'] as readonly SyntaxNode[])
-    .filter(({ init }) => isNode(init) && /FunctionExpression/.test(init.type))
-    .map(nameOf);
-}
-
-function bodyOf(node: SyntaxNode): readonly SyntaxNode[] {
-  return (node['body'] as { body: readonly SyntaxNode[] }).body;
-}
-
-function nameOf({ id }: SyntaxNode): string {
-  return (id as { name?: string } | null | undefined)?.name ?? '';
-}
-
-/** Returns every node of a source, outer nodes before inner ones. */
-function nodesOf(path: string, text: string): SyntaxNode[] {
-  const found: SyntaxNode[] = [];
-  const visit = (value: unknown): void => {
-    if (Array.isArray(value)) {
-      value.forEach(visit);
-      return;
-    }
-    if (!isNode(value)) return;
-    found.push(value);
-    for (const [key, child] of Object.entries(value)) if (key !== 'parent') visit(child);
-  };
-  visit(parseSync(path, text).program);
-  return found;
+  return statement.declarations
+    .filter(({ init }) => init?.type === 'FunctionExpression' || init?.type === 'ArrowFunctionExpression')
+    .map(({ id }) => (id.type === 'Identifier' ? id.name : ''));
 }
 
 function linesOf(text: string, start: number, end: number): number {
   return text.slice(start, end).split('\n').length;
 }
 
-function isNode(value: unknown): value is SyntaxNode {
-  return typeof value === 'object' && value !== null && typeof (value as SyntaxNode).type === 'string';
-}
-
-function isFactory(node: SyntaxNode): boolean {
-  return node.type === 'FunctionDeclaration' && /^create[A-Z]/.test(nameOf(node));
+function isFactory(node: FunctionNode): node is Function {
+  return node.type === 'FunctionDeclaration' && /^create[A-Z]/.test(node.id?.name ?? '');
 }

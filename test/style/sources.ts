@@ -1,14 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
-import { parseSync, type StaticImport } from 'oxc-parser';
+import { parseSync, type ParseResult, type StaticImport } from 'oxc-parser';
 
 export const projectRoot = resolve(import.meta.dirname, '../..');
 
-/** A TypeScript source of the project: its path from the root, its text, and the files of ours that it imports. */
+/** A TypeScript source of the project: its path from the root, its text, its syntax, and the files of ours that it imports. */
 export type Source = {
   readonly path: string;
   readonly text: string;
+  /** The parser makes the tree at its first use. */
+  readonly syntax: ParseResult;
   readonly imports: readonly SourceImport[];
 };
 
@@ -21,7 +23,9 @@ export type SourceImport = {
 
 /** All sources below the given top folders, sorted by path. */
 export function readSources(...folders: string[]): Source[] {
-  return folders.flatMap((folder) => listFiles(folder, /\.ts$/)).map(readSource);
+  return folders
+    .flatMap((folder) => listFiles(folder, /\.ts$/))
+    .map((path) => parseSource(path, readFileSync(join(projectRoot, path), 'utf8')));
 }
 
 /** Paths from the root of the files below `folder` whose name matches, sorted; none when the folder is absent. */
@@ -38,9 +42,9 @@ export function listFiles(folder: string, name: RegExp): string[] {
     .toSorted();
 }
 
-function readSource(path: string): Source {
-  const text = readFileSync(join(projectRoot, path), 'utf8');
-  const { module } = parseSync(path, text);
+export function parseSource(path: string, text: string): Source {
+  const syntax = parseSync(path, text);
+  const { module } = syntax;
   const specifiers = [
     ...module.staticImports.map((entry: StaticImport) => entry.moduleRequest.value),
     ...module.staticExports.flatMap((entry) =>
@@ -50,6 +54,7 @@ function readSource(path: string): Source {
   return {
     path,
     text,
+    syntax,
     imports: specifiers.map((specifier) => ({ specifier, target: resolveOurs(path, specifier) })),
   };
 }
