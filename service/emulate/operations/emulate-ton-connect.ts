@@ -6,7 +6,6 @@ import { account } from '#service/v3/request/parameters.ts';
 import { required } from '#service/v3/request/required-parameters.ts';
 import type { EmulateOperation } from '../emulate.ts';
 import { tonConnectMessages } from '../request/ton-connect-messages.ts';
-import { openOverrides } from '../request/overrides.ts';
 import { traceParameters } from '../request/trace-parameters.ts';
 import { defaultValidUntil, validUntil } from '../request/valid-until.ts';
 import { readSigningWallet } from '../ton-connect/signing-wallet.ts';
@@ -28,9 +27,8 @@ export function emulateTonConnectOperation(answers: TraceAnswers): EmulateOperat
       ...traceParameters,
     },
     result: emulateTraceResponse,
-    handle: async ({ from, messages, validUntil: until, overrides, ...values }, context: V3Request) => {
-      const opened = await openOverrides(overrides, createTimeSlice(context.signal));
-      return answers.answer({ ...values, overrides: opened }, context, async ({ block, readAccount }) => {
+    handle: ({ from, messages, validUntil: until, ...values }, context: V3Request) =>
+      answers.answer(values, context, async ({ block, readAccount }) => {
         const timeSlice = createTimeSlice(context.signal);
         const wallet = await readSigningWallet(from, await readAccount(from), timeSlice);
         const request = { messages, validUntil: until ?? defaultValidUntil(block.utime) };
@@ -38,7 +36,6 @@ export function emulateTonConnectOperation(answers: TraceAnswers): EmulateOperat
         await timeSlice.pause();
         const message = readExternalMessage(unsigned);
         return { message: { ...message, isInternal: false }, ignoreSignature: true };
-      });
-    },
+      }),
   });
 }

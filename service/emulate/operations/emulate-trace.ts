@@ -1,11 +1,9 @@
 import { defineOperation } from '#service/contract/operation.ts';
 import { readExternalMessage, readIncomingMessage, type IncomingMessage } from '#service/live/send/external-message.ts';
-import { createTimeSlice } from '#service/runtime/time-slice.ts';
 import type { V3Request } from '#service/v3/request/operation.ts';
 import type { EmulateOperation } from '../emulate.ts';
-import { openOverrides } from '../request/overrides.ts';
 import { ignoreSignatures, messageBoc, traceParameters } from '../request/trace-parameters.ts';
-import type { TraceAnswers, TracedMessage } from '../trace-answers.ts';
+import type { TraceAnswers } from '../trace-answers.ts';
 import { emulateTraceResponse } from '../views/trace-response.ts';
 
 /** Runs a message of the caller (service/emulate/README.md#emulatetrace). */
@@ -17,11 +15,8 @@ export function emulateTraceOperation(answers: TraceAnswers): EmulateOperation {
     summary: 'Runs a message from outside, and every message that it leads to, without sending the message.',
     parameters: { boc: messageBoc, ignoreSignature: ignoreSignatures, ...traceParameters },
     result: emulateTraceResponse,
-    handle: async ({ boc, ignoreSignature, overrides, ...values }, context: V3Request) => {
-      const opened = await openOverrides(overrides, createTimeSlice(context.signal));
-      const make = (): TracedMessage => ({ message: readMessage(boc, ignoreSignature), ignoreSignature });
-      return answers.answer({ ...values, overrides: opened }, context, make);
-    },
+    handle: ({ boc, ignoreSignature, ...values }, context: V3Request) =>
+      answers.answer(values, context, () => ({ message: readMessage(boc, ignoreSignature), ignoreSignature })),
   });
 }
 
