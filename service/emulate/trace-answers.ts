@@ -7,6 +7,7 @@ import type { Detector } from '../interfaces/detector.ts';
 import type { ChainSnapshot, ChainSnapshots } from '../live/contracts/chain-snapshot.ts';
 import { LiveError } from '../live/errors.ts';
 import type { IncomingMessage } from '../live/send/external-message.ts';
+import { createTimeSlice } from '../runtime/time-slice.ts';
 import { overrideAccounts } from '../simulation/account-overrides.ts';
 import { createSimulatedDetection } from '../simulation/detection.ts';
 import { simulateMessage, type SimulationBounds } from '../simulation/simulate-message.ts';
@@ -17,6 +18,7 @@ import { V3Error } from '../v3/request/errors.ts';
 import type { V3Request } from '../v3/request/operation.ts';
 import { createEmulateMetrics, type RunOutcome } from './metrics.ts';
 import { cannotRun, EmulateError, notAccepted, ranTooLong, usedThreadTime } from './request/errors.ts';
+import { openOverrides } from './request/overrides.ts';
 import { createRunSlots } from './run-slots.ts';
 import type { EmulateIndex } from './views/annotations.ts';
 import type { EmulateTraceResponse } from './views/trace-response.ts';
@@ -94,16 +96,15 @@ export function createTraceAnswers(network: ActionNetwork, dependencies: TraceAn
     context: RunContext,
     make: Parameters<TraceAnswers['answer']>[2],
   ): Promise<LiveAnswer<EmulateTraceResponse>> {
+    const { signal } = context;
+    const given = await openOverrides(values.overrides ?? [], createTimeSlice(signal));
     const snapshot = await open(values.mcSeqno, context);
-    const overrides = await overrideAccounts(snapshot, values.overrides ?? [], context.signal).catch(
-      (error: unknown) => {
-        throw notRunnable(error, true);
-      },
-    );
+    const overrides = await overrideAccounts(snapshot, given, signal).catch((error: unknown) => {
+      throw notRunnable(error, true);
+    });
     const before = overrides.size === 0 ? snapshot : snapshot.withAccounts(overrides);
     const { message, ignoreSignature } = await make({ block: snapshot.block, readAccount: before.readAccount });
     const randSeed = values.randSeed ?? randomBytes(SEED_BYTES);
-    const { signal } = context;
     const terms = { withLog: true, rejectsTimeouts: true };
     const options = { ...BOUNDS, ...terms, ignoreSignature, randSeed, overrides, signal };
     const isInvented = message.isInternal || overrides.size > 0;

@@ -96,10 +96,9 @@ function readParts(
 
 /** Reads the bags of a request, with other requests in between. Rejects with ContractError, and when the time slice ends. */
 export async function openOverrides(
-  requested: readonly RequestedOverride[] | undefined,
+  requested: readonly RequestedOverride[],
   timeSlice: TimeSlice,
-): Promise<readonly AccountOverride[] | undefined> {
-  if (requested === undefined) return undefined;
+): Promise<readonly AccountOverride[]> {
   // Hashes are checked when the account is made.
   const rules = { name: 'overrides', budget: { cells: CELLS_MAX }, depthMax: DEPTH_MAX, checksHashes: false };
   const opened: AccountOverride[] = [];

@@ -4,7 +4,6 @@ import type { Detected } from '#service/interfaces/detector.ts';
 import type { ChainSnapshot } from '#service/live/contracts/chain-snapshot.ts';
 import type { IncomingMessage } from '#service/live/send/external-message.ts';
 import { createTimeSlice, restTurns } from '#service/runtime/time-slice.ts';
-import type { AccountOverride } from '#service/simulation/account-overrides.ts';
 import type { SimulatedDetection } from '#service/simulation/detection.ts';
 import { classifySimulated } from '#service/simulation/simulated-actions.ts';
 import type { SimulatedMessage } from '#service/simulation/simulate-message.ts';
@@ -33,10 +32,8 @@ import { describeDetected } from './detected-tokens.ts';
 import { readCodes } from './simulated-codes.ts';
 import type { EmulateTraceResponse } from './trace-response.ts';
 
-/** Fields that a request of either operation has. The bags of its overrides are read. */
-export type TraceValues = Omit<Values<typeof traceParameters>, 'overrides'> & {
-  readonly overrides: readonly AccountOverride[] | undefined;
-};
+/** Fields that a request of either operation has. */
+export type TraceValues = Values<typeof traceParameters>;
 
 /** A run and everything that its answer shows. */
 export type ShownRun = {
