@@ -1,10 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 
 import type { Devchain } from '#service/devchain/devchain.ts';
 import { metric } from '#test/service/pool/network.ts';
 import { badWays, readHeaders, seededRandom, spoil } from '#test/service/pool/workload.ts';
+import { collectGarbage } from '#test/support/garbage.ts';
 import { median, type BenchResult } from '../bench.ts';
 import { atMost, callers, inScene, servers } from './scene.ts';
 
@@ -22,11 +21,6 @@ const cacheBytesMax = 256 * 1024;
  */
 const warmUpPart = 0.4;
 const comparedPart = (1 - warmUpPart) / 5;
-
-const collect = ((): (() => void) => {
-  setFlagsFromString('--expose-gc');
-  return runInNewContext('gc') as () => void;
-})();
 
 type Sample = { readonly rssBytes: number; readonly heapBytes: number };
 
@@ -60,7 +54,7 @@ export async function measureMemory(network: Devchain, minutes: number): Promise
           await spoil(network, Math.floor(random() * (servers - 1)), faults);
           network.moveHead(network.head().id.seqno + 1);
           await delay(1_000);
-          collect();
+          collectGarbage();
           const { rss, heapUsed } = process.memoryUsage();
           samples.push({ rssBytes: rss, heapBytes: heapUsed });
         }

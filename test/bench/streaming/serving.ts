@@ -1,10 +1,6 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { collectGarbage } from '#test/support/garbage.ts';
 
 import type { ServerAnswer, ServerOrder } from './orders.ts';
-
-setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as () => void;
 
 /** Runs work. Returns the longest turn of the loop in CPU of its thread: another process on the core makes no turn longer. */
 async function longestTurn(work: () => Promise<void>): Promise<number> {
@@ -49,7 +45,7 @@ export function serve(port: number, publish: () => Promise<void> | void, further
       answer({ kind: 'cpu', cpuMs: (user + system) / 1000 });
     } else if (order.kind !== 'memory') void further?.(order).then((given) => given && answer(given));
     else {
-      collect();
+      collectGarbage();
       const { rss, heapUsed } = process.memoryUsage();
       answer({ kind: 'memory', rssBytes: rss, heapBytes: heapUsed });
     }

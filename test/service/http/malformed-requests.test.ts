@@ -155,14 +155,17 @@ describe('requests at the edge of the protocol', () => {
     ['to an operation', '/api/v2/jsonRPC', 413],
     ['to a path that does not exist', '/nowhere', 404],
     ['to a page', '/healthcheck', 405],
-  ])('have an answer that says so when they end with it, and still send a big body %s', async (_name, path, status) => {
-    const body = 'x'.repeat(8_000_000);
-    for (let turn = 0; turn < 10; turn++) {
-      const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`;
-      const reply = parseRaw(await rawExchange(patient.port, head + body));
-      expect([reply.status, reply.headers.get('connection')]).toEqual([status, 'close']);
-    }
-  });
+  ])(
+    'get `connection: close` when they end with their answer and still send a big body %s',
+    async (_name, path, status) => {
+      const body = 'x'.repeat(8_000_000);
+      for (let turn = 0; turn < 10; turn++) {
+        const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`;
+        const reply = parseRaw(await rawExchange(patient.port, head + body));
+        expect([reply.status, reply.headers.get('connection')]).toEqual([status, 'close']);
+      }
+    },
+  );
 
   it('lose their connection when a refused body is too big to let run out', async () => {
     const reply = parseRaw(await rawExchange(listener.port, post('Content-Length: 99000000', 'x'.repeat(1000))));

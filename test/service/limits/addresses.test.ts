@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createAddresses } from '#service/limits/addresses.ts';
 import { spend, takeSlot } from '#service/limits/budget.ts';
 import type { LimitPlan } from '#service/limits/options.ts';
-import { heapBytes } from '#test/support/heap-bytes.ts';
+import { heapBytes } from '#test/support/garbage.ts';
 
 const startUs = 1_795_270_000_000_000;
 

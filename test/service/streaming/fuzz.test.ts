@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 
 import { createDraw, oneOf, type Draw } from '#test/support/draw.ts';
-import { heapBytes } from '#test/support/heap-bytes.ts';
+import { heapBytes } from '#test/support/garbage.ts';
 import { bodyFault, frameFault, messageFault } from '#test/support/stream-contract.ts';
 import { countOf } from '#test/support/volume.ts';
 
