@@ -61,8 +61,8 @@ export function parseProvedBoc(bytes: Uint8Array): Boc {
 const STEP_CELLS = 4096;
 
 /**
- * Reads a bag like `parseBoc` in steps, so that a caller may do other work between two steps of a large bag. A step takes half a millisecond,
- * and the first one of the largest bags two.
+ * Reads a bag like `parseBoc` in steps, so that a caller may do other work between two steps of a large bag. A step takes half a millisecond.
+ * The first step of the largest bags takes two.
  */
 export function* parseBocInSteps(bytes: Uint8Array, limits: Partial<BocLimits> = {}): Generator<undefined, Boc> {
   const bounds = { ...DEFAULT_BOC_LIMITS, ...limits };

@@ -1,12 +1,12 @@
 import { createFairSlots, type SlotTerms } from './fair-slots.ts';
 
-/** Bounds the emulations in progress, and the large ones among them. */
+/** Bounds the emulations in progress, and the large emulations among them. */
 export type RunSlots = {
   /** Emulations in progress. */
   readonly running: number;
   /** Requests that wait before their first transaction. */
   readonly waiting: number;
-  /** Emulations in progress that wait for the end of other large ones. */
+  /** Large emulations in progress that wait for the end of others. */
   readonly paused: number;
   /** Runs the work in a slot. Rejects as the work and `FairSlots.take` do. */
   run<T>(terms: SlotTerms, work: (turn: Turn) => Promise<T>): Promise<T>;
