@@ -2,7 +2,6 @@ import { formatRawAddress } from '../decode/address.ts';
 import { BitWriter } from '../decode/bit-writer.ts';
 import type { Boc } from '../decode/boc.ts';
 import { createCellStore } from '../decode/cell-store.ts';
-import { createPlainBocWriter } from '../decode/plain-boc.ts';
 import type { CellStore } from '../decode/cell-store.ts';
 import { readAccount, storeAccount } from '../decode/tlb/account.ts';
 import type { AccountState } from '../decode/tlb/account.ts';
@@ -12,7 +11,7 @@ import type { ChainSnapshot, SimulatedAccounts } from '../live/contracts/chain-s
 import { createTimeSlice } from '../runtime/time-slice.ts';
 import type { TimeSlice } from '../runtime/time-slice.ts';
 import { storeShardAccount, type OpenedShardAccount } from '../tvm/shard-account.ts';
-import { importInSlices, openInSlices } from '../live/accounts/paced-cells.ts';
+import { importInSlices, openInSlices, writePlainInSlices } from '../live/accounts/paced-cells.ts';
 
 /** Parts of an account that a simulation replaces: at least one. */
 export type AccountOverride = {
@@ -40,8 +39,6 @@ export async function overrideAccounts(
   const accounts = new Map<string, OpenedShardAccount>();
   for (const [index, override] of overrides.entries()) {
     const account = await overrideAccount(found[index]!, override, { utime: snapshot.block.utime, timeSlice });
-    // Writing the largest account takes some 10 ms.
-    await timeSlice.pause();
     accounts.set(formatRawAddress(override.account), await openInSlices(account, timeSlice));
   }
   await timeSlice.pause();
@@ -71,7 +68,7 @@ async function overrideAccount(
     state: overrideState(store, known?.state ?? { kind: 'uninit' }, { code, data, imported }),
   });
   await timeSlice.pause();
-  return createPlainBocWriter(store)(storeShardAccount(store, account, lastTransaction));
+  return writePlainInSlices(store, storeShardAccount(store, account, lastTransaction), timeSlice);
 }
 
 type Replacing = {

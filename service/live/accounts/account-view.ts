@@ -1,6 +1,5 @@
 import type { BlockId } from '#service/decode/block-id.ts';
 import type { CellTable } from '#service/decode/cell-table.ts';
-import { createPlainBocWriter } from '#service/decode/plain-boc.ts';
 import { readAccount } from '#service/decode/tlb/account.ts';
 import type { AccountState } from '#service/decode/tlb/account.ts';
 import { listExtraCurrencies } from '#service/decode/tlb/currency-collection.ts';
@@ -8,7 +7,7 @@ import type { TimeSlice } from '#service/runtime/time-slice.ts';
 import type { OpenedShardAccount } from '#service/tvm/shard-account.ts';
 import type { AccountId, LiveAccount } from './accounts.ts';
 import type { PinnedBlock } from '../pinned-block.ts';
-import { hashInSlices } from './paced-cells.ts';
+import { hashInSlices, writePlainInSlices } from './paced-cells.ts';
 
 /** An account's cell and last transaction, and the shard block that holds it. */
 export type FoundAccount = {
@@ -82,8 +81,8 @@ export async function viewSimulated(
   await hashInSlices(table, timeSlice);
   const entry = { table, cell, lastTransactionHash: lastTransaction.hash, lastTransactionLt: lastTransaction.lt };
   // No caller sees these bags, so the order of their cells is free.
-  const write = createPlainBocWriter(table);
-  return viewAccount(account, pinned, { shard: undefined, entry }, (root) => write(root.cell));
+  const write: WriteBag = (root) => writePlainInSlices(table, root.cell, timeSlice);
+  return viewAccount(account, pinned, { shard: undefined, entry }, write);
 }
 
 type StateView = Pick<AccountView, 'state' | 'code' | 'data' | 'codeHash' | 'dataHash' | 'frozenHash'>;

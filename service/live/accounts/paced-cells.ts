@@ -2,6 +2,7 @@ import { parseBoc, parseBocInSteps, type Boc, type BocLimits } from '#service/de
 import { writeBoc, writeBocInSteps, type BocOptions } from '#service/decode/boc-writer.ts';
 import type { CellStore } from '#service/decode/cell-store.ts';
 import type { CellTable } from '#service/decode/cell-table.ts';
+import { createPlainBocWriter, writePlainBocInSteps } from '#service/decode/plain-boc.ts';
 import type { TimeSlice } from '#service/runtime/time-slice.ts';
 import { openShardAccount, type OpenedShardAccount } from '#service/tvm/shard-account.ts';
 
@@ -62,6 +63,12 @@ export async function writeInSlices(
   // Steps need arrays of their own, which cost more than a small bag.
   if (table.size <= CELLS_AT_ONCE) return writeBoc(table, [cell], options);
   return stepInSlices(writeBocInSteps(table, cell, options), slice);
+}
+
+/** Writes a bag as `createPlainBocWriter` does. */
+export async function writePlainInSlices(table: CellTable, root: number, slice: TimeSlice): Promise<Buffer> {
+  if (table.size <= CELLS_AT_ONCE) return createPlainBocWriter(table)(root);
+  return stepInSlices(writePlainBocInSteps(table, root), slice);
 }
 
 async function stepInSlices<T>(steps: Generator<undefined, T>, slice: TimeSlice): Promise<T> {
