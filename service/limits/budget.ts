@@ -32,15 +32,23 @@ type PlanNumber = {
   [Name in keyof LimitPlan]-?: NonNullable<LimitPlan[Name]> extends number ? Name : never;
 }[keyof LimitPlan];
 
-/** Returns a plan for several subjects together. A number of the plan without a rule here is a type error. */
+/** Numbers of a plan for several subjects together: `times` their count, or the `same`. A number without a rule is a type error. */
+const rulesForSeveral: Readonly<Record<PlanNumber, 'times' | 'same'>> = {
+  requestsPerSecond: 'times',
+  burst: 'times',
+  requestsPerDay: 'times',
+  maxConcurrent: 'times',
+};
+
+const multiplied = (Object.keys(rulesForSeveral) as PlanNumber[]).filter((name) => rulesForSeveral[name] === 'times');
+
+/** Returns a plan for several subjects together. */
 export function timesPlan(plan: LimitPlan, count: number): LimitPlan {
-  const numbers = {
-    requestsPerSecond: plan.requestsPerSecond * count,
-    burst: plan.burst * count,
-    requestsPerDay: plan.requestsPerDay === null ? null : plan.requestsPerDay * count,
-    maxConcurrent: plan.maxConcurrent === null ? null : plan.maxConcurrent * count,
-  } satisfies { readonly [Name in PlanNumber]: unknown };
-  return { ...plan, ...numbers };
+  const numbers = multiplied.flatMap((name) => {
+    const number = plan[name];
+    return typeof number === 'number' ? [[name, number * count] as const] : [];
+  });
+  return { ...plan, ...Object.fromEntries(numbers) };
 }
 
 /** Takes a slot among the requests running at once. */

@@ -10,6 +10,7 @@ import {
   remainsOf,
   spend,
   takeSlot,
+  timesPlan,
 } from '#service/limits/budget.ts';
 import type { LimitPlan } from '#service/limits/options.ts';
 
@@ -27,6 +28,15 @@ const onlyDay = planOf({ requestsPerSecond: 0, maxConcurrent: null });
 
 /** A time in the middle of a day. */
 const NOON = 20_000 * DAY_US + DAY_US / 2;
+
+describe('a plan for several subjects', () => {
+  it('a plan for several subjects has the rates and bounds of all of them, and no bound stays none', () => {
+    expect(timesPlan(planOf(), 3)).toEqual(
+      planOf({ requestsPerSecond: 30, burst: 60, requestsPerDay: 300, maxConcurrent: 15 }),
+    );
+    expect(timesPlan(onlyRate, 3)).toEqual({ ...onlyRate, requestsPerSecond: 30, burst: 60 });
+  });
+});
 
 describe('unused tokens', () => {
   it('unused tokens fill a bucket no further than full', () => {
