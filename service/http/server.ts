@@ -45,15 +45,20 @@ import { contractOf, hasV3Form, pathOf, routedUrl, rpcPath } from './paths.ts';
 import { declareRoutes, type RouteTable } from './routes.ts';
 import { createUpgrades, isUpgrade } from './upgrades.ts';
 
+/** Settings that change while the listener runs, by the names of the hot fields of a manifest. */
+export type HotHttpSettings = {
+  /** Number of proxies in front whose `X-Forwarded-For` entries are believed. */
+  readonly trustedProxies: number;
+  /** Streams that this process takes. */
+  readonly maxConnectionsPerPod: number;
+};
+
 /** The public listener. */
 export type HttpServer = {
   /** Starts to listen and resolves to the address. Rejects with the system's error when the port is taken. */
   listen(): Promise<{ readonly host: string; readonly port: number }>;
   status(): HttpServerStatus;
-  /** Number of proxies in front whose `X-Forwarded-For` entries are believed from now on. */
-  setTrustedProxies(count: number): void;
-  /** Streams that this process takes from now on. */
-  setStreamsMax(max: number): void;
+  reconfigure(settings: HotHttpSettings): void;
   /**
    * Serves connections until no request has come for a while (`quietMs`, at most `lateMsMax`), and closes them with their answers. Then the
    * listener accepts no new connections, and requests in flight get `drainMs` before they are cut. Resolves when every connection is
@@ -206,14 +211,12 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
       return { host: address, port };
     },
     status: () => ({ draining, inFlight: exchanges.inFlight }),
-    setTrustedProxies(count) {
-      calls.setTrustedProxies(count);
-      connections.setMax(connectionBound(connectionsPerAddress, count));
-    },
-    setStreamsMax(max) {
+    reconfigure({ trustedProxies, maxConnectionsPerPod }) {
+      calls.setTrustedProxies(trustedProxies);
+      connections.setMax(connectionBound(connectionsPerAddress, trustedProxies));
       if (streaming === undefined) return;
-      streaming.setConnectionsMax(max);
-      app.server.maxConnections = options.connectionsMax + max;
+      streaming.setConnectionsMax(maxConnectionsPerPod);
+      app.server.maxConnections = options.connectionsMax + maxConnectionsPerPod;
     },
     async close() {
       draining = true;

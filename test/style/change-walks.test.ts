@@ -88,6 +88,13 @@ export const readUnchecked = (pool: Pool, id: BlockId, context: ReadContext) => 
     error: { path: 'service/config/hot.ts', text: 'surfaceColor' },
   },
   {
+    what: 'a hot field that no part of a running process takes',
+    path: 'service/config/manifest.gen.ts',
+    replace: 'export const hotFields = [',
+    by: "export const hotFields = ['drainSeconds',",
+    error: { path: 'service/main/wiring/follow-configuration.ts', text: 'drainSeconds' },
+  },
+  {
     what: 'a wallet whose data have an unknown layout',
     path: 'service/decode/known-codes.ts',
     replace: "data: 'v5',",
@@ -156,6 +163,7 @@ const roots = [
   'service/indexer/rows/block-row.ts',
   'service/limits/budget.ts',
   'service/live/unchecked-read.ts',
+  'service/main/wiring/follow-configuration.ts',
   'service/v3/views/block-views.ts',
 ];
 

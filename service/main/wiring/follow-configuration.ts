@@ -3,9 +3,10 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
-import { canonicalHash, hotConfig, type ServiceConfig } from '#service/config.ts';
-import type { HttpServer } from '#service/http/server.ts';
+import { canonicalHash, hotConfig, type HotConfig, type ServiceConfig } from '#service/config.ts';
+import type { HotHttpSettings, HttpServer } from '#service/http/server.ts';
 import type { Limits } from '#service/limits/limits.ts';
+import type { PlanOptions } from '#service/limits/options.ts';
 import { connectRedis } from '#service/limits/redis/connection.ts';
 import type { SharedLimits } from '#service/limits/redis/shared-limits.ts';
 import type { Pool } from '#service/pool/pool.ts';
@@ -135,6 +136,20 @@ function loadedFrom(config: ServiceConfig, origin: ConfigurationSource): Loaded 
 /** Pods must not come back to a Redis all at once. */
 export const redisRetryMs = (): number => 100 + Math.random() * 200;
 
+/** Hot fields that a running part takes. */
+type Applied =
+  | keyof PlanOptions
+  | keyof HotHttpSettings
+  | 'onRedisFailure'
+  | 'liteServers'
+  | 'sampleRatio'
+  | 'logLevel';
+
+/** A hot field that no part takes is a type error where this type is used. */
+type AppliedConfig = Pick<HotConfig, Applied> & {
+  readonly [Forgotten in Exclude<keyof HotConfig, Applied>]: never;
+};
+
 /** Applies the hot part of a configuration. Throws LimitsError when a key names a plan that it does not have; then nothing has changed. */
 function putInForce(
   next: Loaded,
@@ -142,7 +157,7 @@ function putInForce(
   { limits, shared, pool, http, tracing, ledger }: HotParts,
   logger: Logger,
 ): void {
-  const hot = hotConfig(next.config);
+  const hot: AppliedConfig = hotConfig(next.config);
   limits.setPlans(hot);
   limits.setOnRedisFailure(hot.onRedisFailure);
   const server = redisServerOf(next);
@@ -152,8 +167,7 @@ function putInForce(
     ledger?.setRedis(server);
   }
   ledger?.setUrls(next, before);
-  http.setTrustedProxies(hot.trustedProxies);
-  http.setStreamsMax(hot.maxConnectionsPerPod);
+  http.reconfigure(hot);
   putChainInForce(next, { pool, tracing }, logger);
 }
 

@@ -165,7 +165,7 @@ describe('limits', () => {
     const listener = await start({ limits });
     const from = (client: string) => info(listener, { 'x-forwarded-for': client });
     expect([(await from('192.0.2.1')).status, (await from('192.0.2.2')).status]).toEqual([200, 429]);
-    listener.server.setTrustedProxies(1);
+    listener.server.reconfigure({ trustedProxies: 1, maxConnectionsPerPod: 1 });
     expect([(await from('192.0.2.1')).status, (await from('192.0.2.2')).status]).toEqual([200, 200]);
     expect((await from('192.0.2.9, 192.0.2.1')).status).toBe(429);
   });

@@ -125,9 +125,9 @@ describe('connections of one address', () => {
     const at = await start({});
     await openMany(at, '127.0.0.1', 1024);
     expect((await askFrom(at, '127.0.0.1')).status).toBe(503);
-    at.server.setTrustedProxies(1);
+    at.server.reconfigure({ trustedProxies: 1, maxConnectionsPerPod: 1 });
     expect((await askFrom(at, '127.0.0.1')).status).toBe(200);
-    at.server.setTrustedProxies(0);
+    at.server.reconfigure({ trustedProxies: 0, maxConnectionsPerPod: 1 });
     expect((await askFrom(at, '127.0.0.1')).status).toBe(503);
   });
 
