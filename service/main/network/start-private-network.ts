@@ -32,6 +32,7 @@ import type { OpenFork } from './fork.ts';
 import { openFork } from './fork.ts';
 import { otherFork } from './fork-origin.ts';
 import { shownAccounts } from './start-page.ts';
+import { closePart } from '../closing.ts';
 import { StartError } from '../errors.ts';
 
 export type PrivateNetworkDependencies = {
@@ -46,20 +47,17 @@ export async function startPrivateNetwork(
   args: Arguments,
   dependencies: PrivateNetworkDependencies,
 ): Promise<DevNetwork> {
-  const opened = await openNetwork(args, dependencies);
+  await using parts = new AsyncDisposableStack();
+  const opened = await openNetwork(args, dependencies, parts);
   const { network, stored, forked } = opened;
   const faucet = createForkFaucet(network, args.blockTime === 'manual');
-  let filled: Filled;
-  try {
-    filled = await fillNetwork(args, network);
-  } catch (error) {
-    await opened.close();
-    throw error;
-  }
-  const { globalId, accounts, demo } = filled;
+  const { globalId, accounts, demo } = await fillNetwork(args, network);
+  const { dump } = args;
+  if (dump !== undefined) parts.defer(() => dumpAtEnd(network, dump, dependencies.logger));
   const conditions: ConditionsHolder = { current: noConditions };
   const balanceOf: DevNetwork['balanceOf'] = (place) => balanceAt(network, place);
   const rpc = createDevRpc(createDevMethods({ network, faucet, conditions }));
+  const running = parts.move();
   return {
     title: titleOf(args, opened),
     notes: [
@@ -106,13 +104,7 @@ export async function startPrivateNetwork(
     aheadSeconds: () => network.aheadSeconds(),
     balanceOf,
     conditions: () => conditions.current,
-    async close() {
-      try {
-        if (args.dump !== undefined) await dumpAtEnd(network, args.dump, dependencies.logger);
-      } finally {
-        await opened.close();
-      }
-    },
+    close: () => running.disposeAsync(),
   };
 }
 
@@ -132,49 +124,36 @@ type Opened = {
   readonly network: PrivateNetwork;
   readonly stored: PersistedNetwork | undefined;
   readonly forked: OpenFork | undefined;
-  close(): Promise<void>;
 };
 
-/** Opens the network with its folder and its origin. */
+/** Opens the network with its folder and its origin. `parts` closes them. */
 async function openNetwork(
   { blockTime, validators, keepChain, data, fork, liteServerPort, load }: Arguments,
   { version, logger, register, output }: PrivateNetworkDependencies,
+  parts: AsyncDisposableStack,
 ): Promise<Opened> {
   const stored = keepChain ? openPersistedNetwork(join(data, 'network'), { logger }) : undefined;
-  let forked: OpenFork | undefined;
-  let stopProgress: (() => void) | undefined;
-  const closeParts = async (): Promise<void> => {
-    stored?.close();
-    await forked?.close();
-  };
-  try {
-    refuseOtherValidators(stored, validators);
-    refuseOtherKind(stored, fork);
-    if (load !== undefined && stored?.origin !== undefined) throw storedAlready();
-    if (fork !== undefined && stored?.origin === undefined) output.write(`Tonplane: reading the network of ${fork}\n`);
-    forked = fork === undefined ? undefined : await openFork(fork, stored?.origin?.fork, { version, logger });
-    stopProgress = stored?.origin === undefined ? undefined : reportProgress(register, output);
-    const network = await createPrivateNetwork(
-      {
-        ...paceOf(blockTime),
-        ...(validators !== undefined && { validators }),
-        servers: [ownLiteServer(liteServerPort)],
-        // A copy of another network has the global id of that network.
-        ...(fork === undefined && { accounts: genesisAccounts(startupAccounts(DEFAULT_GLOBAL_ID)) }),
-      },
-      { logger, register, ...(stored !== undefined && { stored }), ...(forked && { fork: forked.source }) },
-    );
-    const close = async (): Promise<void> => {
-      await network.close();
-      await closeParts();
-    };
-    return { network, stored, forked, close };
-  } catch (error) {
-    await closeParts();
-    throw error;
-  } finally {
-    stopProgress?.();
-  }
+  parts.adopt(stored, closePart);
+  refuseOtherValidators(stored, validators);
+  refuseOtherKind(stored, fork);
+  if (load !== undefined && stored?.origin !== undefined) throw storedAlready();
+  if (fork !== undefined && stored?.origin === undefined) output.write(`Tonplane: reading the network of ${fork}\n`);
+  const forked = fork === undefined ? undefined : await openFork(fork, stored?.origin?.fork, { version, logger });
+  parts.adopt(forked, closePart);
+  using progress = new DisposableStack();
+  if (stored?.origin !== undefined) progress.defer(reportProgress(register, output));
+  const network = await createPrivateNetwork(
+    {
+      ...paceOf(blockTime),
+      ...(validators !== undefined && { validators }),
+      servers: [ownLiteServer(liteServerPort)],
+      // A copy of another network has the global id of that network.
+      ...(fork === undefined && { accounts: genesisAccounts(startupAccounts(DEFAULT_GLOBAL_ID)) }),
+    },
+    { logger, register, ...(stored !== undefined && { stored }), ...(forked && { fork: forked.source }) },
+  );
+  parts.adopt(network, closePart);
+  return { network, stored, forked };
 }
 
 type Filled = { readonly globalId: number; readonly accounts: StartupAccount[]; readonly demo: Demo | undefined };

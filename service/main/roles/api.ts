@@ -1,3 +1,5 @@
+import { EventEmitter } from 'node:events';
+
 import type { Tracer } from '@opentelemetry/api';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
@@ -12,15 +14,17 @@ import type { OwnPage } from '#service/http/pages.ts';
 import type { PostHandler } from '#service/http/post-route.ts';
 import { createHttpServer } from '#service/http/server.ts';
 import { createDetector, type Detector } from '#service/interfaces/detector.ts';
+import type { OnSent } from '#service/live/send/send.ts';
 import type { Pool } from '#service/pool/pool.ts';
 import { createTvm } from '#service/tvm/tvm.ts';
 import { createV2 } from '#service/v2/v2.ts';
 import { followConfiguration, type ConfigurationSource } from '../wiring/follow-configuration.ts';
 import { createEmulation } from '../wiring/emulate.ts';
-import { createExplorers, type ExplorerOptions } from '../wiring/explorer.ts';
+import { createExplorers, type ExplorerOptions, type ListenerUrls } from '../wiring/explorer.ts';
 import { createInternal, type InternalOptions } from '../wiring/internal-listener.ts';
 import { openIndexService, type IndexService, type IndexServiceOptions } from '../wiring/index-service.ts';
 import { startLimits, type LimitsOptions } from '../wiring/limits.ts';
+import { closePart, closingLast } from '../closing.ts';
 import { listenOn, urlOf } from '../listen.ts';
 import { createLive, type Live } from '../wiring/live.ts';
 import { startPool } from '../wiring/pool.ts';
@@ -78,8 +82,7 @@ export type ApiDependencies = {
 };
 
 /**
- * Wires the API, starting from the far end of a request. The order is: lite servers, trust, pool, live answers, the index, v2 and v3,
- * limits, listeners.
+ * Builds the API, then starts its listeners. A failure closes what was built.
  * @throws StartError, LimitsError (keyring)
  */
 export async function startApi(
@@ -87,20 +90,61 @@ export async function startApi(
   options: ApiOptions,
   dependencies: ApiDependencies,
 ): Promise<Api> {
-  const { version, logger, register } = dependencies;
   let urls = { url: '', internalUrl: '' };
-  const { keyring, shared, limits } = startLimits(config, options, dependencies);
-  const tracing = await startTracing(config, options.tracingCa, version, logger);
+  await using building = new AsyncDisposableStack();
+  const built = await buildApi(config, options, { ...dependencies, urls: () => urls, parts: building });
+  const { http, internal, reload, pool, ledger } = built;
+  // Probes and metrics are answered until all other parts have ended.
+  await using parts = closingLast(internal, building);
+  const at = await listenOn('--port', config.listen.port, () => http.listen());
+  const internalAt = await listenOn('--internal-port', config.listen.internalPort, () => internal.listen());
+  urls = { url: urlOf(at), internalUrl: urlOf(internalAt) };
+  const { logger, register } = dependencies;
+  const { network } = config;
+  logger.info({ configHash: reload.hash, network, ...at, internalPort: internalAt.port }, 'started');
+  const running = parts.move();
+  return {
+    ...urls,
+    pool,
+    index: () => ledger?.status(),
+    requests: () => countRequests(register),
+    close: () => running.disposeAsync(),
+  };
+}
+
+type BuildDependencies = ApiDependencies & {
+  /** URLs of the listeners, known after their start. */
+  readonly urls: () => ListenerUrls;
+  /** Takes each part that must be closed. It closes them in reverse order. */
+  readonly parts: AsyncDisposableStack;
+};
+
+/** Wires the API from the far end of a request. The order is: lite servers, trust, pool, live answers, the index, limits, v2 and v3, listeners. */
+async function buildApi(
+  config: ServiceConfig,
+  options: ApiOptions,
+  { urls, parts, ...dependencies }: BuildDependencies,
+) {
+  const { version, logger, register } = dependencies;
+  const tracing = parts.adopt(await startTracing(config, options.tracingCa, version, logger), closePart);
   const { tracer } = tracing;
   const { pool, signatures, trusted } = startPool(config, options, { ...dependencies, tracer });
-  const tvm = createTvm(tvmOptions(), { register, logger, now: () => performance.now() });
-  const live = createLive(config, { pool, signatures, tvm, onSent: (...sent) => ledger?.onSent(...sent) });
+  parts.adopt(signatures, closePart);
+  parts.adopt(pool, closePart);
+  const tvm = parts.adopt(createTvm(tvmOptions(), { register, logger, now: () => performance.now() }), closePart);
+  const sending = new EventEmitter<{ sent: Parameters<OnSent> }>();
+  const live = createLive(config, { pool, signatures, tvm, onSent: (...sent) => void sending.emit('sent', ...sent) });
   const detector = createDetector(config, { register });
-  const ledger: IndexService | undefined = ledgerOf(config, options, { ...dependencies, pool, live, detector, tracer });
+  const ledger = ledgerOf(config, options, { ...dependencies, pool, live, detector, tracer });
+  parts.adopt(ledger, closePart);
+  if (ledger !== undefined) sending.on('sent', ledger.onSent);
+  const { keyring, shared, limits } = startLimits(config, options, dependencies);
+  parts.adopt(limits, closePart);
   const { around } = options;
   const emulate = createEmulation(config, { pool, live, detector, index: ledger?.annotations, register, around });
   const streams = startStreaming(config, { index: ledger?.streamed, pool, live, detector, shared, logger, register });
-  const explorers = createExplorers(config, version, () => urls, options.explorer);
+  parts.adopt(streams, closePart);
+  const explorers = createExplorers(config, version, urls, options.explorer);
   const http = createHttpServer(httpOptions(config, options), {
     v2: createV2({ release: releaseOf(version), ...config.api.v2, ...(around && { around }) }, live),
     ...(ledger && config.surfaces.includes('v3') && { v3: ledger.v3 }),
@@ -118,6 +162,9 @@ export async function startApi(
     ...(options.ownPages !== undefined && { ownPages: options.ownPages }),
     ...(options.examples !== undefined && { examples: options.examples }),
   });
+  parts.adopt(http, closePart);
+  const reload = followConfiguration(config, options, { limits, shared, pool, http, tracing, ledger }, dependencies);
+  parts.adopt(reload, closePart);
   const readiness = (): Readiness =>
     readinessOf(pool, { draining: http.status().draining, unreadable: ledger?.unreadable() });
   const status = createStatus(config, version, {
@@ -131,29 +178,7 @@ export async function startApi(
     ...(ledger && { index: () => ledger.status() }),
   });
   const internal = createInternal(config, options, { register, readiness, status, explorer: explorers.internal });
-  const parts = { limits, shared, pool, http, tracing, ledger };
-  const reload = followConfiguration(config, options, parts, dependencies);
-  const close = async (): Promise<void> => {
-    reload.close();
-    await http.close();
-    await streams?.close();
-    await Promise.all([ledger?.close(), limits.close()]);
-    await Promise.all([pool.close(), tvm.close()]);
-    await Promise.all([signatures.close(), tracing.close(), internal.close()]);
-  };
-  try {
-    const at = await listenOn('--port', config.listen.port, () => http.listen());
-    const internalAt = await listenOn('--internal-port', config.listen.internalPort, () => internal.listen());
-    urls = { url: urlOf(at), internalUrl: urlOf(internalAt) };
-    const { network } = config;
-    logger.info({ configHash: reload.hash, network, ...at, internalPort: internalAt.port }, 'started');
-    const requests = (): Promise<number> => countRequests(register);
-    const index = (): IndexStatus | undefined => ledger?.status();
-    return { ...urls, pool, index, requests, close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  return { pool, ledger, http, reload, internal };
 }
 
 /** Creates the index that v3 and streams read; undefined when neither is served. */

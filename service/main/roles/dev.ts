@@ -12,6 +12,7 @@ import {
 } from '#service/config.ts';
 import type { ReadContext } from '#service/contract/answer.ts';
 import type { Operation } from '#service/contract/operation.ts';
+import { closePart } from '../closing.ts';
 import { startApi, type Api, type ApiDependencies } from './api.ts';
 import type { Arguments } from '../configuration/arguments.ts';
 import { openDevIndex, prepareDevIndex, type DevIndex } from '../postgres/dev-index.ts';
@@ -53,36 +54,28 @@ export async function startDev(
 ): Promise<{ close(): Promise<void> }> {
   const { logger, output } = dependencies;
   await refuseTakenPorts(portsOf(args));
+  await using parts = new AsyncDisposableStack();
   const { network, index } = await openBoth(args, dependencies);
+  parts.defer(async () => void (await Promise.all([network.close(), index?.close()])));
   const devKey = loadDevKey(args.data, randomBytes);
   const access = { keyRequired: args.requireKey || !isLoopback(args.host), isLoopback: isLoopback(args.host) };
-  let api: Api;
-  try {
-    const database = index !== undefined;
-    const config = configFromGlobalConfig(globalConfigOf(network), 'custom', {
-      ...settings,
-      stateDir: network.stateDir,
-      database,
-      isOpen: !access.keyRequired,
-    });
-    if (database) await prepareDevIndex(config, index, { logger });
-    api = await startDevApi(config, { network, index, devKey, access }, dependencies);
-  } catch (error) {
-    await Promise.all([network.close(), index?.close()]);
-    throw error;
-  }
-  if (index !== undefined) await indexBegins(api);
+  const database = index !== undefined;
+  const config = configFromGlobalConfig(globalConfigOf(network), 'custom', {
+    ...settings,
+    stateDir: network.stateDir,
+    database,
+    isOpen: !access.keyRequired,
+  });
+  if (database) await prepareDevIndex(config, index, { logger });
+  const api = await startDevApi(config, { network, index, devKey, access }, dependencies);
+  parts.adopt(api, closePart);
+  if (database) await indexBegins(api);
   const facts = welcomeFacts(api, { network, index, devKey, access });
   if (args.json) output.write(`${JSON.stringify(welcomeJson(facts))}\n`);
   else output.write(welcomeText(facts));
-  const line = args.json ? undefined : startStatusLine(output, api, network);
-  return {
-    async close() {
-      line?.close();
-      await api.close();
-      await Promise.all([network.close(), index?.close()]);
-    },
-  };
+  if (!args.json) parts.adopt(startStatusLine(output, api, network), closePart);
+  const running = parts.move();
+  return { close: () => running.disposeAsync() };
 }
 
 function startStatusLine(output: NodeJS.WriteStream, api: Api, network: DevNetwork): TerminalLine {

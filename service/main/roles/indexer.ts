@@ -13,6 +13,7 @@ import { followAsIndexer, type ConfigurationSource } from '../wiring/follow-conf
 import { watchIndex } from '../wiring/index-watch.ts';
 import { startIndexWriter } from '../wiring/index-writer.ts';
 import { createInternal } from '../wiring/internal-listener.ts';
+import { closePart, closingLast } from '../closing.ts';
 import { listenOn, urlOf } from '../listen.ts';
 import { createTerminalLine } from '../status/terminal-line.ts';
 import { startPool } from '../wiring/pool.ts';
@@ -47,18 +48,26 @@ export async function startIndexerProcess(
   },
 ): Promise<IndexerProcess> {
   const { version, logger, register, output } = dependencies;
-  const tracing = await startTracing(config, options.tracingCa, version, logger);
+  await using building = new AsyncDisposableStack();
+  const tracing = building.adopt(await startTracing(config, options.tracingCa, version, logger), closePart);
   const { tracer } = tracing;
-  const store = openStore(config, options, { logger, register, tracer });
+  const store = building.adopt(openStore(config, options, { logger, register, tracer }), closePart);
   await refuseOtherNetwork(store, config);
   // An indexer needs no Redis: it has no callers with floors, and it reads everything once.
   const { pool, signatures, trusted } = startPool(config, {}, { logger, register, tracer });
-  const tvm = createTvm(tvmOptions(), { register, logger, now: () => performance.now() });
+  building.adopt(signatures, closePart);
+  building.adopt(pool, closePart);
+  const tvm = building.adopt(createTvm(tvmOptions(), { register, logger, now: () => performance.now() }), closePart);
   const worlds = createChainSnapshots(config, { pool, tvm, now: () => performance.now() });
   const detector = createDetector(config, { register });
   const writer = startIndexWriter(config, options, { store, pool, worlds, detector, logger, register });
-  const watch = watchIndex({ network: config.anchors.zeroState }, { store, logger });
+  building.adopt(writer, closePart);
+  const watch = building.adopt(watchIndex({ network: config.anchors.zeroState }, { store, logger }), closePart);
+  const reload = building.adopt(followAsIndexer(config, options, { pool, tracing, store }, dependencies), closePart);
+  const line = output.isTTY ? createTerminalLine({ output }, { text: () => writer.status().text }) : undefined;
+  building.adopt(line, closePart);
   let draining = false;
+  building.defer(() => void (draining = true));
   const readiness = () => readinessOf(pool, { draining, unreadable: watch.reason() });
   const status = createStatus(config, version, {
     further: () => ({}),
@@ -69,26 +78,13 @@ export async function startIndexerProcess(
     index: () => writer.status(),
   });
   const internal = createInternal(config, {}, { register, readiness, status });
-  const reload = followAsIndexer(config, options, { pool, tracing, store }, dependencies);
-  const line = output.isTTY ? createTerminalLine({ output }, { text: () => writer.status().text }) : undefined;
-  const close = async (): Promise<void> => {
-    draining = true;
-    line?.close();
-    reload.close();
-    watch.close();
-    await writer.close();
-    await Promise.all([store.close(), pool.close(), tvm.close()]);
-    await Promise.all([signatures.close(), tracing.close(), internal.close()]);
-  };
-  try {
-    const at = await listenOn('--internal-port', config.listen.internalPort, () => internal.listen());
-    const { network } = config;
-    logger.info({ configHash: reload.hash, network, host: at.host, internalPort: at.port }, 'started');
-    return { internalUrl: urlOf(at), close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  // Probes and metrics are answered until all other parts have ended.
+  await using parts = closingLast(internal, building);
+  const at = await listenOn('--internal-port', config.listen.internalPort, () => internal.listen());
+  const { network } = config;
+  logger.info({ configHash: reload.hash, network, host: at.host, internalPort: at.port }, 'started');
+  const running = parts.move();
+  return { internalUrl: urlOf(at), close: () => running.disposeAsync() };
 }
 
 /** Rejects a wrong database at once. A database that does not exist yet, or has no tables yet, is awaited. */
@@ -97,8 +93,6 @@ async function refuseOtherNetwork(store: Store, { anchors, indexer }: ServiceCon
     await checkSchema(store);
     await claimIndex(store, { ...anchors.zeroState, startSeqno: indexer?.startSeqno ?? 1 });
   } catch (error) {
-    if (!(error instanceof StoreError) || error.code !== 'other_network') return;
-    await store.close();
-    throw error;
+    if (error instanceof StoreError && error.code === 'other_network') throw error;
   }
 }

@@ -13,6 +13,7 @@ import { StartError } from '../errors.ts';
 import { followAsMetadata, type ConfigurationSource } from '../wiring/follow-configuration.ts';
 import { watchIndex } from '../wiring/index-watch.ts';
 import { createInternal } from '../wiring/internal-listener.ts';
+import { closePart, closingLast } from '../closing.ts';
 import { listenOn, urlOf } from '../listen.ts';
 import { createStatus } from '../status/status.ts';
 import { openStore } from '../wiring/store.ts';
@@ -40,9 +41,9 @@ export async function startMetadataProcess(
   const { version, logger, register } = dependencies;
   const { tokenMetadata } = config;
   if (tokenMetadata === null) throw unwanted();
-  const tracing = await startTracing(config, options.tracingCa, version, logger);
-  const store = openStore(config, options, { logger, register, tracer: tracing.tracer });
-  const watch = watchIndex({ network: config.anchors.zeroState }, { store, logger });
+  await using building = new AsyncDisposableStack();
+  const tracing = building.adopt(await startTracing(config, options.tracingCa, version, logger), closePart);
+  const store = building.adopt(openStore(config, options, { logger, register, tracer: tracing.tracer }), closePart);
   let authorities = options.metadataCa;
   const fetcher = createFetcher(
     { ...tokenMetadata, userAgent: `tonplane/${version}`, gatewayAuthorities: () => authorities },
@@ -56,7 +57,13 @@ export async function startMetadataProcess(
     clock: () => performance.now(),
     newClaim: () => randomBytes(8).readBigUInt64BE() >> 1n,
   });
+  building.adopt(metadata, closePart);
+  const watch = building.adopt(watchIndex({ network: config.anchors.zeroState }, { store, logger }), closePart);
+  const setAuthorities = (ca: string | undefined): void => void (authorities = ca);
+  const reload = followAsMetadata(config, options, { tracing, store, setAuthorities }, dependencies);
+  building.adopt(reload, closePart);
   let draining = false;
+  building.defer(() => void (draining = true));
   const readiness = (): Readiness => {
     const reasons = [draining ? 'draining' : undefined, watch.reason()].filter((reason) => reason !== undefined);
     return { ready: reasons.length === 0, reasons };
@@ -68,28 +75,12 @@ export async function startMetadataProcess(
     metadata: () => metadata.status(),
   });
   const internal = createInternal(config, {}, { register, readiness, status });
-  const reload = followAsMetadata(
-    config,
-    options,
-    { tracing, store, setAuthorities: (ca) => (authorities = ca) },
-    dependencies,
-  );
-  const close = async (): Promise<void> => {
-    draining = true;
-    reload.close();
-    watch.close();
-    await metadata.close();
-    await store.close();
-    await Promise.all([tracing.close(), internal.close()]);
-  };
-  try {
-    const at = await listenOn('--internal-port', config.listen.internalPort, () => internal.listen());
-    logger.info({ network: config.network, host: at.host, internalPort: at.port, ...tokenMetadata }, 'started');
-    return { internalUrl: urlOf(at), close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  // Probes and metrics are answered until all other parts have ended.
+  await using parts = closingLast(internal, building);
+  const at = await listenOn('--internal-port', config.listen.internalPort, () => internal.listen());
+  logger.info({ network: config.network, host: at.host, internalPort: at.port, ...tokenMetadata }, 'started');
+  const running = parts.move();
+  return { internalUrl: urlOf(at), close: () => running.disposeAsync() };
 }
 
 function unwanted(): StartError {
