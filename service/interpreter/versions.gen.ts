@@ -13,7 +13,7 @@ export type ActionVersions = {
 
 /** Generated from service/actions by npm run generate (service/interpreter/README.md#versions). */
 export const actionVersions: ActionVersions = {
-  shared: { version: 8, hash: '8c314725031c065f' },
+  shared: { version: 8, hash: '494c0335d8ed2b20' },
   order: [
     'nft.mint',
     'staking.billPaid',

@@ -56,8 +56,15 @@ export const readUnchecked = (pool: Pool, id: BlockId, context: ReadContext) => 
     what: 'a type of actions without a version of clients',
     path: 'service/actions/protocols/elections.ts',
     replace: 'const types = {',
-    by: 'const types = { election_gift: { groups: [], isIndivisible: false, details: null },',
+    by: "const types = { election_gift: { words: ['', ''], groups: [], isIndivisible: false, details: null },",
     error: { path: 'service/actions/protocols/elections.ts', text: "Property 'since' is missing" },
+  },
+  {
+    what: 'a type of actions without words for people',
+    path: 'service/actions/protocols/elections.ts',
+    replace: 'const types = {',
+    by: "const types = { election_present: { since: 'v1', groups: [], isIndivisible: false, details: null },",
+    error: { path: 'service/actions/protocols/elections.ts', text: "Property 'words' is missing" },
   },
   {
     what: 'a field of details of an unknown kind',

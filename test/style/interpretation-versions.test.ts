@@ -78,7 +78,7 @@ describe('versions of actions', () => {
     expect(families['a']).toEqual({ version: 2, hash: 'a2', opcodes: [1, 7] });
   });
 
-  it('have a hash that depends on code alone: a comment does not change it, a number of a pattern does', () => {
+  it('have a hash that depends on code alone: comments and words for people do not change it, a number of a pattern does', () => {
     const sources = readSources('service/actions');
     const path = 'service/actions/protocols/vesting.ts';
     const changed = (from: string, to: string): FoundDefinitions =>
@@ -89,6 +89,7 @@ describe('versions of actions', () => {
       );
     const found = foundDefinitions(sources);
     expect(changed('\nconst ', '\n// A comment.\n\nconst ')).toEqual(found);
+    expect(changed("'Vesting message'", "'Message out of a vesting'")).toEqual(found);
     const other = changed('0xa7733acd', '0xa7733ace');
     expect(other.families['vesting']!.hash).not.toBe(found.families['vesting']!.hash);
     expect(rest(other)).toEqual(rest(found));

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import { parseSync } from 'oxc-parser';
+import { parseSync, Visitor, type Program } from 'oxc-parser';
 
 import { settle, settleAll, type GeneratedFile, type GenerateOptions } from '#crds/generated-file.ts';
 import { familyOpcodes, matcherNames } from '#service/actions/families.ts';
@@ -118,7 +118,7 @@ function reachedFrom(start: string, byPath: ReadonlyMap<string, Source>): readon
   return [...reached].toSorted().flatMap((file) => byPath.get(file) ?? []);
 }
 
-/** Hash of code. Comments, indentation and empty lines do not count. */
+/** Hash of code. Comments, indentation, empty lines and the words for people do not count: they change no row. */
 function hashOf(sources: readonly Source[]): string {
   const hash = createHash('sha256');
   for (const { path: file, text } of sources) hash.update(`${file}\n${codeOf(file, text)}\n`);
@@ -126,14 +126,31 @@ function hashOf(sources: readonly Source[]): string {
 }
 
 function codeOf(file: string, text: string): string {
+  const { comments, program } = parseSync(file, text);
   let code = '';
   let at = 0;
-  for (const { start, end } of parseSync(file, text).comments) {
+  for (const { start, end } of [...comments, ...wordsIn(program, text)].toSorted(
+    (one, other) => one.start - other.start,
+  )) {
     code += text.slice(at, start);
     at = end;
   }
   const lines = `${code}${text.slice(at)}`.split('\n').map((line) => line.trim());
   return lines.filter((line) => line !== '').join('\n');
+}
+
+type Span = { readonly start: number; readonly end: number };
+
+/** Properties `words` of types of actions, with their commas. */
+function wordsIn(program: Program, text: string): Span[] {
+  const found: Span[] = [];
+  new Visitor({
+    Property({ key, start, end }) {
+      if (key.type !== 'Identifier' || key.name !== 'words') return;
+      found.push({ start, end: text[end] === ',' ? end + 1 : end });
+    },
+  }).visit(program);
+  return found;
 }
 
 function textOf({ shared, order, families }: ActionVersions): string {

@@ -31,8 +31,23 @@ type Kind = ScalarKind | keyof typeof detailShapes;
  */
 export type DetailFields = Readonly<Record<string, `${Kind}${'' | '[]' | '?' | '!'} ${string}`>>;
 
+/**
+ * Title and sentence for people. Marks in a sentence name values of the details.
+ *
+ * - `{@name}`: an account.
+ * - `{$name}`: nanotons.
+ * - `{#name/asset}`: units of the token at `asset`; of TON when `asset` is null.
+ * - `{!name}`: a token or an item, by its own name.
+ * - `{"name}`: a text of a contract's author.
+ * - `{%name}`: extra currencies.
+ * - `{name}`: a word or a number.
+ * - `[…]`: left out when one of its values is absent.
+ */
+export type TypeWords = readonly [title: string, sentence: string];
+
 /** A type of actions. A fact that is missing is a type error. */
 export type ActionType = {
+  readonly words: TypeWords;
   /** First version of clients that knows the type; `unversioned`: a client must name the type or its group. */
   readonly since: ClientVersion | 'unversioned';
   readonly groups: readonly ActionGroup[];

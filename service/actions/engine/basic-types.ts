@@ -3,6 +3,7 @@ import type { FamilyTypes } from './action-type.ts';
 /** Types of messages and of transactions without one. */
 export const basicTypes = {
   ton_transfer: {
+    words: ['TON transfer', '{@source} sends {$value} to {@destination}[: {"comment}]'],
     since: 'v1',
     groups: [],
     isIndivisible: true,
@@ -16,6 +17,7 @@ export const basicTypes = {
     },
   },
   call_contract: {
+    words: ['Contract call', '{@source} calls {@destination}[ with opcode {opcode}][ and {$value}]'],
     since: 'v1',
     groups: [],
     isIndivisible: true,
@@ -28,6 +30,7 @@ export const basicTypes = {
     },
   },
   contract_deploy: {
+    words: ['Contract deployment', '{@destination} is deployed[ by {@source}][ with {$value}]'],
     since: 'v1',
     groups: [],
     isIndivisible: true,
@@ -39,12 +42,14 @@ export const basicTypes = {
     },
   },
   tick_tock: {
+    words: ['Tick-tock', 'The block runs {@account}'],
     since: 'v1',
     groups: [],
     isIndivisible: true,
     details: { account: 'address? source' },
   },
   unknown: {
+    words: ['Transactions without a known meaning', 'The classifier knows no meaning'],
     since: 'v2',
     groups: [],
     isIndivisible: false,

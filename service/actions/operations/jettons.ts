@@ -330,6 +330,7 @@ const mint: Matcher<Type> = {
 /** Types of jettons. */
 const types = {
   jetton_transfer: {
+    words: ['Jetton transfer', '{@sender} sends {#amount/asset} to {@receiver}[: {"comment}]'],
     since: 'v1',
     groups: ['jettons'],
     isIndivisible: true,
@@ -350,6 +351,7 @@ const types = {
     },
   },
   jetton_burn: {
+    words: ['Jetton burn', '{@owner} burns {#amount/asset}'],
     since: 'v1',
     groups: ['jettons'],
     isIndivisible: true,
@@ -361,6 +363,7 @@ const types = {
     },
   },
   jetton_mint: {
+    words: ['Jetton mint', '{#amount/asset} are minted for {@receiver}'],
     since: 'v1',
     groups: ['jettons'],
     isIndivisible: true,

@@ -100,6 +100,10 @@ function decimal(value: number | null | undefined): string | null {
 /** Types of liquidity at all exchanges. */
 export const liquidityTypes = {
   dex_deposit_liquidity: {
+    words: [
+      'Liquidity deposit',
+      '{@source} deposits[ {#amount_1/asset_1}][ and {#amount_2/asset_2}][ into {@pool}][ at {dex}]',
+    ],
     since: 'v1',
     groups: [],
     isIndivisible: true,
@@ -127,6 +131,10 @@ export const liquidityTypes = {
     },
   },
   dex_withdraw_liquidity: {
+    words: [
+      'Liquidity withdrawal',
+      '{@source} withdraws[ {#amount_1/asset_1}][ and {#amount_2/asset_2}][ from {@pool}][ at {dex}]',
+    ],
     since: 'v1',
     groups: [],
     isIndivisible: true,

@@ -32,6 +32,7 @@ export const nftPutOnAuctionDetails = {
 /** Types of NFT items. */
 export const nftTypes = {
   nft_transfer: {
+    words: ['NFT transfer', '[{@old_owner} sends ]{!nft_item} to {@new_owner}[: {"comment}]'],
     since: 'v1',
     groups: ['nft', 'nft.v3'],
     isIndivisible: true,
@@ -63,6 +64,7 @@ export const nftTypes = {
     },
   },
   nft_mint: {
+    words: ['NFT mint', '{!nft_item}[ of {!nft_collection}] is minted[ for {@owner}]'],
     since: 'v1',
     groups: ['nft', 'nft.v3'],
     isIndivisible: true,
@@ -74,6 +76,7 @@ export const nftTypes = {
     },
   },
   nft_purchase: {
+    words: ['NFT purchase', '{@new_owner} buys {!nft_item}[ from {@real_old_owner}][ for {$price}][ at {marketplace}]'],
     since: 'v3',
     groups: ['nft.v3'],
     isIndivisible: false,
@@ -105,6 +108,7 @@ export const nftTypes = {
     },
   },
   nft_discovery: {
+    words: ['NFT ownership query', '{@source} asks {!nft_item} for its data'],
     since: 'v2',
     groups: [],
     isIndivisible: false,

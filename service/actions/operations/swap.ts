@@ -123,6 +123,10 @@ export function swapColumns(swap: Swap): ActionColumns {
 /** Types of swaps at all exchanges. */
 export const swapTypes = {
   jetton_swap: {
+    words: [
+      'Swap',
+      '{@sender} swaps {#dex_incoming_transfer.amount/asset_in} for {#dex_outgoing_transfer.amount/asset_out}[ at {dex}]',
+    ],
     since: 'v1',
     groups: [],
     isIndivisible: true,

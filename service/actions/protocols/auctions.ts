@@ -109,6 +109,7 @@ const outbid: Matcher<Type> = {
 /** Types of bids. */
 const types = {
   auction_bid: {
+    words: ['Bid', '{@bidder} bids {$amount} for {!nft_item}'],
     since: 'v1',
     groups: ['nft', 'nft.v3'],
     isIndivisible: true,
@@ -122,6 +123,7 @@ const types = {
     },
   },
   auction_outbid: {
+    words: ['Outbid', '{@bidder} gets {$amount} back for {!nft_item}[, because {@new_bidder} bids more]'],
     since: 'v3',
     groups: ['nft.v3'],
     isIndivisible: false,

@@ -3,6 +3,7 @@ import type { FamilyTypes } from '../engine/action-type.ts';
 /** Types of Cocoon. */
 export const cocoonTypes = {
   cocoon_worker_payout: {
+    words: ['Cocoon worker payout', '{@source} pays[ {$amount}] to {@destination}[ ({payout_type})]'],
     since: 'v4',
     groups: ['cocoon'],
     isIndivisible: false,
@@ -18,6 +19,7 @@ export const cocoonTypes = {
     },
   },
   cocoon_proxy_payout: {
+    words: ['Cocoon proxy payout', '{@source} pays {@destination}'],
     since: 'v4',
     groups: ['cocoon'],
     isIndivisible: false,
@@ -28,6 +30,7 @@ export const cocoonTypes = {
     },
   },
   cocoon_proxy_charge: {
+    words: ['Cocoon charge', '{@source} charges {@destination}[ for {new_tokens_used} tokens]'],
     since: 'v4',
     groups: ['cocoon'],
     isIndivisible: false,
@@ -40,6 +43,7 @@ export const cocoonTypes = {
     },
   },
   cocoon_client_top_up: {
+    words: ['Cocoon top-up', '{@source} adds {$amount} to {@destination}'],
     since: 'v4',
     groups: ['cocoon'],
     isIndivisible: false,
@@ -51,12 +55,14 @@ export const cocoonTypes = {
     },
   },
   cocoon_register_proxy: {
+    words: ['Cocoon proxy', 'A proxy registers with {@destination}'],
     since: 'v4',
     groups: ['cocoon'],
     isIndivisible: false,
     details: { query_id: 'amount cocoon_register_proxy_data.query_id', destination: 'address destination' },
   },
   cocoon_unregister_proxy: {
+    words: ['Cocoon proxy leaves', 'A proxy leaves {@destination}'],
     since: 'v4',
     groups: ['cocoon'],
     isIndivisible: false,
@@ -67,6 +73,7 @@ export const cocoonTypes = {
     },
   },
   cocoon_client_register: {
+    words: ['Cocoon client', '{@source} registers with {@destination}'],
     since: 'v4',
     groups: ['cocoon'],
     isIndivisible: false,
@@ -78,6 +85,7 @@ export const cocoonTypes = {
     },
   },
   cocoon_client_change_secret_hash: {
+    words: ['Cocoon secret', '{@source} changes the hash of the secret of {@destination}'],
     since: 'v4',
     groups: ['cocoon'],
     isIndivisible: false,
@@ -89,6 +97,7 @@ export const cocoonTypes = {
     },
   },
   cocoon_client_request_refund: {
+    words: ['Cocoon refund requested', '{@source} asks {@destination} for a refund'],
     since: 'v4',
     groups: ['cocoon'],
     isIndivisible: false,
@@ -100,6 +109,7 @@ export const cocoonTypes = {
     },
   },
   cocoon_grant_refund: {
+    words: ['Cocoon refund', '{@source} gives a refund[ of {$amount}] to {@destination}'],
     since: 'v4',
     groups: ['cocoon'],
     isIndivisible: false,
@@ -113,6 +123,7 @@ export const cocoonTypes = {
     },
   },
   cocoon_client_increase_stake: {
+    words: ['Cocoon stake', '{@source} raises the stake of {@destination}[ to {$new_stake}]'],
     since: 'v4',
     groups: ['cocoon'],
     isIndivisible: false,
@@ -125,6 +136,7 @@ export const cocoonTypes = {
     },
   },
   cocoon_client_withdraw: {
+    words: ['Cocoon withdrawal', '{@source} withdraws[ {$withdraw_amount}] from {@destination}'],
     since: 'v4',
     groups: ['cocoon'],
     isIndivisible: false,

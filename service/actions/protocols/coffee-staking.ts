@@ -106,6 +106,7 @@ const claim: Matcher<Type> = {
 /** Types of staking at Coffee. */
 const types = {
   coffee_staking_deposit: {
+    words: ['Stake', '{@source} stakes {#amount/asset} in {@pool}[ for {!minted_item_address}]'],
     since: 'v2',
     groups: ['coffee'],
     isIndivisible: false,
@@ -121,6 +122,7 @@ const types = {
     },
   },
   coffee_staking_withdraw: {
+    words: ['Stake withdrawal', '{@source} withdraws {#amount/asset} from {@pool}[ for {!nft_address}]'],
     since: 'v2',
     groups: ['coffee'],
     isIndivisible: false,
@@ -137,6 +139,7 @@ const types = {
     },
   },
   coffee_staking_claim_rewards: {
+    words: ['Staking rewards', '{@recipient} claims {#amount/asset} from {@pool}'],
     since: 'v2',
     groups: ['coffee'],
     isIndivisible: false,

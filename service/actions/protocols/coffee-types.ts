@@ -3,12 +3,14 @@ import type { FamilyTypes } from '../engine/action-type.ts';
 /** Types of Coffee. */
 export const coffeeTypes = {
   coffee_create_vault: {
+    words: ['Vault creation', '{@source} makes {@vault}[ for {!asset}] at coffee'],
     since: 'v2',
     groups: ['coffee'],
     isIndivisible: false,
     details: { source: 'address source', vault: 'address destination', asset: 'address asset', value: 'amount value' },
   },
   coffee_create_pool_creator: {
+    words: ['Pool deposit', '{@source} deposits {#amount/provided_asset} for a new pool at coffee'],
     since: 'v2',
     groups: ['coffee'],
     isIndivisible: false,
@@ -24,6 +26,7 @@ export const coffeeTypes = {
     },
   },
   coffee_create_pool: {
+    words: ['Pool creation', '{@source} makes {@pool}[ of {#amount_1/asset_1}][ and {#amount_2/asset_2}] at coffee'],
     since: 'v2',
     groups: ['coffee'],
     isIndivisible: false,
@@ -44,6 +47,7 @@ export const coffeeTypes = {
     },
   },
   coffee_mev_protect_hold_funds: {
+    words: ['Swap on hold', '{@source} leaves {#amount/asset} with {@mev_contract}'],
     since: 'v2',
     groups: ['coffee'],
     isIndivisible: false,
@@ -57,6 +61,7 @@ export const coffeeTypes = {
     },
   },
   coffee_mev_protect_failed_swap: {
+    words: ['Swap failed', 'A protected swap at coffee failed'],
     since: 'v2',
     groups: [],
     isIndivisible: false,

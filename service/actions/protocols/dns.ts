@@ -135,6 +135,11 @@ const change: Matcher<Type> = {
 /** Types of names. */
 const types = {
   change_dns: {
+    words: [
+      'DNS record set',
+      '{@source} sets record {key} of {!asset}[ to {@value.dns_smc_address}][ to {"value.dns_text}]' +
+        '[ to {value.dns_adnl_address}][ to {@value.dns_next_resolver_address}][ to {value.dns_storage_address}]',
+    ],
     since: 'v1',
     groups: ['dns', 'dns.v2'],
     isIndivisible: true,
@@ -147,12 +152,14 @@ const types = {
     },
   },
   renew_dns: {
+    words: ['Domain renewed', '{@source} renews {!asset}'],
     since: 'v1',
     groups: ['dns', 'dns.v2'],
     isIndivisible: true,
     details: { source: 'address source', asset: 'address destination', nft_collection: 'address asset' },
   },
   delete_dns: {
+    words: ['DNS record deleted', '{@source} deletes record {key} of {!asset}'],
     since: 'v1',
     groups: ['dns', 'dns.v2'],
     isIndivisible: true,
@@ -165,6 +172,7 @@ const types = {
     },
   },
   dns_release: {
+    words: ['Domain released', '{@source} releases {!nft_item}[ with {$value}]'],
     since: 'v3',
     groups: ['nft.v3', 'dns', 'dns.v2'],
     isIndivisible: false,
@@ -178,6 +186,7 @@ const types = {
     },
   },
   dns_purchase: {
+    words: ['Domain purchase', '{@new_owner} buys {!nft_item}[ for {$price}]'],
     since: 'v3',
     groups: ['nft.v3', 'dns', 'dns.v2'],
     isIndivisible: false,

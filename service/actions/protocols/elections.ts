@@ -48,12 +48,14 @@ const electionDepositDetails = { stake_holder: 'address source', amount: 'amount
 /** Types of the elector. */
 const types = {
   election_deposit: {
+    words: ['Election stake', '{@stake_holder} stakes[ {$amount}] for the election of validators'],
     since: 'v1',
     groups: [],
     isIndivisible: true,
     details: electionDepositDetails,
   },
   election_recover: {
+    words: ['Election stake returned', '{@stake_holder} gets[ {$amount}] back from the elector'],
     since: 'v1',
     groups: [],
     isIndivisible: true,

@@ -3,6 +3,7 @@ import type { FamilyTypes } from '../engine/action-type.ts';
 /** Types of EVAA. */
 export const evaaTypes = {
   evaa_supply: {
+    words: ['Loan supply', '{@source} supplies {#amount/asset} to EVAA[ for {@recipient}]'],
     since: 'v2',
     groups: ['evaa'],
     isIndivisible: false,
@@ -22,6 +23,7 @@ export const evaaTypes = {
     },
   },
   evaa_withdraw: {
+    words: ['Loan withdrawal', '{@source} withdraws {#amount/asset} from EVAA[ to {@recipient}][: {fail_reason}]'],
     since: 'v2',
     groups: ['evaa'],
     isIndivisible: false,
@@ -39,6 +41,10 @@ export const evaaTypes = {
     },
   },
   evaa_liquidate: {
+    words: [
+      'Loan liquidation',
+      '{@source} liquidates the loan of {@borrower}[: {amount} units of asset {asset_id}][: {fail_reason}]',
+    ],
     since: 'v2',
     groups: ['evaa'],
     isIndivisible: false,

@@ -81,12 +81,14 @@ const cancel: Matcher<Type> = {
 /** Types of auctions at Fragment. */
 const types = {
   teleitem_start_auction: {
+    words: ['Auction started', '{@owner} puts {!nft_item} up for auction[ from {$min_bid}][ at {marketplace}]'],
     since: 'v3',
     groups: ['nft.v3'],
     isIndivisible: false,
     details: nftPutOnAuctionDetails,
   },
   teleitem_cancel_auction: {
+    words: ['Auction cancelled', '{@owner} cancels the auction of {!nft_item}[ at {marketplace}]'],
     since: 'v3',
     groups: ['nft.v3'],
     isIndivisible: false,

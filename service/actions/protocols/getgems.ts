@@ -160,6 +160,7 @@ function order(
 /** Types of sales and auctions at Getgems. */
 const types = {
   nft_update_sale: {
+    words: ['NFT sale changed', '{@source} offers {!nft_address}[ for {$full_price}][ at {marketplace}]'],
     since: 'v3',
     groups: ['nft.v3'],
     isIndivisible: false,
@@ -175,6 +176,7 @@ const types = {
     },
   },
   nft_put_on_sale: {
+    words: ['NFT put on sale', '{@owner} offers {!nft_item}[ for {$full_price}][ at {marketplace}]'],
     since: 'v3',
     groups: ['nft.v3'],
     isIndivisible: false,
@@ -195,12 +197,14 @@ const types = {
     },
   },
   nft_put_on_auction: {
+    words: ['NFT put up for auction', '{@owner} puts {!nft_item} up for auction[ from {$min_bid}][ at {marketplace}]'],
     since: 'v3',
     groups: ['nft.v3'],
     isIndivisible: false,
     details: nftPutOnAuctionDetails,
   },
   nft_cancel_sale: {
+    words: ['NFT sale cancelled', '{@owner} takes {!nft_item} back[ from {marketplace}]'],
     since: 'v3',
     groups: ['nft.v3'],
     isIndivisible: false,
@@ -214,12 +218,14 @@ const types = {
     },
   },
   nft_finish_auction: {
+    words: ['NFT auction ended', '{@owner} ends the auction of {!nft_item}[ at {marketplace}]'],
     since: 'v3',
     groups: ['nft.v3'],
     isIndivisible: false,
     details: nftCancelAuctionDetails,
   },
   nft_cancel_auction: {
+    words: ['NFT auction cancelled', '{@owner} cancels the auction of {!nft_item}[ at {marketplace}]'],
     since: 'v3',
     groups: ['nft.v3'],
     isIndivisible: false,

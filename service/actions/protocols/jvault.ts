@@ -262,6 +262,7 @@ const jvaultUnstakeDetails = {
 /** Types of JVault. */
 const types = {
   jvault_stake: {
+    words: ['Stake', '{@source} stakes {#amount/asset} in {@pool}[ for {period} s]'],
     since: 'v2',
     groups: ['jvault'],
     isIndivisible: false,
@@ -277,12 +278,14 @@ const types = {
     },
   },
   jvault_unstake: {
+    words: ['Stake withdrawal', '{@source} withdraws[ {#amount/staking_asset}] from {@pool}'],
     since: 'v2',
     groups: ['jvault'],
     isIndivisible: false,
     details: jvaultUnstakeDetails,
   },
   jvault_claim: {
+    words: ['Staking rewards', '{@source} claims rewards from {@pool}'],
     since: 'v2',
     groups: ['jvault'],
     isIndivisible: false,
@@ -294,6 +297,7 @@ const types = {
     },
   },
   jvault_unstake_request: {
+    words: ['Stake withdrawal requested', '{@source} asks for the stake[ of {#amount/staking_asset}] from {@pool}'],
     since: 'v2',
     groups: ['jvault'],
     isIndivisible: false,

@@ -268,6 +268,10 @@ const verify: Matcher<Type> = {
 /** Types of LayerZero. */
 const types = {
   layerzero_send: {
+    words: [
+      'Message to another chain',
+      '{@initiator} sends packet {layerzero_packet_data.nonce} to chain {layerzero_packet_data.dst_eid}',
+    ],
     since: 'v3',
     groups: ['layerzero'],
     isIndivisible: false,
@@ -278,6 +282,10 @@ const types = {
     },
   },
   layerzero_send_tokens: {
+    words: [
+      'Tokens to another chain',
+      '{@sender} sends[ {#amount/asset}] through {@oapp} to chain {layerzero_packet_data.dst_eid}',
+    ],
     since: 'v3',
     groups: ['layerzero'],
     isIndivisible: false,
@@ -293,6 +301,10 @@ const types = {
     },
   },
   layerzero_receive: {
+    words: [
+      'Message from another chain',
+      '{@oapp} receives packet {layerzero_packet_data.nonce} of chain {layerzero_packet_data.src_eid}',
+    ],
     since: 'v3',
     groups: ['layerzero'],
     isIndivisible: false,
@@ -304,6 +316,10 @@ const types = {
     },
   },
   layerzero_commit_packet: {
+    words: [
+      'Packet committed',
+      '{@sender} commits packet {layerzero_packet_data.nonce} of chain {layerzero_packet_data.src_eid}',
+    ],
     since: 'v3',
     groups: ['layerzero'],
     isIndivisible: false,
@@ -318,6 +334,7 @@ const types = {
     },
   },
   layerzero_dvn_verify: {
+    words: ['Packet verified', '{@dvn} verifies packet {nonce}[: {status}]'],
     since: 'v3',
     groups: ['layerzero'],
     isIndivisible: false,

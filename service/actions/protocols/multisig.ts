@@ -144,6 +144,7 @@ const execute: Matcher<Type> = {
 /** Types of multisigs. */
 const types = {
   multisig_create_order: {
+    words: ['Multisig order', '{@source} makes order {order_seqno} ({@destination_order}) of {@destination}'],
     since: 'v2',
     groups: ['multisig'],
     isIndivisible: false,
@@ -161,6 +162,7 @@ const types = {
     },
   },
   multisig_approve: {
+    words: ['Multisig approval', '{@source} approves {@destination}'],
     since: 'v2',
     groups: ['multisig'],
     isIndivisible: false,
@@ -172,6 +174,7 @@ const types = {
     },
   },
   multisig_execute: {
+    words: ['Multisig execution', '{@destination} executes order {order_seqno} ({@source})'],
     since: 'v2',
     groups: ['multisig'],
     isIndivisible: false,

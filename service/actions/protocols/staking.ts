@@ -318,6 +318,10 @@ const dollarWithdrawal: Matcher<Type> = {
 /** Types of staking. */
 const types = {
   stake_deposit: {
+    words: [
+      'Stake',
+      '{@stake_holder} stakes {#amount/source_asset} in {@pool}[ for {#tokens_minted/asset}][ ({provider})]',
+    ],
     since: 'v1',
     groups: ['staking'],
     isIndivisible: true,
@@ -332,6 +336,10 @@ const types = {
     },
   },
   stake_withdrawal: {
+    words: [
+      'Stake withdrawal',
+      '{@stake_holder} withdraws[ {$amount}][ from {@pool}][ for {#tokens_burnt/asset}][ ({provider})]',
+    ],
     since: 'v1',
     groups: ['staking'],
     isIndivisible: true,
@@ -346,6 +354,10 @@ const types = {
     },
   },
   stake_withdrawal_request: {
+    words: [
+      'Stake withdrawal requested',
+      '{@stake_holder} asks for the stake[ of {#tokens_burnt/asset}][ from {@pool}][ ({provider})]',
+    ],
     since: 'v1',
     groups: ['staking'],
     isIndivisible: true,

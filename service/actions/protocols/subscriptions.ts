@@ -50,6 +50,7 @@ const unsubscribe: Matcher<Type> = {
 /** Types of subscriptions. */
 const types = {
   subscribe: {
+    words: ['Subscription payment', '{@subscriber} pays {$amount} for {@subscription}[ to {@beneficiary}]'],
     since: 'v1',
     groups: [],
     isIndivisible: true,
@@ -61,6 +62,7 @@ const types = {
     },
   },
   unsubscribe: {
+    words: ['Subscription ended', '{@subscriber} ends {@subscription}[ of {@beneficiary}]'],
     since: 'v1',
     groups: [],
     isIndivisible: true,

@@ -195,42 +195,49 @@ const tgbtcNewKeyDetails = {
 /** Types of tgBTC. */
 const types = {
   tgbtc_mint: {
+    words: ['tgBTC mint', '{#amount/asset} are minted for {@destination}[ by Bitcoin transaction {bitcoin_tx_id}]'],
     since: 'unversioned',
     groups: ['tgbtc'],
     isIndivisible: false,
     details: tgbtcMintDetails,
   },
   tgbtc_mint_fallback: {
+    words: ['tgBTC mint', '{#amount/asset} are minted for {@destination}'],
     since: 'unversioned',
     groups: ['tgbtc'],
     isIndivisible: false,
     details: tgbtcMintDetails,
   },
   tgbtc_burn: {
+    words: ['tgBTC burn', '{@source} burns {#amount/asset}'],
     since: 'unversioned',
     groups: ['tgbtc'],
     isIndivisible: false,
     details: tgbtcBurnDetails,
   },
   tgbtc_burn_fallback: {
+    words: ['tgBTC burn', '{@source} burns {#amount/asset}'],
     since: 'unversioned',
     groups: ['tgbtc'],
     isIndivisible: false,
     details: tgbtcBurnDetails,
   },
   tgbtc_new_key: {
+    words: ['tgBTC key', '{@source} makes a new key of {@coordinator}[ with {#amount/asset}]'],
     since: 'unversioned',
     groups: ['tgbtc'],
     isIndivisible: false,
     details: tgbtcNewKeyDetails,
   },
   tgbtc_new_key_fallback: {
+    words: ['tgBTC key', '{@source} makes a new key of {@coordinator}[ with {#amount/asset}]'],
     since: 'unversioned',
     groups: ['tgbtc'],
     isIndivisible: false,
     details: tgbtcNewKeyDetails,
   },
   tgbtc_dkg_log_fallback: {
+    words: ['tgBTC key log', '{@coordinator} logs key {pubkey}'],
     since: 'unversioned',
     groups: ['tgbtc'],
     isIndivisible: false,

@@ -287,6 +287,7 @@ function paidAsset(out: TraceFragment): WithdrawnAsset & { readonly amount: bigi
 /** Types of liquidity at TONCO. */
 const types = {
   tonco_deploy_pool: {
+    words: ['Pool deployment', '{@source} deploys {@pool}[ of {!jetton_minter_1}][ and {!jetton_minter_2}] at tonco'],
     since: 'v2',
     groups: [],
     isIndivisible: false,

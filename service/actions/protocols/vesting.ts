@@ -104,6 +104,7 @@ const addWhitelist: Matcher<Type> = {
 /** Types of vesting contracts. */
 const types = {
   vesting_send_message: {
+    words: ['Vesting message', '{@source} lets {@vesting} send a message to {@destination}[ with {$amount}]'],
     since: 'v2',
     groups: ['vesting'],
     isIndivisible: false,
@@ -117,6 +118,7 @@ const types = {
     },
   },
   vesting_add_whitelist: {
+    words: ['Vesting whitelist', '{@source} adds accounts to the whitelist of {@vesting}'],
     since: 'v2',
     groups: ['vesting'],
     isIndivisible: false,

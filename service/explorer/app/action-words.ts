@@ -1,4 +1,4 @@
-import { actionSentences } from './action-sentences.ts';
+import { actionSentences } from './action-sentences.gen.ts';
 import type { Action } from './objects.ts';
 
 /** A piece of a sentence. */

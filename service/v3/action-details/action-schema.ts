@@ -1,3 +1,4 @@
+import type { TypeWords } from '#service/actions/engine/action-type.ts';
 import { list, named, object, optional, scalar, type JsonSchema, type Shape } from '#service/contract/shape.ts';
 import type { ScalarKind } from '#service/actions/engine/detail-shapes.ts';
 import { scalarKinds } from './action-fields.ts';
@@ -22,6 +23,12 @@ export function withDetails<T>(action: Shape<T>): Shape<T> {
 
 /** A transfer or call with currencies besides TON has a separate type name. */
 export const extraCurrencyTransfer = 'extra_currency_transfer';
+
+/** Its title and sentence for people. */
+export const extraCurrencyTransferWords: TypeWords = [
+  'Currency transfer',
+  '{@source} sends [{%value_extra_currencies} ][{%extra_currencies} ]to {@destination}[ with {$value}][: {"comment}]',
+];
 
 /** Types that such an action can have. */
 export const plainTransfers = ['ton_transfer', 'call_contract'] as const;

@@ -2,16 +2,19 @@ import { describe, expect, it } from 'vitest';
 
 import { detailShapes } from '#service/actions/engine/detail-shapes.ts';
 import { actionTypes } from '#service/actions/families.ts';
-import { actionSentences } from '#service/explorer/app/action-sentences.ts';
+import { actionSentences } from '#service/explorer/app/action-sentences.gen.ts';
 import { namesInSentence, wordsOfAction, type Piece } from '#service/explorer/app/action-words.ts';
+import { generateActionSentences } from '#test/support/action-sentences.ts';
 
 const alice = `0:${'A'.repeat(64)}`;
 const bob = `0:${'B'.repeat(64)}`;
 const master = `0:${'C'.repeat(64)}`;
 
 describe('sentences of actions', () => {
-  it('exist for every type of the classifier', () => {
-    expect([...actionTypes.keys()].filter((type) => !(type in actionSentences))).toEqual([]);
+  it('are the ones that `npm run generate` makes from the types of the classifier', async () => {
+    expect(await generateActionSentences({ check: true })).toEqual([
+      { path: 'service/explorer/app/action-sentences.gen.ts', clean: true },
+    ]);
   });
 
   it('name only details that the type has', () => {
