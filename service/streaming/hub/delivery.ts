@@ -82,14 +82,17 @@ function isElsewhere(one: Position | null, other: Position | null): boolean {
   return one !== null && other !== null && (one.mcSeqno !== other.mcSeqno || one.index !== other.index);
 }
 
-/** A type that the connection was shown has nothing for it any more. A snapshot says nothing about what was shown at a higher level. */
+/**
+ * A type that the connection was shown has nothing for it any more. A snapshot says nothing about what was shown at a higher level, and nothing about
+ * messages that are on their way.
+ */
 function isUnmatched(
   { shown }: TraceEntry,
   { snapshot, rendering }: RenderableTrace,
   selection: Selection,
   viewer: Viewer,
 ): boolean {
-  if (snapshot.stage === 'open' || snapshot.stage === 'next') return false;
+  if (snapshot.isIncomplete && rankOf(snapshot) < ranks.finalized) return false;
   for (const [type, { rank }] of shown) {
     if (rank >= ranks.unended || rank > rankOf(snapshot) || !viewer.wish.types.has(type)) continue;
     if (type === 'transactions' && selection.transactions.length === 0) return true;

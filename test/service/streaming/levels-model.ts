@@ -75,7 +75,8 @@ export function demandedEvents(steps: readonly ModelStep[], wish: Subscription):
     const contents = contentsOf(step, wish, isByTransaction);
     const isNamed = wish.traces.has(key);
     const isLost = [...before].some(([type, last]) => rankOf(finality) >= last.rank && contents[type] === undefined);
-    if (isLost && !isNamed && step.isOpen !== true) {
+    // An incomplete snapshot says nothing about messages that are on their way.
+    if (isLost && !isNamed && (isFinal || !isIncomplete)) {
       events.push(`${key} unmatched`);
       before.clear();
     }

@@ -231,6 +231,20 @@ describe('levels of a trace', () => {
     ]);
   });
 
+  it('are not withdrawn as unmatched while a message is on its way, for the rest may touch the account', async () => {
+    const { hub, open, block } = createHubUnderTest();
+    const caller = open();
+    const types = new Set(['transactions', 'actions'] as const);
+    await caller.subscribe({ accounts: new Set([a]), types, minFinality: 'pending' });
+    const part = { ...pending({ transactions: [transaction('t1', b)] }), isIncomplete: true };
+    await hub.publish([pending({ transactions: [transaction('p1', a)], actions: [action('transfer', [a])] })]);
+    await hub.publish([{ ...part, finality: 'confirmed' }]);
+    await block(final({ ...part, stage: 'first' }));
+    expect(summary(caller)).toEqual(['transactions pending', 'actions pending']);
+    await block(final({ transactions: [transaction('t1', b)], stage: 'last', fresh: new Set() }));
+    expect(summary(caller)).toEqual(['transactions pending', 'actions pending', 'trace_invalidated unmatched']);
+  });
+
   it('are not withdrawn as unmatched from those who subscribed the trace itself', async () => {
     const { hub, open, block } = createHubUnderTest();
     const caller = open();
