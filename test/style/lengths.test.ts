@@ -23,9 +23,6 @@ const factoryFunctionsMax = 8;
 /** Source files of one folder. A larger folder needs sub-folders that name its steps. */
 const folderFilesMax = 45;
 
-/** Folders without sub-folders. The parts of the pool use each other, so sub-folders would import each other. */
-const flatFolders = ['service/pool'];
-
 const sources = readSources('service', 'operator', 'test', 'crds').filter((source) => !source.path.endsWith('.gen.ts'));
 
 /** Functions of all sources but suites of tests. */
@@ -78,7 +75,7 @@ describe('lengths', () => {
     );
     const wide = [...folders]
       .map(([folder, files]) => ({ folder, files: files.length }))
-      .filter(({ folder, files }) => files > folderFilesMax && !flatFolders.includes(folder));
+      .filter(({ files }) => files > folderFilesMax);
     expect(wide).toEqual([]);
   });
 

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { TlRecord } from '#service/liteserver/tl/record.ts';
@@ -7,6 +9,7 @@ import * as consensus from '#service/liteserver/tl/consensus.ts';
 import { envelopeRecords } from '#service/liteserver/tl/envelope.ts';
 import * as api from '#service/liteserver/tl/lite-api.ts';
 import * as tonNode from '#service/liteserver/tl/ton-node.ts';
+import { projectRoot } from '#test/style/sources.ts';
 
 // Ids of the pages (service/liteserver/README.md#functions, service/proof/README.md#signatures).
 const functionIds: Record<string, string> = {
@@ -138,6 +141,13 @@ describe('constructor ids', () => {
       expect(hex(fn.id)).toBe(functionIds[name]);
     },
   );
+
+  it('the page lists every function with its constructor id', () => {
+    const page = readFileSync(join(projectRoot, 'service/liteserver/README.md'), 'utf8');
+    const listed = [...page.matchAll(/^\| ([\w.]+) \| ([\da-f]{8})(?: \(explicit\))? \|/gm)];
+    const expected = Object.fromEntries(liteServerFunctions.map((fn) => [fn.name, hex(fn.id)]));
+    expect(Object.fromEntries(listed.map(([, name, id]) => [name, id]))).toEqual(expected);
+  });
 
   it('every documented function has a constructor id', () => {
     expect(liteServerFunctions.map((fn) => fn.name).toSorted()).toEqual(Object.keys(functionIds).toSorted());
