@@ -13,6 +13,8 @@ import {
   timesPlan,
 } from '#service/limits/budget.ts';
 import type { LimitPlan } from '#service/limits/options.ts';
+import { schemaOf } from '#test/service/crds/definitions.ts';
+import { readSources } from '#test/style/sources.ts';
 
 const planOf = (more: Partial<LimitPlan> = {}): LimitPlan => ({
   name: 'pro',
@@ -108,4 +110,15 @@ describe('a budget that is evicted and comes back', () => {
   it('a bucket that is full in an hour lacks no more than its burst', () => {
     expect(bucketFullAt(NOON + 3_600_000_000, planOf(), NOON).deficit).toBe(20 * TOKEN);
   });
+});
+
+it('every number of a plan is read where it limits something, not only where plans are multiplied', () => {
+  const { spec } = schemaOf('tonapis').properties!;
+  const properties = spec!.properties!['plans']!.items!.properties!;
+  const numbers = Object.entries(properties).flatMap(([name, { type }]) => (type === 'integer' ? [name] : []));
+  const text = readSources('service/limits')
+    .map((source) => source.text)
+    .join('');
+  expect(numbers.length).toBeGreaterThan(3);
+  expect(numbers.filter((name) => [...text.matchAll(new RegExp(`\\b${name}\\b`, 'g'))].length < 2)).toEqual([]);
 });
