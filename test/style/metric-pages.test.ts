@@ -6,9 +6,15 @@ import { describe, expect, it } from 'vitest';
 
 import { generateMetricPages, metricTable } from '#test/support/metric-pages.ts';
 
-import { projectRoot, readSources } from './sources.ts';
+import { listFiles, projectRoot, readSources } from './sources.ts';
 
 const pages = ['service/telemetry/README.md', 'operator/README.md'] as const;
+
+/** Names of the metrics in the table of a page. */
+function listedOn(page: string): string[] {
+  const text = readFileSync(join(projectRoot, page), 'utf8');
+  return [...text.matchAll(/^\| `(\w+)` \| (?:counter|gauge|histogram) \|/gm)].map(([, found = '']) => found);
+}
 
 describe('the tables of metrics', () => {
   it('are the ones that `npm run generate` makes from the definitions in code', async () => {
@@ -23,10 +29,25 @@ describe('the tables of metrics', () => {
     const defined = readSources(folder)
       .filter(({ text }) => /new (Counter|Gauge|Histogram)\b/.test(text))
       .flatMap(({ text }) => [...text.matchAll(name)].map(([, found = '']) => found));
-    const text = readFileSync(join(projectRoot, page), 'utf8');
-    const listed = [...text.matchAll(/^\| `(\w+)` \| (?:counter|gauge|histogram) \|/gm)].map(([, found = '']) => found);
+    const listed = listedOn(page);
     expect(listed.length).toBeGreaterThan(30);
     expect(listed.toSorted()).toEqual(defined.toSorted());
+  });
+
+  it('have every metric that an alert or a dashboard names', () => {
+    const listed = new Set(pages.flatMap((page) => listedOn(page)));
+    const readers = [
+      'operator/desired/alert-rules.ts',
+      'charts/tonplane/rules/operator.yaml',
+      ...listFiles('charts/tonplane/dashboards', /\.json$/),
+    ];
+    const named = readers.flatMap((path) =>
+      [...readFileSync(join(projectRoot, path), 'utf8').matchAll(/\bton_\w+/g)].map(([name]) => name),
+    );
+    expect(named.length).toBeGreaterThan(50);
+    const isListed = (name: string): boolean =>
+      listed.has(name) || listed.has(name.replace(/_(bucket|count|sum)$/, ''));
+    expect([...new Set(named)].filter((name) => !isListed(name))).toEqual([]);
   });
 
   it('show unit and labels, and escape what Markdown reads', () => {
