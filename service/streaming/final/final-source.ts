@@ -81,7 +81,16 @@ export function createFinalSource(
   const blocks = createBlockSource({ store, network, bounds, signal });
   const reader = { read: store.read.bind(store), signal };
   let oldest: { readonly seqno: number | null; readonly atMs: number } | undefined;
-  const follower = createFollower(pollMs, { ...dependencies, reader, blocks });
+  const labels = createLabels({ notes, reader, clock, logger });
+  const follower = createFollower(pollMs, {
+    ...dependencies,
+    reader,
+    blocks,
+    async onChanges(changes) {
+      labels.note(changes);
+      await dependencies.onChanges(changes);
+    },
+  });
   const { newest } = follower;
   const news = listen?.(follower.announce);
 
@@ -130,7 +139,7 @@ export function createFinalSource(
       caller.throwIfAborted();
       return { seqnos, until };
     },
-    labels: createLabels({ notes, reader, clock, logger }),
+    labels,
     status: () => ({ newestSeqno: newest(), seenMs: follower.seenMs(), troubles: follower.troubles() }),
     async close() {
       closing.abort(new Error('the final source is closed'));
