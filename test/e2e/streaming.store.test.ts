@@ -24,6 +24,9 @@ import { readSse, readWebSocket, type StreamFrame, type StreamReader } from '#te
 
 // Streams of a private network, read by `fetch` and by the WebSocket library. Events are compared with the answers of v3.
 
+/** The private network has all levels. */
+const LEVELS = ['pending', 'confirmed', 'finalized'];
+
 /** A busy machine answers late. */
 const PATIENCE_MS = 120_000;
 
@@ -366,11 +369,17 @@ describe('the doors of the stream', () => {
     });
   });
 
-  it('answer for the health of their parts', async () => {
+  it('answer for the health of their parts and the levels that exist, as /status does', async () => {
     const response = await fetch(`${api.api.url}/api/streaming/healthz`);
     expect(await response.json()).toMatchObject({
       ok: true,
       components: { source: { ok: true }, store: { ok: true } },
     });
+    const streamingStatus = async (): Promise<unknown> => {
+      const status = await fetch(`${api.api.internalUrl}/status`);
+      return ((await status.json()) as { readonly streaming: unknown }).streaming;
+    };
+    // Lite servers are asked for signed blocks soon after the start.
+    await expect.poll(streamingStatus).toMatchObject({ source: { ok: true, levels: LEVELS }, store: { ok: true } });
   });
 });

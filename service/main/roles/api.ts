@@ -176,6 +176,7 @@ async function buildApi(
     configHash: () => reload.hash,
     keyring: () => ({ keys: keyring.size, sha256: keyring.sha256 }),
     ...(ledger && { index: () => ledger.status() }),
+    ...(streams && { streaming: () => ({ ...streams.streaming.status(), ...streams.streaming.health().components }) }),
   });
   const internal = createInternal(config, options, { register, readiness, status, explorer: explorers.internal });
   return { pool, ledger, http, reload, internal };

@@ -31,6 +31,8 @@ export type StatusSources = {
   readonly keyring?: () => { readonly keys: number; readonly sha256: string | null };
   /** Progress of the index; absent without an index. */
   readonly index?: () => IndexStatus;
+  /** Connections of streams, and the parts that streams depend on with the levels that exist now; absent without streams. */
+  readonly streaming?: () => Readonly<Record<string, unknown>>;
   /** Status of metadata fetching, in a process with that work. */
   readonly metadata?: () => MetadataStatus;
 };
@@ -55,6 +57,7 @@ export function createStatus(config: ServiceConfig, version: string, sources: St
       liteServers: sources.pool?.status() ?? [],
       ...(sources.http && { http: sources.http() }),
       ...(sources.index && { index: sources.index() }),
+      ...(sources.streaming && { streaming: sources.streaming() }),
       ...(sources.metadata && { metadata: sources.metadata() }),
       ...sources.further(),
     };
