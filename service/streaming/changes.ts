@@ -111,7 +111,7 @@ export type JettonChange = {
   readonly position: Position | null;
   /** The field `jetton` of the event. */
   readonly jetton: object;
-  /** Wallet, owner and master. */
+  /** Wallet, owner and master, the wallet first. */
   readonly named: readonly AccountKey[];
   /** The last final state again, as for `StateChange`. */
   readonly isCorrection?: true;

@@ -2,8 +2,12 @@ import type { AccountKey, Labels, Subscription } from '../changes.ts';
 
 /** Address book and metadata of the accounts of one change, as the ends of its events. */
 export type LabelTexts = {
-  /** Text behind the other fields of an event. @param accounts that the event names */
-  readonly of: (accounts: Iterable<AccountKey>, wish: LabelWish) => string;
+  /**
+   * Text behind the other fields of an event.
+   * @param accounts that the event names, for the book
+   * @param described accounts of the metadata; default those of the book
+   */
+  readonly of: (accounts: Iterable<AccountKey>, wish: LabelWish, described?: Iterable<AccountKey>) => string;
 };
 
 export type LabelWish = Pick<Subscription, 'includeAddressBook' | 'includeMetadata'>;
@@ -54,11 +58,13 @@ function textsOf(book: object, metadata: object): LabelTexts {
   const writeBook = writerOf(book);
   const writeMetadata = writerOf(metadata);
   return {
-    of(accounts, { includeAddressBook, includeMetadata }) {
+    of(accounts, { includeAddressBook, includeMetadata }, described) {
       if (!includeAddressBook && !includeMetadata) return '';
       const distinct = new Set(accounts);
       const ofBook = includeAddressBook ? `,"address_book":${writeBook(distinct)}` : '';
-      return includeMetadata ? `${ofBook},"metadata":${writeMetadata(distinct)}` : ofBook;
+      return includeMetadata
+        ? `${ofBook},"metadata":${writeMetadata(described === undefined ? distinct : new Set(described))}`
+        : ofBook;
     },
   };
 }

@@ -144,14 +144,14 @@ export function renderState({ account, finality, state, isCorrection: correction
   return eventOf(JSON.stringify({ type: 'account_state_change', finality, account, state, correction }));
 }
 
-/** The event of a jetton wallet. */
+/** The event of a jetton wallet. The wallet's own token is the event itself, so metadata have its owner and its master alone. */
 export function renderJetton(
   { finality, jetton, named, isCorrection: correction }: JettonChange,
   labels: LabelTexts,
   wish: LabelWish,
 ): RenderedEvent {
   const text = JSON.stringify({ type: 'jettons_change', finality, jetton, correction });
-  return eventOf(`${text.slice(0, -1)}${labels.of(named, wish)}}`);
+  return eventOf(`${text.slice(0, -1)}${labels.of(named, wish, named.slice(1))}}`);
 }
 
 /** @param key of the trace in hex */

@@ -113,6 +113,24 @@ describe('a hub', () => {
     expect(summary(second)).toEqual(['jettons_change finalized']);
   });
 
+  it('gives the address book of a jetton wallet, its owner and its master, and metadata of the owner and the master alone', async () => {
+    const named = [a, b, c];
+    const book = Object.fromEntries(named.map((one) => [one, bookRow(null)]));
+    const tokens = Object.fromEntries(named.map((one) => [one, { is_indexed: true, token_info: [] }]));
+    const { open, block } = createHubUnderTest({
+      labels: { addressBook: async () => book, metadata: async () => tokens },
+    });
+    const caller = open();
+    const types = new Set(['jettons_change'] as const);
+    await caller.subscribe({ accounts: new Set([b]), types, includeAddressBook: true, includeMetadata: true });
+    await block({ kind: 'jetton', accounts: [a, b], named, finality: 'finalized', position: null, jetton: jettonView });
+    const [event] = caller.events;
+    expect([event!['address_book'], event!['metadata']].map((labels) => Object.keys(labels as object))).toEqual([
+      [a, b, c],
+      [b, c],
+    ]);
+  });
+
   it('lets subscriptions begin while the labels of a change are read', async () => {
     const book = Promise.withResolvers<object>();
     const { open, block } = createHubUnderTest({
