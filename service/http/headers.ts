@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http';
+
 import { nextCursorHeader } from '../v3/request/cursor.ts';
 import { ignoredHeader } from '../v3/request/ignored-parameters.ts';
 import { settingHeaders } from '../v3/request/settings.ts';
@@ -7,6 +9,11 @@ export const noStore = 'no-store';
 
 /** The caller's own cache may store the answer. A shared cache must not, because plans and keys differ. */
 export const privateCache = 'private';
+
+/** Counts the bytes of the URL and of the names and values of headers. */
+export function headerBytesOf({ url = '', rawHeaders }: Pick<IncomingMessage, 'url' | 'rawHeaders'>): number {
+  return rawHeaders.reduce((bytes, text) => bytes + text.length, url.length);
+}
 
 /** Headers that scripts in browsers may read. */
 const exposed = [

@@ -27,7 +27,7 @@ import { HttpError } from './errors.ts';
 import { deferContinue } from './expectation.ts';
 import { createExchanges, type Exchanges } from './exchange.ts';
 import { createEarlyRefusal, type EarlyRefusal } from './early-refusal.ts';
-import { commonHeaders, preflightHeaders } from './headers.ts';
+import { commonHeaders, headerBytesOf, preflightHeaders } from './headers.ts';
 import { answerExpectation, createMalformedAnswers, writeRaw } from './malformed-requests.ts';
 import { createHttpMetrics, type HttpMetrics } from './metrics.ts';
 import {
@@ -315,7 +315,7 @@ function refuseAtOnce(
   // Queries of v3 may have lists of 1,000 addresses. The listener's own bound on all headers bounds them.
   const contract = contractOf(request.url);
   if (contract !== 'v3') {
-    if (headerBytesOf(request) > options.headerBytesMax) return new HttpError('headers_too_large');
+    if (headerBytesOf(request.raw) > options.headerBytesMax) return new HttpError('headers_too_large');
     const urlMax = contract === 'streaming' ? STREAM_URL_MAX : options.urlBytesMax;
     if (request.url.length > urlMax) return new HttpError('url_too_long');
   }
@@ -330,13 +330,6 @@ function refuseAtOnce(
 
 /** Bytes of the URL of a stream: a subscription in a query has 200 addresses. */
 const STREAM_URL_MAX = 16_384;
-
-/** Counts the bytes of the URL and of the names and values of headers. */
-function headerBytesOf({ url, raw }: FastifyRequest): number {
-  let bytes = url.length;
-  for (const text of raw.rawHeaders) bytes += text.length;
-  return bytes;
-}
 
 /**
  * Waits until no request has come for a while. A load balancer may learn late that this pod ends. A request may then be in transit on an

@@ -12,7 +12,8 @@ import { createAdmission, type Admission } from './admission.ts';
 import type { Calls } from './calls.ts';
 import { HttpError } from './errors.ts';
 import type { Exchange, Exchanges } from './exchange.ts';
-import { jsonType } from './headers.ts';
+import { headerBytesOf, jsonType } from './headers.ts';
+import type { HttpBounds } from './options.ts';
 import { pathOf, routedUrl, wsPath } from './paths.ts';
 import type { RefusalThrottle } from './refusal-throttle.ts';
 import { errorAnswer } from './reply.ts';
@@ -36,7 +37,10 @@ export type UpgradesDependencies = {
   readonly isDraining: () => boolean;
 };
 
-export type UpgradesOptions = { readonly urlBytesMax: number; readonly inFlightMax: number };
+export type UpgradesOptions = Pick<HttpBounds, 'urlBytesMax' | 'headerBytesMax' | 'inFlightMax'>;
+
+/** Version of the WebSocket protocol, for a caller of another one (RFC 6455). */
+const versionHeader = { 'sec-websocket-version': '13' } as const;
 
 /** Milliseconds for a refusal to reach its caller. Closing at once could reset the connection before. */
 const LINGER_MS = 1000;
@@ -51,7 +55,8 @@ export function createUpgrades(options: UpgradesOptions, dependencies: UpgradesD
   const { streaming, calls, limits, exchanges, pacing, tracer, logger, headersOf, isDraining } = dependencies;
 
   /** Refuses for lack of room before anything is asked of the limits. */
-  const refuseAtOnce = (url: string): void => {
+  const refuseAtOnce = (url: string, message: IncomingMessage): void => {
+    if (headerBytesOf(message) > options.headerBytesMax) throw new HttpError('headers_too_large');
     if (url.length > options.urlBytesMax) throw new HttpError('url_too_long');
     if (isDraining()) throw new StreamingError('streams_closing', 'this process ends');
     if (exchanges.inFlight > options.inFlightMax) throw new HttpError('too_many_in_flight');
@@ -71,6 +76,7 @@ export function createUpgrades(options: UpgradesOptions, dependencies: UpgradesD
       ...headersOf(url),
       ...upgrade.admission.headers(),
       ...answer.headers,
+      ...(answer.errorCode === 'bad_upgrade' && versionHeader),
       'content-type': jsonType,
       'content-length': Buffer.byteLength(text),
       connection: 'close',
@@ -79,9 +85,9 @@ export function createUpgrades(options: UpgradesOptions, dependencies: UpgradesD
     setTimeout(() => socket.destroy(), LINGER_MS).unref();
   };
 
-  const admit = async ({ url, admission, name, signal }: Upgrade): Promise<void> => {
+  const admit = async ({ url, admission, name, signal }: Upgrade, message: IncomingMessage): Promise<void> => {
     try {
-      refuseAtOnce(url);
+      refuseAtOnce(url, message);
       await admission.charge(streamOperation);
     } catch (error) {
       const code = error instanceof HttpError ? error.code : undefined;
@@ -120,7 +126,7 @@ export function createUpgrades(options: UpgradesOptions, dependencies: UpgradesD
 
   const serve = async (upgrade: Upgrade, message: IncomingMessage, head: Buffer): Promise<void> => {
     const { response, socket, exchange, caller, admission, signal } = upgrade;
-    await admit(upgrade);
+    await admit(upgrade, message);
     signal.throwIfAborted();
     let refused: StreamingError | undefined;
     const actionsVersion = [message.headers['x-actions-version']].flat()[0];

@@ -60,6 +60,8 @@ const serverOptions: ServerOptions & { readonly closeTimeout: number } = {
   noServer: true,
   clientTracking: false,
   perMessageDeflate: false,
+  // The protocol has no subprotocol: none is chosen, whatever a caller offers.
+  handleProtocols: () => false,
   maxPayload: MESSAGE_BYTES_MAX,
   closeTimeout: FAREWELL_MS,
 };

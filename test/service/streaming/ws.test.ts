@@ -47,18 +47,15 @@ async function ask(reader: StreamReader, message: object): Promise<StreamFrame> 
   return reader.frames[before]!;
 }
 
+/** Request of an upgrade with further lines. */
+function upgradeText(lines: readonly string[]): string {
+  const head = ['GET /api/streaming/v2/ws HTTP/1.1', 'Host: a', 'Connection: Upgrade', 'Upgrade: websocket', ...lines];
+  return `${head.join('\r\n')}\r\n\r\n`;
+}
+
 /** Answer to an upgrade that is written as it is. */
 async function upgrade(lines: readonly string[]): Promise<ReturnType<typeof parseRaw>> {
-  const head = [
-    'GET /api/streaming/v2/ws HTTP/1.1',
-    'Host: a',
-    'Connection: Upgrade',
-    'Upgrade: websocket',
-    ...lines,
-    '',
-    '',
-  ];
-  return parseRaw(await rawExchange(at.port, head.join('\r\n')));
+  return parseRaw(await rawExchange(at.port, upgradeText(lines)));
 }
 
 const handshake = ['Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='];
@@ -166,6 +163,20 @@ describe('messages of a WebSocket', () => {
     expect(reader.frames).toEqual([{ id: 'r', error: 'too many replays run' }]);
     at.hub.onSubscribe = () => undefined;
     expect(await ask(reader, { operation: 'subscribe', ...one })).toMatchObject({ status: 'subscribed' });
+  });
+});
+
+describe('an accepted upgrade', () => {
+  it('chooses no subprotocol and no extension, whatever the caller offers', async () => {
+    await start();
+    const offers = ['Sec-WebSocket-Protocol: graphql-ws, v2', 'Sec-WebSocket-Extensions: permessage-deflate'];
+    const socket = connect(at.port, '127.0.0.1');
+    socket.write(upgradeText([...handshake, ...offers]));
+    const [bytes] = (await once(socket, 'data')) as [Buffer];
+    socket.destroy();
+    const { status, headers } = parseRaw(bytes.toString('latin1'));
+    expect(status).toBe(101);
+    expect([headers.get('sec-websocket-protocol'), headers.get('sec-websocket-extensions')]).toEqual([null, null]);
   });
 });
 
@@ -304,8 +315,17 @@ describe('a refused upgrade', () => {
       ['Sec-WebSocket-Version: 7', handshake[1]!],
       ['Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: x'],
     ]) {
-      expect(await upgrade(lines)).toMatchObject({ status: 400, body: { ok: false, code: 400 } });
+      const reply = await upgrade(lines);
+      expect(reply).toMatchObject({ status: 400, body: { ok: false, code: 400 } });
+      expect(reply.headers.get('sec-websocket-version')).toBe('13');
     }
+    expect(at.hub.connections).toEqual([]);
+  });
+
+  it('has more bytes of headers than any request may have', async () => {
+    await start();
+    const long = `X-Long: ${'x'.repeat(70_000)}`;
+    expect(await upgrade([...handshake, long])).toMatchObject({ status: 431, body: { ok: false, code: 431 } });
     expect(at.hub.connections).toEqual([]);
   });
 
@@ -349,14 +369,7 @@ function pings(socket: WebSocket, times: number): void {
 /** A WebSocket without a library. */
 async function rawSocket(): Promise<Socket> {
   const socket = connect(at.port, '127.0.0.1');
-  const lines = [
-    'GET /api/streaming/v2/ws HTTP/1.1',
-    'Host: a',
-    'Connection: Upgrade',
-    'Upgrade: websocket',
-    ...handshake,
-  ];
-  socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+  socket.write(upgradeText(handshake));
   await once(socket, 'data');
   return socket;
 }
