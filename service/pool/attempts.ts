@@ -40,14 +40,22 @@ export class AttemptsExhausted extends Error {
 }
 
 /** Attempt at one lite server. */
-type Attempt = {
+export type Attempt = {
   readonly isOverdue: () => boolean;
   /** Called once when the attempt is slow. */
   readonly slow: () => void;
   readonly abort: () => void;
 };
 
-type AttemptEvents<T> = {
+/** Attempts that are not overdue. */
+export function countInTime(running: ReadonlySet<Attempt>): number {
+  return running.values().reduce((count, attempt) => count + (attempt.isOverdue() ? 0 : 1), 0);
+}
+
+type AttemptRules<T> = Pick<AttemptsPlan<T>, 'start' | 'onOverdue' | 'overdueMs'> &
+  Partial<Pick<AttemptsPlan<T>, 'onSlow'>>;
+
+export type AttemptEvents<T> = {
   readonly onOverdue: (attempt: Attempt) => void;
   /** Called when the attempt ended, before its result is handled. */
   readonly onEnd: (attempt: Attempt) => void;
@@ -55,7 +63,8 @@ type AttemptEvents<T> = {
   readonly onError: (error: unknown) => void;
 };
 
-function startAttempt<T>(plan: AttemptsPlan<T>, liteServer: number, events: AttemptEvents<T>): Attempt {
+/** Asks one lite server, for a read or a broadcast. Events come after the function returns. */
+export function startAttempt<T>(plan: AttemptRules<T>, liteServer: number, events: AttemptEvents<T>): Attempt {
   const stop = new AbortController();
   let isOverdue = false;
   let endSlow: (() => void) | undefined;
@@ -66,7 +75,7 @@ function startAttempt<T>(plan: AttemptsPlan<T>, liteServer: number, events: Atte
   }, plan.overdueMs);
   const attempt: Attempt = {
     isOverdue: () => isOverdue,
-    slow: () => void (endSlow ??= plan.onSlow(liteServer)),
+    slow: () => void (endSlow ??= plan.onSlow?.(liteServer)),
     abort: () => stop.abort(),
   };
   const ending =
@@ -148,8 +157,7 @@ export function raceAttempts<T>(plan: AttemptsPlan<T>, signal: AbortSignal): Pro
 
     function advance(cause: AttemptCause): void {
       if (decided) return;
-      const inTime = [...running].filter((attempt) => !attempt.isOverdue()).length;
-      if (exhausted || room.isWaiting() || inTime >= plan.runningMax) return;
+      if (exhausted || room.isWaiting() || countInTime(running) >= plan.runningMax) return;
       const liteServer = plan.next(cause);
       if (typeof liteServer === 'number') launch(liteServer);
       else if (cause === 'hedge') return;

@@ -13,6 +13,7 @@ import type { PoolContext } from './reads.ts';
 import { isUsable } from './selection.ts';
 import { judge, mostInformativeError } from './verdict.ts';
 import type { AdmissionQueue } from './admission-queue.ts';
+import { countInTime, startAttempt, type Attempt } from './attempts.ts';
 
 /** Number of lite servers that get a message at once. The message spreads from any of them, and a server may be cut off. */
 export const BROADCAST_WIDTH = 5;
@@ -44,8 +45,6 @@ export type BroadcastDependencies = {
   readonly now: () => number;
 };
 
-type Send = { overdue: boolean };
-
 export function createBroadcast(tuning: PoolTuning, dependencies: BroadcastDependencies): Broadcast {
   const { members, choice, line, now } = dependencies;
 
@@ -66,7 +65,7 @@ export function createBroadcast(tuning: PoolTuning, dependencies: BroadcastDepen
       const wanted = wantedFor(message, context);
       context.observe?.({ kind: 'asked', liteServers: tried });
       const errors: unknown[] = [];
-      const running = new Set<Send>();
+      const running = new Set<Attempt>();
       let decided = false;
       let isExhausted = false;
       let leave: (() => void) | undefined;
@@ -86,7 +85,7 @@ export function createBroadcast(tuning: PoolTuning, dependencies: BroadcastDepen
       function launch(): void {
         const member = isExhausted ? undefined : choose(wanted, tried);
         if (member === undefined) isExhausted = true;
-        else if (member !== 'full') void follow(member);
+        else if (member !== 'full') follow(member);
       }
 
       /** Sends to all servers with room, up to the width; returns false when none has room. */
@@ -96,31 +95,32 @@ export function createBroadcast(tuning: PoolTuning, dependencies: BroadcastDepen
         return tried.size > 0 || isExhausted;
       }
 
-      async function follow(member: Member): Promise<void> {
-        const send: Send = { overdue: false };
-        running.add(send);
-        const onOverdue = (): void => {
-          send.overdue = true;
-          if (!decided) goOn();
+      function follow(member: Member): void {
+        const rules = {
+          start: () => sendTo(member, request, context.span),
+          overdueMs: tuning.overdueMs,
+          onOverdue: () => member.overdue(sendMessage.name),
         };
-        try {
-          await sendTo(member, request, { parent: context.span, onOverdue });
-          deliver(false);
-        } catch (error) {
-          if (isKnownMessage(error)) return deliver(true);
-          errors.push(error);
-          running.delete(send);
-          if (!decided) goOn(judge(error).final);
-        } finally {
-          running.delete(send);
-        }
+        running.add(
+          startAttempt(rules, member.index, {
+            onOverdue: () => decided || goOn(),
+            onEnd: (attempt) => running.delete(attempt),
+            onAnswer: () => deliver(false),
+            onError,
+          }),
+        );
+      }
+
+      function onError(error: unknown): void {
+        if (isKnownMessage(error)) return deliver(true);
+        errors.push(error);
+        if (!decided) goOn(judge(error).final);
       }
 
       /** Goes on with the next server. @param isRefusal another server would refuse too, so no server replaces this one */
       function goOn(isRefusal = false): void {
         if (!isRefusal) launch();
-        const inTime = [...running].filter(({ overdue }) => !overdue).length;
-        if (inTime > 0) return;
+        if (countInTime(running) > 0) return;
         const hasRefusal = errors.some((error) => judge(error).final);
         if (running.size === 0 || hasRefusal) decide(() => reject(telling(errors)));
       }
@@ -139,19 +139,11 @@ export function createBroadcast(tuning: PoolTuning, dependencies: BroadcastDepen
   };
 
   /** @throws LiteServerError, TlError */
-  async function sendTo(
-    member: Member,
-    request: Buffer,
-    { parent, onOverdue }: { parent: Span | undefined; onOverdue: () => void },
-  ): Promise<void> {
+  async function sendTo(member: Member, request: Buffer, parent: Span | undefined): Promise<void> {
     const startedMs = now();
     const span = startSendSpan(dependencies.tracer, member, parent);
     let outcome = 'ok' as ReturnType<typeof judge>['outcome'];
     const leave = member.takeSlot();
-    const timer = setTimeout(() => {
-      member.overdue(sendMessage.name);
-      onOverdue();
-    }, tuning.overdueMs);
     try {
       requireTaken(sendMessage.decode(await member.read(request, { timeoutMs: tuning.queryTimeoutMs, span })));
       member.succeeded('read');
@@ -162,7 +154,6 @@ export function createBroadcast(tuning: PoolTuning, dependencies: BroadcastDepen
       span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.message : outcome });
       throw error;
     } finally {
-      clearTimeout(timer);
       leave();
       dependencies.metrics.attempt(member.name, outcome, (now() - startedMs) / 1000);
       span.setAttribute('ton.outcome', outcome);
