@@ -41,7 +41,7 @@ import { errorAnswer, send } from './reply.ts';
 import { createRefusalThrottle } from './refusal-throttle.ts';
 import type { PostHandler } from './post-route.ts';
 import type { OwnPage } from './pages.ts';
-import { contractOf, hasV3Form, pathOf, routedUrl, rpcPath } from './paths.ts';
+import { contractOf, hasV3Form, pathOf, routedUrl, rpcPath, ssePath } from './paths.ts';
 import { declareRoutes, type RouteTable } from './routes.ts';
 import { createUpgrades, isUpgrade } from './upgrades.ts';
 
@@ -328,8 +328,8 @@ function refuseAtOnce(
   return new HttpError('wrong_method', message, { allow: [...allow, 'OPTIONS'] });
 }
 
-/** Bytes of the URL of a stream: a subscription in a query has 200 addresses. */
-const STREAM_URL_MAX = 16_384;
+/** Bytes of the URL of a stream: a subscription in a query of 16 KiB has 200 addresses. */
+const STREAM_URL_MAX = `${ssePath}?`.length + 16_384;
 
 /**
  * Waits until no request has come for a while. A load balancer may learn late that this pod ends. A request may then be in transit on an
