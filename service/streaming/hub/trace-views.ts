@@ -1,4 +1,4 @@
-import type { TraceSnapshot } from '../changes.ts';
+import type { StreamTransaction, TraceSnapshot } from '../changes.ts';
 import { markOf, positionOf, steps } from './positions.ts';
 import type { RenderedEvent, RenderedView, TraceRendering } from './render.ts';
 import type { Sending } from './subscriber.ts';
@@ -75,18 +75,26 @@ function viewOf(type: TraceType, parts: Parts, seen: Seen): TraceView | undefine
 
 function transactionsOf(parts: Parts, selection: Selection, viewer: Viewer): TraceView | undefined {
   const { snapshot, rendering } = parts;
-  const { stage, fresh, transactions } = snapshot;
-  const isByTransaction = viewer.wish.finalityScope === 'transaction' && snapshot.finality === 'finalized';
+  const { stage, fresh, transactions, finality } = snapshot;
+  const isSingle = viewer.wish.finalityScope === 'transaction';
+  const isByTransaction = isSingle && finality === 'finalized';
   if (stage === 'open' && !isByTransaction) return undefined;
   const isFresh = fresh !== undefined && (isByTransaction || stage === 'last');
-  const chosen = isFresh
-    ? selection.transactions.filter((at) => fresh.has(transactions[at]!.hash))
-    : selection.transactions;
+  const isOwn = isSingle && !isByTransaction;
+  // A view is made when it is first read.
+  const isChosen = (one: StreamTransaction): boolean =>
+    (!isFresh || fresh.has(one.hash)) && (!isOwn || levelOf(one) === finality);
+  const chosen = selection.transactions.filter((at) => isChosen(transactions[at]!));
   if (chosen.length === 0) return undefined;
   const isPortion = isByTransaction || stage === 'next' || stage === 'last';
-  const name = isFresh ? `fresh ${selection.name}` : selection.name;
+  const name = isFresh ? `fresh ${selection.name}` : isOwn ? `own ${selection.name}` : selection.name;
   const view = rendering.transactions(name, chosen, viewer, snapshot.isIncomplete && !isByTransaction);
   return sendable(parts, view, { type: 'transactions', isPortion, isCurrent: false });
+}
+
+/** Level of one transaction, which may be above that of its trace. */
+function levelOf({ view }: { readonly view: { readonly finality?: unknown } }): unknown {
+  return view.finality;
 }
 
 function sendable(

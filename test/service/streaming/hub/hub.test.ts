@@ -319,6 +319,24 @@ describe('levels of a trace', () => {
     }
   });
 
+  it('are those of the listed transactions for a caller that takes each transaction by itself', async () => {
+    const { hub, open } = createHubUnderTest();
+    const [whole, single] = [open(), open()];
+    const wish = { accounts: new Set([a]), minFinality: 'pending' } as const;
+    await whole.subscribe(wish);
+    await single.subscribe({ ...wish, finalityScope: 'transaction' });
+    const [done, signed, simulated] = (['finalized', 'confirmed', 'pending'] as const).map((finality) =>
+      transaction(finality, a, { finality }),
+    );
+    await hub.publish([pending({ transactions: [simulated!, done!] })]);
+    await hub.publish([{ ...pending({ transactions: [signed!, done!] }), finality: 'confirmed' }]);
+    expect(hashesIn(whole)).toEqual([
+      ['pending', 'finalized'],
+      ['confirmed', 'finalized'],
+    ]);
+    expect(hashesIn(single)).toEqual([['pending'], ['confirmed']]);
+  });
+
   it('are remembered for 15 minutes', async () => {
     const { hub, open, clock } = createHubUnderTest();
     const caller = open();
