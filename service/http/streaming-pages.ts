@@ -112,7 +112,7 @@ const openWs = (wish, key) => {
   const socket = new WebSocket(url);
   socket.onopen = () => { state.textContent = 'open'; socket.send(JSON.stringify({ operation: 'subscribe', ...wish })); };
   socket.onmessage = (event) => show(event.data);
-  socket.onclose = (event) => { state.textContent = ('closed ' + event.code + ' ' + event.reason).trim(); };
+  socket.onclose = (event) => { if (stream === socket) state.textContent = ('closed ' + event.code + ' ' + event.reason).trim(); };
   return socket;
 };
 
