@@ -370,6 +370,9 @@ describe('the doors of the stream', () => {
   });
 
   it('answer for the health of their parts and the levels that exist, as /status does', async () => {
+    // Without a block for 15 seconds the source is late.
+    await settle();
+    await expect.poll(streamedSeqno).toBe(network.head().id.seqno);
     const response = await fetch(`${api.api.url}/api/streaming/healthz`);
     expect(await response.json()).toMatchObject({
       ok: true,

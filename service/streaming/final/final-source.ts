@@ -49,8 +49,10 @@ export type FinalSource = Required<FinalLog> & {
 export type FinalSourceStatus = {
   /** Masterchain block up to which changes were given. */
   readonly newestSeqno: number | null;
-  /** Unix milliseconds of the last answer of the index. */
+  /** Unix milliseconds at which that block was seen. */
   readonly seenMs: number | null;
+  /** Unix milliseconds of the last answer of the index. */
+  readonly lookedMs: number | null;
   /** Failures that are being retried. */
   readonly troubles: readonly Trouble[];
 };
@@ -140,7 +142,12 @@ export function createFinalSource(
       return { seqnos, until };
     },
     labels,
-    status: () => ({ newestSeqno: newest(), seenMs: follower.seenMs(), troubles: follower.troubles() }),
+    status: () => ({
+      newestSeqno: newest(),
+      seenMs: follower.seenMs(),
+      lookedMs: follower.lookedMs(),
+      troubles: follower.troubles(),
+    }),
     async close() {
       closing.abort(new Error('the final source is closed'));
       await Promise.all([follower.done, news?.close()]);

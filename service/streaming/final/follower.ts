@@ -13,8 +13,10 @@ import { createWake, type Wake } from './wake.ts';
 export type Follower = {
   /** Block up to which changes were given or passed; null before the first. */
   readonly newest: () => number | null;
-  /** Unix milliseconds of the last answer of the index. */
+  /** Unix milliseconds at which the newest block was seen; null before the first. */
   readonly seenMs: () => number | null;
+  /** Unix milliseconds of the last answer of the index. */
+  readonly lookedMs: () => number | null;
   readonly announce: Wake['announce'];
   readonly troubles: () => readonly Trouble[];
   /** Resolves when the signal has ended it. */
@@ -45,6 +47,7 @@ export function createFollower(pollMs: number, dependencies: FollowerDependencie
   const wake = createWake(pollMs, clock);
   let newest: number | null = null;
   let seenMs: number | null = null;
+  let answeredMs: number | null = null;
   let indexed: number | null = null;
   /** Moment of the last look that found no new block. */
   let lookedAtMs = clock();
@@ -59,10 +62,10 @@ export function createFollower(pollMs: number, dependencies: FollowerDependencie
   async function step(): Promise<boolean> {
     if (newest === null || !isWanted()) {
       const found = await findNewestClassified(reader);
-      seenMs = unixMs();
+      answeredMs = unixMs();
       // A connection that opened during the read gets every block since.
       if (newest === null || !isWanted()) {
-        newest = found === undefined ? newest : Math.max(newest ?? 0, found);
+        if (found !== undefined && found > (newest ?? -1)) see(found);
         [indexed, behindSinceMs] = [newest, undefined];
         return false;
       }
@@ -71,7 +74,7 @@ export function createFollower(pollMs: number, dependencies: FollowerDependencie
     const next = newest + 1;
     const state = await findBlockState(reader, next);
     ({ indexed } = state);
-    seenMs = unixMs();
+    answeredMs = unixMs();
     behindSinceMs = indexed !== null && indexed >= next ? (behindSinceMs ?? lookMs) : undefined;
     const changes = isReady(state.block) ? await blocks.read(next, signal) : undefined;
     if (changes === undefined) {
@@ -79,11 +82,16 @@ export function createFollower(pollMs: number, dependencies: FollowerDependencie
       return false;
     }
     if (state.block?.known !== true) passUnclassified(next);
-    newest = next;
+    see(next);
     if (changes.length > 0) await give(changes);
     metrics.given((clock() - (wake.announcedAt(next) ?? lookedAtMs)) / 1000);
     behindSinceMs = indexed !== null && indexed > next ? clock() : undefined;
     return true;
+  }
+
+  function see(mcSeqno: number): void {
+    newest = mcSeqno;
+    seenMs = unixMs();
   }
 
   function passUnclassified(mcSeqno: number): void {
@@ -113,6 +121,7 @@ export function createFollower(pollMs: number, dependencies: FollowerDependencie
   return {
     newest: () => newest,
     seenMs: () => seenMs,
+    lookedMs: () => answeredMs,
     announce: wake.announce,
     troubles: retry.troubles,
     done: follow().catch((error: unknown) => {

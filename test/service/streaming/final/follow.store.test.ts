@@ -50,8 +50,8 @@ afterAll(() => index.close());
 /** Resolves when the source has looked once with what is wanted now. The look before may have begun earlier. */
 async function untilLooked({ source }: FinalSourceUnderTest): Promise<void> {
   for (let look = 0; look < 2; look++) {
-    const seen = source.status().seenMs;
-    await expect.poll(() => source.status().seenMs, { interval: 5 }).not.toBe(seen);
+    const looked = source.status().lookedMs;
+    await expect.poll(() => source.status().lookedMs, { interval: 5 }).not.toBe(looked);
   }
 }
 
@@ -64,6 +64,23 @@ describe('a source of final changes', () => {
     await expect.poll(() => newestOf(source)).toBe(last - 3);
     expect(source.given).toEqual([]);
   });
+
+  it.each([false, true])(
+    'has no news while no block is classified, although the index answers (open connections: %s)',
+    async (isWanted) => {
+      await setTodo(true, last);
+      const source = start();
+      await expect.poll(() => newestOf(source)).toBe(last - 1);
+      source.want(isWanted);
+      await untilLooked(source);
+      const { seenMs } = source.source.status();
+      await untilLooked(source);
+      expect(source.source.status().seenMs).toBe(seenMs);
+      await setTodo(false, last);
+      await expect.poll(() => newestOf(source)).toBe(last);
+      expect(source.source.status().seenMs).toBeGreaterThan(seenMs!);
+    },
+  );
 
   it('begins below a recent block that is not classified yet', async () => {
     await setTodo(true, last - 7);
