@@ -83,6 +83,8 @@ export type StreamTransaction = {
 export type StreamAction = {
   /** Name of the type in the newest vocabulary, and all names under which a version of the vocabulary shows the action. */
   readonly type: string;
+  /** Types of the actions that contain it: a vocabulary with one of them does not show it. */
+  readonly ancestorTypes: readonly string[];
   /** Accounts of the action: a subscription to one of them matches. */
   readonly accounts: readonly AccountKey[];
   /** JSON object of v3 with `accounts`; made for the vocabulary `supported`. Null: that vocabulary does not show this action. */

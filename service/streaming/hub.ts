@@ -8,12 +8,16 @@ import type { EventType, FinalLog, Hub, Labels } from './changes.ts';
 import { createAbsentConnections } from './hub/absent-connections.ts';
 import { createDistribution, type Watchers } from './hub/distribution.ts';
 import { ConnectionAtHub, type HubConnectionDependencies } from './hub/hub-connection.ts';
+import { createFormers } from './hub/formers.ts';
 import { createHubMetrics } from './hub/hub-metrics.ts';
 import { createLevelsLog } from './hub/levels-log.ts';
 import { createPast } from './hub/past.ts';
-import { createPublishing } from './hub/publishing.ts';
+import { createPublishing, isFinalChange } from './hub/publishing.ts';
 import { Subscriber, type Place, type Sending } from './hub/subscriber.ts';
 import { createSubscriptionsIndex } from './hub/subscriptions-index.ts';
+import { createLevelsFeed, type FeedStatus } from './levels/levels-feed.ts';
+import { createLevelsMetrics } from './levels/levels-metrics.ts';
+import type { SharedLog } from './levels/shared-log.ts';
 import { CONNECTIONS_END, EPOCHS_END, type Cursors } from './request/cursor.ts';
 
 export type HubOptions = {
@@ -27,6 +31,8 @@ export type HubDependencies = {
   readonly log: FinalLog;
   readonly labels: Labels;
   readonly cursors: Cursors;
+  /** Log of levels that all pods share; absent without Redis. Closed with the hub. */
+  readonly shared?: SharedLog | undefined;
   /** Current snapshot of a pending trace by one of its hashes in hex; without it there is no pending level. */
   readonly findPending?: HubConnectionDependencies['findPending'];
   readonly clock: { readonly nowMs: () => number; readonly unixMs: () => number };
@@ -48,6 +54,10 @@ export type WatchedHub = Hub & {
   readonly wantsConfirmed: (type?: EventType) => boolean;
   /** Reports whether a connection is open, or was cut a short time ago. */
   readonly isWatched: () => boolean;
+  /** Reports whether this pod has to do a piece of work that one pod does for all. */
+  readonly claim: (work: string) => Promise<boolean>;
+  /** Log that changes below `finalized` go through. */
+  readonly levels: () => FeedStatus;
 };
 
 const QUEUE_BYTES_MAX = 256 * 1024 * 1024;
@@ -76,6 +86,7 @@ export function createHub(options: HubOptions, dependencies: HubDependencies): W
     queueBytes: () => queueBytes,
     keys: () => watchers.accounts.size() + watchers.traces.size(),
     levelsBytes: levels.bytes,
+    levelsRecords: levels.size,
     absent: absent.size,
   });
   const past = createPast({ log, logger, random, unixMs: clock.unixMs });
@@ -86,7 +97,7 @@ export function createHub(options: HubOptions, dependencies: HubDependencies): W
   const distribution = createDistribution({ watchers, labels, signal, onFault });
   /** Admits one change at a time. No subscription begins during it. */
   const turns = createSemaphore(1);
-  const { publish, livePosition } = createPublishing({
+  const publishing = createPublishing({
     log,
     levels,
     distribution,
@@ -95,12 +106,37 @@ export function createHub(options: HubOptions, dependencies: HubDependencies): W
     metrics,
     nowMs: clock.nowMs,
     takesLevels: (keys) => watches(keys, (to) => takesConfirmed(to)),
+    isWatched: (keys) => isWatched(watchers, keys, () => true),
+    sharePart: (part) => feed.sharePart(part),
     onFault(error) {
       for (const to of subscribers()) onFault(to, error);
     },
   });
+  const { livePosition } = publishing;
+  const find = (number: number): Subscriber | undefined => connections.get(number)?.subscriber ?? absent.find(number);
+  const formers = createFormers({ levels, find });
+  const feed = createLevelsFeed({
+    shared: dependencies.shared,
+    levels,
+    publishing,
+    restart: (beginning) =>
+      turns.run(signal, async () => {
+        for (const to of subscribers()) to.leaveLevels();
+        levels.restart(beginning);
+        for (const some of [subscribers(), absent.all()]) for (const to of some) to.enterLevels(levels.mark());
+      }),
+    endBelowFinal() {
+      for (const to of subscribers()) if (takesConfirmed(to)) to.endSlow();
+    },
+    answer: formers.answer,
+    metrics: createLevelsMetrics(register),
+    logger,
+    nowMs: clock.nowMs,
+    random,
+  });
+  const hasWatchers = (): boolean => connections.size > 0 || absent.size() > 0;
   const cursorOf = (to: Subscriber, { position, mark }: Place): string => {
-    const place = takesConfirmed(to) ? { epoch: levels.epoch, mark } : undefined;
+    const place = takesConfirmed(to) ? { epoch: levels.epoch(), mark } : undefined;
     return cursors.write({ position, connection: to.number, levels: place });
   };
 
@@ -113,7 +149,9 @@ export function createHub(options: HubOptions, dependencies: HubDependencies): W
     nowMs: clock.nowMs,
     livePosition,
     levels,
-    absent,
+    feed,
+    formers,
+    endsFrom: publishing.ended.from,
     cursorOf,
     onQueueBytes,
     onSent: ({ type, finality }: Sending) => metrics.sent(type, finality),
@@ -140,18 +178,22 @@ export function createHub(options: HubOptions, dependencies: HubDependencies): W
 
   return {
     open(sink, { keyId }) {
+      if (!hasWatchers()) publishing.ended.miss();
       const number = randomInt(1, CONNECTIONS_END - 1);
       const connection = new ConnectionAtHub(new Subscriber({ keyId, number, sink }, shared), shared);
       connections.set(number, connection);
       return connection;
     },
-    publish,
+    publish: (changes) => (changes.some(isFinalChange) ? publishing.publish(changes) : feed.publish(changes)),
     watchesPending: (keys) => watches(keys, takesPending),
     watchesConfirmed: (keys) => watches(keys, (to) => takesConfirmed(to)),
     wantsConfirmed: (type) => [subscribers(), absent.all()].some((some) => some.some((to) => takesConfirmed(to, type))),
-    isWatched: () => connections.size > 0 || absent.size() > 0,
+    isWatched: hasWatchers,
+    claim: feed.claim,
+    levels: feed.status,
     status: () => ({ connections: connections.size, queueBytes }),
     async close() {
+      await feed.close();
       ending.abort(new Error('the hub is closed'));
       for (const subscriber of subscribers()) subscriber.close();
       absent.clear();
@@ -160,12 +202,13 @@ export function createHub(options: HubOptions, dependencies: HubDependencies): W
 }
 
 function takesPending(to: Subscriber): boolean {
-  return to.viewer()?.wish.minFinality === 'pending';
+  return [to.viewer()?.wish, to.upcoming].some((wish) => wish?.minFinality === 'pending');
 }
 
 function takesConfirmed(to: Subscriber, type?: EventType): boolean {
-  const wish = to.viewer()?.wish;
-  return wish !== undefined && wish.minFinality !== 'finalized' && (type === undefined || wish.types.has(type));
+  return [to.viewer()?.wish, to.upcoming].some(
+    (wish) => wish !== undefined && wish.minFinality !== 'finalized' && (type === undefined || wish.types.has(type)),
+  );
 }
 
 function isWatched(watchers: Watchers, { accounts, traces }: WatchedKeys, takes: (to: Subscriber) => boolean): boolean {

@@ -87,4 +87,12 @@ export const streamingPanels = [
       'blocks without actions': 'sum(rate(ton_streaming_unclassified_blocks_total{PODS}[RATE]))',
     },
   },
+  {
+    row: 'Streams',
+    title: 'Records for the log that pods share, its epochs',
+    queries: {
+      '{{result}}': 'sum by (result) (rate(ton_streaming_levels_appends_total{PODS}[RATE]))',
+      'epochs, next {{log}}': 'sum by (log) (rate(ton_streaming_levels_epochs_total{PODS}[RATE]))',
+    },
+  },
 ] as const;

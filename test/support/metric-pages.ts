@@ -29,6 +29,7 @@ import { createStoreMetrics } from '#service/store/metrics.ts';
 import { createRegister } from '#service/telemetry/register.ts';
 import { createFinalMetrics } from '#service/streaming/final/final-metrics.ts';
 import { createHubMetrics } from '#service/streaming/hub/hub-metrics.ts';
+import { createLevelsMetrics } from '#service/streaming/levels/levels-metrics.ts';
 import { createStreamMetrics } from '#service/streaming/metrics.ts';
 import { createPendingLag } from '#service/streaming/pending/pending-source.ts';
 import { createTailCounter } from '#service/streaming/pending/tail-source.ts';
@@ -119,7 +120,14 @@ function serviceRegister(): Registry {
   createTrustMetrics(register);
   createStoreMetrics(register, { connections: unread, replicaLagSeconds: unread });
   createStreamMetrics(register);
-  createHubMetrics(register, { queueBytes: unread, keys: unread, levelsBytes: unread, absent: unread });
+  createHubMetrics(register, {
+    queueBytes: unread,
+    keys: unread,
+    levelsBytes: unread,
+    levelsRecords: unread,
+    absent: unread,
+  });
+  createLevelsMetrics(register);
   createFinalMetrics(register, () => ({ blocks: 0, seconds: 0 }));
   createPendingLag(register);
   createTailCounter(register);

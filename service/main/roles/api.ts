@@ -28,6 +28,7 @@ import { closePart, closingLast } from '../closing.ts';
 import { listenOn, urlOf } from '../listen.ts';
 import { createLive, type Live } from '../wiring/live.ts';
 import { startPool } from '../wiring/pool.ts';
+import { redisServerOf } from '../wiring/redis.ts';
 import { readinessOf } from '../wiring/readiness.ts';
 import { createStatus, type IndexStatus } from '../status/status.ts';
 import { startStreaming } from '../wiring/streaming.ts';
@@ -142,8 +143,9 @@ async function buildApi(
   parts.adopt(limits, closePart);
   const { around } = options;
   const emulate = createEmulation(config, { pool, live, detector, index: ledger?.annotations, register, around });
-  const streams = startStreaming(config, { index: ledger?.streamed, pool, live, detector, shared, logger, register });
-  parts.adopt(streams, closePart);
+  const redis = redisServerOf(options);
+  const streamed = { index: ledger?.streamed, pool, live, detector, shared, redis, logger, register };
+  const streams = parts.adopt(startStreaming(config, streamed), closePart);
   const explorers = createExplorers(config, version, urls, options.explorer);
   const http = createHttpServer(httpOptions(config, options), {
     v2: createV2({ release: releaseOf(version), ...config.api.v2, ...(around && { around }) }, live),
@@ -163,7 +165,8 @@ async function buildApi(
     ...(options.examples !== undefined && { examples: options.examples }),
   });
   parts.adopt(http, closePart);
-  const reload = followConfiguration(config, options, { limits, shared, pool, http, tracing, ledger }, dependencies);
+  const followers = { limits, shared, pool, http, tracing, ledger, streams };
+  const reload = followConfiguration(config, options, followers, dependencies);
   parts.adopt(reload, closePart);
   const readiness = (): Readiness =>
     readinessOf(pool, { draining: http.status().draining, unreadable: ledger?.unreadable() });

@@ -23,6 +23,7 @@ import {
 } from '../configuration/hot-reload.ts';
 import { redisServerOf } from './redis.ts';
 import { takeUrls } from './store.ts';
+import type { StreamingService } from './streaming.ts';
 
 /**
  * Sources of a configuration; the URLs are secrets. Without a Redis URL limits are per process. Without a Postgres URL there is no index.
@@ -42,6 +43,7 @@ export type HotParts = {
   readonly http: HttpServer;
   readonly tracing: Tracing;
   readonly ledger: Pick<IndexService, 'setUrls' | 'setRedis'> | undefined;
+  readonly streams: Pick<StreamingService, 'setRedis'> | undefined;
 };
 
 /** Follows the files of the configuration of a running API. */
@@ -154,7 +156,7 @@ type AppliedConfig = Pick<HotConfig, Applied> & {
 function putInForce(
   next: Loaded,
   before: Loaded,
-  { limits, shared, pool, http, tracing, ledger }: HotParts,
+  { limits, shared, pool, http, tracing, ledger, streams }: HotParts,
   logger: Logger,
 ): void {
   const hot: AppliedConfig = hotConfig(next.config);
@@ -165,6 +167,7 @@ function putInForce(
     shared?.setServer(server);
     pool.setSharedConnect(() => connectRedis({ ...server, retryMs: redisRetryMs }));
     ledger?.setRedis(server);
+    streams?.setRedis(server);
   }
   ledger?.setUrls(next, before);
   http.reconfigure(hot);

@@ -66,8 +66,8 @@ function textOf(account: Buffer): string {
   return formatRawAddress(accountOfKey(account));
 }
 
-/** A line to the Redis that pods share. */
-export function linkTo(server: RedisServer, logger: Logger): PendingLink {
+/** A line to the Redis that pods share. @param use its purpose, for the log */
+export function linkTo(server: RedisServer, logger: Logger, use = 'pending traces'): PendingLink {
   const client = connectRedis({ ...server, retryMs: redisRetryMs });
-  return createBoundedRedis({ use: 'pending traces', quickMs: REDIS_QUICK_MS }, { client, logger });
+  return createBoundedRedis({ use, quickMs: REDIS_QUICK_MS }, { client, logger });
 }

@@ -7,6 +7,7 @@ import type { Detector } from '#service/interfaces/detector.ts';
 import { createBlockFinder } from '#service/live/blocks/block-finder.ts';
 import { createLiveBlockFiles } from '#service/live/blocks/block-files.ts';
 import { createLiveSignedBlocks } from '#service/live/blocks/signed-blocks.ts';
+import type { RedisServer } from '#service/limits/redis/connection.ts';
 import type { SharedLimits } from '#service/limits/redis/shared-limits.ts';
 import type { Pending } from '#service/pending/pending.ts';
 import { listenToClassified } from '#service/streaming/final/classified-news.ts';
@@ -22,6 +23,7 @@ import { createConfirmedSnapshots } from '#service/streaming/confirmed/confirmed
 import { createConfirmedSource, type ConfirmedSource } from '#service/streaming/confirmed/confirmed-source.ts';
 import { correctionsOf } from '#service/streaming/confirmed/corrections.ts';
 import { createFinalSource, type FinalSource } from '#service/streaming/final/final-source.ts';
+import type { FeedStatus } from '#service/streaming/levels/levels-feed.ts';
 import { createHub, type WatchedHub } from '#service/streaming/hub.ts';
 import { createPendingSnapshots, type PendingSnapshots } from '#service/streaming/pending/pending-snapshots.ts';
 import { createTailSnapshots } from '#service/streaming/pending/tail-snapshots.ts';
@@ -32,6 +34,7 @@ import { createStreaming, type ComponentHealth, type Streaming } from '#service/
 import type { ActionNetwork } from '#service/v3/action-details/action-derived.ts';
 import type { AnswerAnnotations } from '#service/v3/annotations/answer-annotations.ts';
 import type { Live } from './live.ts';
+import { connectSharedLevels } from './shared-levels.ts';
 
 /** Parts of the index that streams read. */
 export type StreamedIndex = {
@@ -47,6 +50,8 @@ export type StreamingParts = {
   readonly live: Pick<Live, 'worlds'>;
   readonly detector: Detector;
   readonly shared: SharedLimits | undefined;
+  /** The Redis that pods share; undefined without one. */
+  readonly redis: RedisServer | undefined;
   readonly logger: Logger;
   readonly register: Registry;
 };
@@ -54,6 +59,8 @@ export type StreamingParts = {
 /** Streams with what feeds them. */
 export type StreamingService = {
   readonly streaming: Streaming;
+  /** Takes over a changed Redis. */
+  readonly setRedis: (server: RedisServer) => void;
   /** Ends the sources, after all connections. */
   readonly close: () => Promise<void>;
 };
@@ -66,8 +73,8 @@ const QUERY_MS = 3000;
 
 /** Creates streams from the index to their callers; undefined when streams are not served. */
 export function startStreaming(
-  config: Pick<ServiceConfig, 'surfaces' | 'streaming' | 'plans' | 'network' | 'anchors'>,
-  { index, pool, live, detector, shared, logger, register }: StreamingParts,
+  config: Pick<ServiceConfig, 'name' | 'namespace' | 'surfaces' | 'streaming' | 'plans' | 'network' | 'anchors'>,
+  { index, pool, live, detector, shared, redis, logger, register }: StreamingParts,
 ): StreamingService | undefined {
   if (!config.surfaces.includes('stream') || index === undefined) return undefined;
   const network = { testOnly: config.network === 'testnet' };
@@ -93,10 +100,9 @@ export function startStreaming(
   );
   const reader: StoreReader = { read: (sql, values) => index.store.read(sql, values, { timeoutMs: QUERY_MS }) };
   const snapshots = createPendingSnapshots({ pending: index.pending, network, logger });
-  const hub: WatchedHub = createHub(
-    {},
-    { log: source, labels: source.labels, cursors, findPending: snapshots.find, clock, logger, register },
-  );
+  const levels = redis && connectSharedLevels(config, redis, logger);
+  const labelled = { log: source, labels: source.labels, shared: levels?.log };
+  const hub: WatchedHub = createHub({}, { ...labelled, cursors, findPending: snapshots.find, clock, logger, register });
   const lag = createPendingLag(register);
   const simulated = createPendingSource({ ...index, snapshots, hub, unixMs: Date.now, logger, lag });
   const begun = createTailSource({
@@ -114,7 +120,7 @@ export function startStreaming(
       cursors,
       connectionLimits: createConnectionLimits(shared?.connections),
       parseJson,
-      components: () => componentsOf(source, confirmed),
+      components: () => ({ ...componentsOf(source, confirmed), log: healthOf(hub.levels()) }),
       clock,
       random: Math.random,
       logger,
@@ -123,6 +129,7 @@ export function startStreaming(
   );
   return {
     streaming,
+    setRedis: (server) => levels?.setRedis(server),
     async close() {
       await Promise.all([source.close(), simulated.close(), begun.close(), confirmed.close()]);
       await hub.close();
@@ -167,6 +174,12 @@ function startConfirmed(
 const nowMs = (): number => performance.now();
 
 const clock = { nowMs, unixMs: Date.now };
+
+/** Final events do not need the log, so its loss is no fault of the whole. */
+function healthOf(levels: FeedStatus): ComponentHealth {
+  if (levels !== 'away') return { ok: true, shared: levels === 'shared' };
+  return { ok: true, shared: false, error: 'Redis does not answer: levels below finalized are those of this process' };
+}
 
 /** Health of what streams depend on. Simulated traces come from this service, so they have no part of their own. */
 function componentsOf(source: FinalSource, confirmed: ConfirmedSource): Readonly<Record<string, ComponentHealth>> {

@@ -60,6 +60,7 @@ function viewStreamAction(row: ActionRow, network: ActionNetwork): StreamAction 
   let named: readonly string[] | undefined;
   return {
     type: shown.type,
+    ancestorTypes: shown.ancestorTypes,
     accounts: shown.accounts,
     viewFor: (supported) => (isVisible(shown, supported) ? made() : null),
     get named() {

@@ -1,3 +1,4 @@
+import { pause } from '#service/runtime/retry.ts';
 import { StoreError } from '#service/store/errors.ts';
 import {
   WHOLE_BLOCK,
@@ -13,14 +14,16 @@ import {
 import { changesFor } from '../concerned.ts';
 import { indexAway, StreamingError } from '../errors.ts';
 import type { Cursor } from '../request/cursor.ts';
-import { watchesAllOf, type AbsentConnections } from './absent-connections.ts';
 import type { Distribution, Watchers } from './distribution.ts';
+import { isOpenPart } from './ended-traces.ts';
+import type { Formers } from './formers.ts';
 import type { HubMetrics } from './hub-metrics.ts';
+import type { LevelsFeed } from '../levels/levels-feed.ts';
 import type { LevelsLog } from './levels-log.ts';
 import { LevelsReplay } from './levels-replay.ts';
 import type { Past } from './past.ts';
 import { IndexedKeys } from './indexed-keys.ts';
-import { endOf, isAfter, isUpTo, positionOf, steps } from './positions.ts';
+import { endOf, isAfter, positionOf, steps } from './positions.ts';
 import { atPresent, planResume, type LevelsStart, type Resume } from './resume.ts';
 import { createSkipping } from './skipping.ts';
 import type { Place, Subscriber } from './subscriber.ts';
@@ -38,13 +41,18 @@ export type HubConnectionDependencies = {
   readonly livePosition: () => Position | null;
   readonly levels: LevelsLog;
   readonly connectionBy: (number: number) => Subscriber | undefined;
-  readonly absent: Pick<AbsentConnections, 'find'>;
+  readonly formers: Formers;
+  readonly feed: Pick<LevelsFeed, 'publish' | 'sharePart' | 'isAlone' | 'findFormer'>;
+  readonly endsFrom: () => Position | null;
   /** Runs work while no change is distributed. */
   readonly between: <T>(work: () => T) => Promise<T>;
 };
 
 /** Events of one replay. Its end has a cursor, from which the caller goes on. */
 const REPLAYED_MAX = 100_000;
+
+/** Milliseconds between two looks whether this process is as far as a cursor. */
+const CATCH_UP_MS = 50;
 
 /** Close of a connection whose cursor another connection goes on with. */
 const superseded = { code: 4001, reason: 'superseded' } as const;
@@ -114,6 +122,7 @@ export class ConnectionAtHub implements HubConnection {
     try {
       return await this.#plan(wish, cursor, signal);
     } catch (error) {
+      this.subscriber.upcoming = undefined;
       const isAway = error instanceof StoreError;
       if (isAway || (error instanceof StreamingError && error.code === 'replay_busy')) metrics.resumed('busy');
       throw isAway ? indexAway() : error;
@@ -125,7 +134,8 @@ export class ConnectionAtHub implements HubConnection {
     const { subscriber } = this;
     const { past, log, metrics, livePosition, readCursor, connectionBy } = this.#dependencies;
     const read = readCursor(cursor);
-    const resume = await planResume(read.position, wish, livePosition(), { log, levels: this.#levelsFrom(read, wish) });
+    const levels = await this.#levelsFrom(read, wish, signal);
+    const resume = await planResume(read.position, wish, livePosition(), { log, levels });
     if (resume.isPast) await past.admit(signal);
     if (resume.resumed !== null) metrics.resumed(resume.resumed);
     const former = connectionBy(read.connection);
@@ -136,13 +146,21 @@ export class ConnectionAtHub implements HubConnection {
   }
 
   /** Place in the log of levels from which all that follows is there; undefined otherwise. */
-  #levelsFrom({ connection, levels: place }: Cursor, wish: Subscription): LevelsStart | undefined {
-    const { levels, connectionBy, absent } = this.#dependencies;
-    if (place === undefined || wish.minFinality === 'finalized' || !levels.reaches(place)) return undefined;
-    const former = connectionBy(connection) ?? absent.find(connection);
-    const watched = former?.viewer()?.wish;
-    const isWhole = watched !== undefined && former?.keyId === this.subscriber.keyId && watchesAllOf(watched, wish);
-    return isWhole ? { mark: place.mark, since: former.since ?? place.mark } : undefined;
+  async #levelsFrom(
+    { connection, levels: place }: Cursor,
+    wish: Subscription,
+    signal: AbortSignal,
+  ): Promise<LevelsStart | undefined> {
+    const { levels, formers, feed } = this.#dependencies;
+    const { subscriber } = this;
+    if (place === undefined || wish.minFinality === 'finalized') return undefined;
+    const own = formers.own(connection, place, subscriber.keyId, wish);
+    if (own !== undefined) return { ...place, since: own };
+    // This process watches before another one answers, so no moment is left out.
+    await this.#keys.add(wish, signal);
+    subscriber.upcoming = wish;
+    const since = await feed.findFormer({ connection, place, keyId: subscriber.keyId, wish }, signal);
+    return since === undefined || !levels.reaches(place, false) ? undefined : { ...place, since };
   }
 
   async #run(turn: AbortController, wish: Subscription, resume: Resume, answer: (begun: Begun) => void): Promise<void> {
@@ -158,22 +176,26 @@ export class ConnectionAtHub implements HubConnection {
     await this.#keys.settle(signal);
     const show = (): Promise<void> => this.#showCurrent(wish, resume.from !== undefined, signal);
     // The log of levels has earlier snapshots than the present one.
-    if (resume.levels === undefined) await show();
+    const isLater = resume.levels !== undefined || resume.isAhead === true;
+    if (!isLater) await show();
     if (begun.replayFrom !== null) await this.#replay(wish, begun.replayFrom, signal);
-    if (resume.levels !== undefined) await show();
+    if (isLater) await show();
   }
 
   /**
    * Switches to a subscription in one step: the waiting events of the former one are written, the answer follows. A replay that runs goes on
    * for the new subscription, unless that has a cursor of its own.
    */
-  #begin(wish: Subscription, resume: Resume, answer: (begun: Begun) => void): Position | null {
+  #begin(wish: Subscription, planned: Resume, answer: (begun: Begun) => void): Position | null {
     const { subscriber } = this;
     const { livePosition, levels, cursorOf } = this.#dependencies;
+    const isOtherLog = planned.levels !== undefined && planned.levels.epoch !== levels.epoch();
+    const resume: Resume = isOtherLog ? { ...planned, resumed: 'finalized', levels: undefined } : planned;
     const present = subscriber.viewer() === undefined ? livePosition() : subscriber.progress();
     const from = resume.from ?? present;
     const isPast = resume.isPast || (resume === atPresent && subscriber.isReplaying);
-    const isReplayingLevels = resume.levels !== undefined || (resume === atPresent && subscriber.isReplayingLevels);
+    const goesOn = resume === atPresent && subscriber.isReplayingLevels;
+    const isReplayingLevels = resume.levels !== undefined || resume.isAhead === true || goesOn;
     const mark = resume.levels?.mark ?? (isReplayingLevels ? subscriber.progressMark() : levels.mark());
     if (resume.levels !== undefined) {
       // The replay restores what the former connection was shown up to the cursor.
@@ -193,8 +215,9 @@ export class ConnectionAtHub implements HubConnection {
 
   async #replay(wish: Subscription, from: Position, signal: AbortSignal): Promise<void> {
     const { subscriber } = this;
-    const { past, log, between, distribution } = this.#dependencies;
+    const { past, log, between, distribution, feed } = this.#dependencies;
     const records = subscriber.isReplayingLevels ? new LevelsReplay(subscriber, wish, this.#dependencies) : undefined;
+    if (records !== undefined) await this.#catchUp(from, signal);
     const watched = records?.watched() ?? wish;
     const skipping = createSkipping(watched, past, signal);
     let events = 0;
@@ -203,7 +226,8 @@ export class ConnectionAtHub implements HubConnection {
       const next = await between(() => this.#nextOf(mcSeqno, records, signal));
       if (next === 'live') return;
       if (next === 'records') {
-        await records?.give((behind) => isUpTo(behind, endOf(mcSeqno - 1)), signal);
+        // The pod that made a record may be ahead of this one.
+        await records?.give(() => true, signal);
         continue;
       }
       const touched = await skipping.next(mcSeqno, log.newest()?.mcSeqno ?? mcSeqno);
@@ -213,6 +237,7 @@ export class ConnectionAtHub implements HubConnection {
         continue;
       }
       const changes = await past.changesOf(mcSeqno, signal);
+      records?.noteEnds(changes);
       // A trace that was shown at a lower level may not touch the accounts any more.
       const isAll = records === undefined && !subscriber.memory.isEmpty();
       const concerned = isAll ? changes : changesFor(changes, watched);
@@ -220,6 +245,8 @@ export class ConnectionAtHub implements HubConnection {
         await records?.give((behind) => isBefore(behind, change), signal);
         await subscriber.room();
         signal.throwIfAborted();
+        // Another pod may not have given this part to a connection yet.
+        if (wish.minFinality !== 'finalized' && isOpenPart(change)) feed.sharePart(change);
         const before = subscriber.progress();
         await distribution.replay({ change, record: null }, subscriber, signal);
         if (subscriber.progress() !== before && ++events >= REPLAYED_MAX) return subscriber.endSlow();
@@ -227,6 +254,14 @@ export class ConnectionAtHub implements HubConnection {
       signal.throwIfAborted();
       subscriber.pass(endOf(mcSeqno));
       mcSeqno++;
+    }
+  }
+
+  /** Waits until this process is as far as a cursor. Final changes up to the cursor say which traces are over. */
+  async #catchUp(from: Position, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      if (!isAfter(from, this.#dependencies.livePosition() ?? endOf(0))) return;
+      await pause(CATCH_UP_MS, signal);
     }
   }
 
@@ -243,7 +278,7 @@ export class ConnectionAtHub implements HubConnection {
   /** Shows the present state of the subscribed traces. A resumed connection gets final ones from the past. */
   async #showCurrent(wish: Subscription, isResumed: boolean, signal: AbortSignal): Promise<void> {
     const { subscriber } = this;
-    const { past, distribution, findPending, between, levels, livePosition } = this.#dependencies;
+    const { past, distribution, findPending, between, levels, livePosition, feed } = this.#dependencies;
     for (const hash of wish.types.has('trace') ? wish.traces : []) {
       await subscriber.room();
       signal.throwIfAborted();
@@ -251,13 +286,19 @@ export class ConnectionAtHub implements HubConnection {
       const snapshot = pending ?? (isResumed ? undefined : await past.findTrace(hash, signal));
       signal.throwIfAborted();
       if (snapshot === undefined) continue;
-      const deliver = await distribution.prepareCurrent(snapshot, subscriber, signal);
       const isFinal = snapshot.finality === 'finalized';
+      // A snapshot that came during the search is newer than this one.
+      const isOld = (): boolean => !isFinal && subscriber.memory.get(snapshot.key)?.shown.has('trace') === true;
+      if (!isFinal && !isOld() && !feed.isAlone() && !levels.hasLevel(snapshot)) {
+        // It comes as a record of the log.
+        await feed.publish([snapshot]);
+        continue;
+      }
+      const deliver = await distribution.prepareCurrent(snapshot, subscriber, signal);
       await between(() => {
-        // A snapshot that came during the search is newer than this one.
-        const isOld = !isFinal && subscriber.memory.get(snapshot.key)?.shown.has('trace') === true;
-        if (signal.aborted || isOld || deliver === undefined) return;
-        if (!isFinal) levels.note(snapshot, livePosition());
+        if (signal.aborted || isOld() || deliver === undefined) return;
+        if (!isFinal && feed.isAlone() && !levels.hasLevel(snapshot))
+          levels.given(levels.append(snapshot, livePosition()));
         deliver();
       });
     }

@@ -16,12 +16,14 @@ export type HubMetrics = {
 export type HubGauges = {
   readonly queueBytes: () => number;
   readonly keys: () => number;
-  /** Estimated bytes of the log of levels. */
+  /** Bytes and records of the log of levels. */
   readonly levelsBytes: () => number;
+  readonly levelsRecords: () => number;
   readonly absent: () => number;
 };
 
-export function createHubMetrics(register: Registry, { queueBytes, keys, levelsBytes, absent }: HubGauges): HubMetrics {
+export function createHubMetrics(register: Registry, gauges: HubGauges): HubMetrics {
+  const { queueBytes, keys, levelsBytes, levelsRecords, absent } = gauges;
   const registers = [register];
   const sent = createSentCounts();
   const events = new Counter({
@@ -67,8 +69,14 @@ export function createHubMetrics(register: Registry, { queueBytes, keys, levelsB
   registerReadGauge(
     register,
     'ton_streaming_levels_bytes',
-    'Estimated bytes of the changes below finalized that a resume may need',
+    'Bytes of the changes below finalized that a resume may need; an estimate without Redis',
     levelsBytes,
+  );
+  registerReadGauge(
+    register,
+    'ton_streaming_levels_records',
+    'Changes below finalized that a resume may need',
+    levelsRecords,
   );
   registerReadGauge(
     register,

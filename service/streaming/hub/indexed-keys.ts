@@ -25,6 +25,8 @@ export class IndexedKeys {
 
   /** Adds the keys of a subscription that is going to begin. */
   async add(wish: Subscription, signal: AbortSignal): Promise<void> {
+    const last = this.#indexed.at(-1);
+    if (last?.wish === wish && last.isWhole) return;
     const one: Indexed = { wish, isWhole: false };
     this.#indexed = [...this.#indexed, one];
     const slice = createTimeSlice(signal);

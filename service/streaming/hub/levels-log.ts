@@ -1,146 +1,201 @@
 import { accountsOf } from '../concerned.ts';
-import type { AccountKey, Change, Position, Subscription, TraceSnapshot } from '../changes.ts';
+import type { AccountKey, Change, Finality, Position, Subscription, TraceSnapshot } from '../changes.ts';
 import type { LevelsPlace } from '../request/cursor.ts';
 import { lastWhole, markOf, steps } from './positions.ts';
+
+/** Parts of a change by which a record is found. The rest is read when a connection needs it. */
+export type LevelHead = {
+  readonly kind: Change['kind'];
+  /** Key of a trace; null for a state or a jetton wallet. */
+  readonly key: string | null;
+  /** Hashes by which a trace is found, the key among them. */
+  readonly names: readonly string[];
+  readonly accounts: readonly AccountKey[];
+  /** Null for an invalidation. */
+  readonly finality: Finality | null;
+  /** Position of a final part of a trace; null for others. */
+  readonly position: Position | null;
+};
 
 /** A change below `finalized`, or a final part of a trace that goes on, in the order in which connections were given it. */
 export type LevelRecord = {
   /** Ordinal in the log, from 1. */
   readonly number: number;
-  readonly change: Change;
-  /** Final position that live connections had behind them. */
+  readonly head: LevelHead;
+  /** Final position that live connections of the pod that made it had behind them. */
   readonly behind: Position | null;
+  readonly bytes: number;
+  readonly change: () => Change;
 };
 
-/** Newest changes below `finalized`, from which a cut connection goes on (service/streaming/README.md#resume). In the memory of this process. */
-export type LevelsLog = {
-  /** Names the log in cursors: a process that starts has a new one. */
+/** A record, and the moment when it was made. */
+export type TimedRecord = { readonly record: LevelRecord; readonly atMs: number };
+
+/** Beginning of a log. */
+export type LevelsBeginning = {
+  /** Names the log in cursors. */
   readonly epoch: number;
+  /** Number of the newest record. */
+  readonly newest: number;
+  /** The newest records, without a hole. */
+  readonly records: readonly TimedRecord[];
+  /** Moments of the newest record before them, and of the newest one that was removed before its time. */
+  readonly droppedMs: number;
+  readonly cutMs: number;
+};
+
+/**
+ * Newest changes below `finalized`, from which a cut connection goes on (service/streaming/README.md#resume). In the memory of this process:
+ * its own log, or a replica of the log that all pods share.
+ */
+export type LevelsLog = {
+  readonly epoch: () => number;
+  /** Goes on with another log. The connections of this process were shown more than is in it. */
+  readonly restart: (beginning: LevelsBeginning) => void;
   /** @returns number of the record, for `given` */
   readonly append: (change: Change, behind: Position | null) => number;
+  /** Takes the next record of a shared log. */
+  readonly put: (record: LevelRecord) => void;
   /** All live connections were given a record. */
   readonly given: (number: number) => void;
   /** Mark behind all records that live connections were given. */
   readonly mark: () => number;
-  /** Adds a snapshot that one connection alone was given, unless one of its trace and level is there. */
-  readonly note: (snapshot: TraceSnapshot, behind: Position | null) => void;
-  /** A trace is final. */
+  /** Reports whether a snapshot of its trace and level is there. */
+  readonly hasLevel: (snapshot: TraceSnapshot) => boolean;
+  /** A trace is final. @param position before all events of its end */
   readonly end: (key: string, position: Position) => void;
-  /** Position of the end of a trace with records; undefined for a trace that is not final. */
+  /** Position of the first end of a trace with records; undefined for a trace that is not final. */
   readonly endOf: (key: string) => Position | undefined;
-  /** Bytes of all records, by estimate. */
+  /** Bytes of all records. */
   readonly bytes: () => number;
+  readonly size: () => number;
   /** Number of the newest record; 0 for none. */
   readonly newest: () => number;
   /** Number of the newest record that is no longer there; 0 for none. */
   readonly dropped: () => number;
-  /** Reports whether the log has all that a connection was and was not shown at a place. */
-  readonly reaches: (place: LevelsPlace) => boolean;
+  /** Reports whether the log has all that a connection was and was not shown at a place. @param isOwn a connection of this process */
+  readonly reaches: (place: LevelsPlace, isOwn: boolean) => boolean;
   /** Records after one that may concern a subscription, in order. Work depends on the subscription and the found records. */
   readonly concerning: (wish: Pick<Subscription, 'accounts' | 'traces'>, after: number) => readonly LevelRecord[];
 };
 
 export type LevelsLogOptions = {
   readonly epoch: number;
-  /** Bytes of all records by the estimate of `weightOf`; default 64 MiB. */
+  /** Bytes of all records; default 64 MiB. */
   readonly bytesMax?: number | undefined;
   readonly nowMs: () => number;
 };
 
-type Kept = { readonly record: LevelRecord; readonly atMs: number; readonly weight: number };
-
-/** Milliseconds of a record: ten minutes for a resume, and five in which a snapshot before them ends (service/pending/README.md). */
-const RECORDED_MS = 15 * 60_000;
+/** Bounds of a log. */
+export const levelsBounds = {
+  /** Milliseconds of a record: ten minutes for a resume, and five in which a snapshot before them ends (service/pending/README.md). */
+  recordedMs: 15 * 60_000,
+  /** Some ten records a second. */
+  records: 10_000,
+  bytes: 64 * 1024 * 1024,
+} as const;
 
 /** Milliseconds in which a shown snapshot becomes final or is withdrawn. */
 const OPEN_MS = 5 * 60_000;
 
-/** Some ten records a second. */
-const RECORDS_MAX = 10_000;
-
-const BYTES_MAX = 64 * 1024 * 1024;
-
-/** Bytes of a record, of a transaction and of an action. Recorded traces of mainnet take two thirds of the estimate. */
+/** Estimated bytes of a record, of a transaction and of an action. Recorded traces of mainnet take two thirds of the estimate. */
 const weights = { record: 1_024, transaction: 8_192, action: 4_096 } as const;
 
-export function createLevelsLog({ epoch, bytesMax = BYTES_MAX, nowMs }: LevelsLogOptions): LevelsLog {
+export function createLevelsLog({ bytesMax = levelsBounds.bytes, nowMs, ...options }: LevelsLogOptions): LevelsLog {
+  let { epoch } = options;
   /** Records by number, without a hole. */
-  const records = new Map<number, Kept>();
+  const records = new Map<number, TimedRecord>();
   const byAccount: Numbers = new Map();
   const byTrace: Numbers = new Map();
   /** Ends of traces with records, by their keys. */
   const ends = new Map<string, Position>();
   let newest = 0;
   let mark = markOf(0, steps.last);
-  let weight = 0;
+  let bytes = 0;
   /** Moments of the newest removed record, and of the newest one that was removed before its time. */
   let droppedMs = 0;
   let cutMs = -Infinity;
+  /** Moment when the connections of this process came from another log. */
+  let movedMs = -Infinity;
 
   const dropped = (): number => newest - records.size;
 
-  function remove({ record, atMs, weight: share }: Kept, now: number): void {
-    records.delete(record.number);
-    weight -= share;
-    for (const account of accountsOf(record.change)) removeFirst(byAccount, account, record.number);
-    for (const name of namesOf(record.change)) {
-      removeFirst(byTrace, name, record.number);
+  function remove({ record, atMs }: TimedRecord, now: number): void {
+    const { number, head } = record;
+    records.delete(number);
+    bytes -= record.bytes;
+    for (const account of head.accounts) removeFirst(byAccount, account, number);
+    for (const name of head.names) {
+      removeFirst(byTrace, name, number);
       if (!byTrace.has(name)) ends.delete(name);
     }
     droppedMs = atMs;
-    if (now - atMs < RECORDED_MS) cutMs = atMs;
+    if (now - atMs < levelsBounds.recordedMs) cutMs = atMs;
   }
 
   function bound(): void {
     const now = nowMs();
-    for (const kept of records.values()) {
-      const isFull = records.size > RECORDS_MAX || weight > bytesMax;
-      if (!isFull && now - kept.atMs < RECORDED_MS) return;
-      remove(kept, now);
+    for (const timed of records.values()) {
+      const isFull = records.size > levelsBounds.records || bytes > bytesMax;
+      if (!isFull && now - timed.atMs < levelsBounds.recordedMs) return;
+      remove(timed, now);
     }
   }
 
-  function append(change: Change, behind: Position | null): number {
-    const number = ++newest;
-    const kept = { record: { number, change, behind }, atMs: nowMs(), weight: weightOf(change) };
-    records.set(number, kept);
-    weight += kept.weight;
-    for (const account of new Set(accountsOf(change))) addLast(byAccount, account, number);
-    for (const name of namesOf(change)) addLast(byTrace, name, number);
-    bound();
-    return number;
+  function add(record: LevelRecord, atMs: number): void {
+    newest = record.number;
+    records.set(newest, { record, atMs });
+    bytes += record.bytes;
+    for (const account of record.head.accounts) addLast(byAccount, account, newest);
+    for (const name of record.head.names) addLast(byTrace, name, newest);
   }
-
-  function given(number: number): void {
-    mark = markOf(number, steps.last);
-  }
-
-  const hasLevel = ({ key, finality }: TraceSnapshot): boolean =>
-    byTrace.get(key)?.some((number) => {
-      const { change } = records.get(number)!.record;
-      return change.kind === 'trace' && change.finality === finality;
-    }) === true;
 
   return {
-    epoch,
-    append,
-    given,
-    mark: () => mark,
-    note(snapshot, behind) {
-      if (!hasLevel(snapshot)) given(append(snapshot, behind));
+    epoch: () => epoch,
+    restart(beginning) {
+      if (newest > 0) movedMs = nowMs();
+      for (const map of [records, byAccount, byTrace, ends]) map.clear();
+      ({ epoch, droppedMs, cutMs } = beginning);
+      bytes = 0;
+      for (const { record, atMs } of beginning.records) add(record, atMs);
+      ({ newest } = beginning);
+      mark = markOf(newest, steps.last);
     },
+    append(change, behind) {
+      const record = {
+        number: newest + 1,
+        head: headOf(change),
+        behind,
+        bytes: weightOf(change),
+        change: () => change,
+      };
+      add(record, nowMs());
+      bound();
+      return newest;
+    },
+    put(record) {
+      add(record, nowMs());
+      bound();
+    },
+    given(number) {
+      mark = markOf(number, steps.last);
+    },
+    mark: () => mark,
+    hasLevel: ({ key, finality }) =>
+      byTrace.get(key)?.some((number) => records.get(number)?.record.head.finality === finality) === true,
     end(key, position) {
-      if (byTrace.has(key)) ends.set(key, position);
+      if (byTrace.has(key) && !ends.has(key)) ends.set(key, position);
     },
     endOf: (key) => ends.get(key),
-    bytes: () => weight,
+    bytes: () => bytes,
+    size: () => records.size,
     newest: () => newest,
     dropped,
-    reaches(place) {
+    reaches(place, isOwn) {
       bound();
       const at = lastWhole(place.mark);
       if (place.epoch !== epoch || at > newest || at < dropped()) return false;
-      return (records.get(at)?.atMs ?? droppedMs) - cutMs >= OPEN_MS;
+      return (records.get(at)?.atMs ?? droppedMs) - Math.max(cutMs, isOwn ? movedMs : -Infinity) >= OPEN_MS;
     },
     concerning({ accounts, traces }, after) {
       bound();
@@ -148,10 +203,24 @@ export function createLevelsLog({ epoch, bytesMax = BYTES_MAX, nowMs }: LevelsLo
       collect(byAccount, accounts, after, found);
       collect(byTrace, traces, after, found);
       // A later snapshot of a trace that was shown may no longer name the account.
-      const names = new Set([...found].flatMap((number) => namesOf(records.get(number)!.record.change)));
+      const names = new Set([...found].flatMap((number) => records.get(number)!.record.head.names));
       collect(byTrace, names, after, found);
       return [...found].toSorted((one, other) => one - other).map((number) => records.get(number)!.record);
     },
+  };
+}
+
+/** The parts of a change by which its record is found. */
+export function headOf(change: Change): LevelHead {
+  const key = change.kind === 'trace' || change.kind === 'invalidation' ? change.key : null;
+  const hashes = change.kind === 'trace' ? change.hashes : [];
+  return {
+    kind: change.kind,
+    key,
+    names: [...new Set(key === null ? hashes : [key, ...hashes])],
+    accounts: [...new Set(accountsOf(change))],
+    finality: change.kind === 'invalidation' ? null : change.finality,
+    position: change.kind === 'invalidation' ? null : change.position,
   };
 }
 
@@ -175,12 +244,6 @@ function collect(numbers: Numbers, keys: ReadonlySet<string>, after: number, fou
     const there = numbers.get(key) ?? [];
     for (let at = there.length - 1; at >= 0 && there[at]! > after; at--) found.add(there[at]!);
   }
-}
-
-/** Hashes by which a trace is found. */
-function namesOf(change: Change): readonly string[] {
-  if (change.kind === 'trace') return [...new Set([change.key, ...change.hashes])];
-  return change.kind === 'invalidation' ? [change.key] : [];
 }
 
 function weightOf(change: Change): number {

@@ -1,13 +1,21 @@
-import type { Position, Subscription } from '../changes.ts';
+import type { Change, Position, Subscription } from '../changes.ts';
 import type { Distribution, Given } from './distribution.ts';
-import { isUpTo, lastWhole } from './positions.ts';
+import type { Past } from './past.ts';
+import { isAfter, lastWhole, positionOf, steps } from './positions.ts';
+import { isEnd } from './ended-traces.ts';
 import type { LevelRecord, LevelsLog } from './levels-log.ts';
 import type { Subscriber } from './subscriber.ts';
 
 export type LevelsReplayDependencies = {
   readonly levels: LevelsLog;
   readonly distribution: Pick<Distribution, 'replay'>;
+  readonly past: Pick<Past, 'changesOf'>;
+  /** Final position from which on this process has seen all ends of traces. */
+  readonly endsFrom: () => Position | null;
 };
+
+/** Blocks by which the maker of a record may be behind the cursor. A record from farther behind is left out, as a level may be. */
+const BEHIND_MAX = 64;
 
 /**
  * Gives one connection the log of levels again. Records that the connection has behind it send nothing: they restore the memory of what it was
@@ -18,13 +26,18 @@ export class LevelsReplay {
   readonly #wish: Subscription;
   readonly #traces: Set<string>;
   readonly #dependencies: LevelsReplayDependencies;
-  /** Records that follow, and the newest record that was looked at. */
+  /** Records that follow, and the newest record that was looked at; undefined before the first look. */
   #next: LevelRecord[] = [];
-  #seen: number;
+  #seen: number | undefined;
+  readonly #since: number;
   /** Records up to here need not be there. */
   readonly #spared: number;
   /** Final changes up to here are behind the connection. */
   readonly #from: Position | null;
+  /** First ends of traces in the blocks that were read. */
+  readonly #ends = new Map<string, Position>();
+  /** Oldest block before the cursor that was read; undefined for none. */
+  #endsFrom: number | undefined;
 
   constructor(subscriber: Subscriber, wish: Subscription, dependencies: LevelsReplayDependencies) {
     this.#subscriber = subscriber;
@@ -32,7 +45,7 @@ export class LevelsReplay {
     this.#dependencies = dependencies;
     this.#traces = new Set(wish.traces);
     this.#from = subscriber.progress();
-    this.#seen = lastWhole(subscriber.since ?? 0);
+    this.#since = lastWhole(subscriber.since ?? 0);
     this.#spared = lastWhole(subscriber.progressMark());
   }
 
@@ -54,37 +67,86 @@ export class LevelsReplay {
       if (record === undefined || !isDue(record.behind)) return;
       await this.#subscriber.room();
       signal.throwIfAborted();
-      await this.#dependencies.distribution.replay(givenOf(record), this.#subscriber, signal);
-      signal.throwIfAborted();
+      if (!(await this.#isOver(record, signal))) {
+        await this.#dependencies.distribution.replay(givenOf(record), this.#subscriber, signal);
+        signal.throwIfAborted();
+      }
       this.#next.pop();
+    }
+  }
+
+  /** Notes the ends of traces in a block that the replay has reached. */
+  noteEnds(changes: readonly Change[]): void {
+    for (const change of changes.toReversed()) {
+      if (change.kind !== 'trace' || !isEnd(change)) continue;
+      const end = positionOf(change.position!, steps.before);
+      const known = this.#ends.get(change.key);
+      if (known === undefined || isAfter(known, end)) this.#ends.set(change.key, end);
     }
   }
 
   #peek(): LevelRecord | undefined {
     const { levels } = this.#dependencies;
     const newest = levels.newest();
-    if (this.#next.length === 0 && this.#seen < newest) {
+    if (this.#next.length === 0 && (this.#seen ?? this.#since) < newest) {
       // The caller took so long that records are gone. Its cursor says so.
-      if (levels.dropped() > Math.max(this.#seen, this.#spared)) this.#subscriber.endSlow();
-      const watched = { accounts: this.#wish.accounts, traces: this.#traces };
-      const found = levels.concerning(watched, this.#seen).toReversed();
-      this.#next = found.filter((record) => !this.#isOver(record));
+      if (levels.dropped() > Math.max(this.#seen ?? this.#since, this.#spared)) this.#subscriber.endSlow();
+      const found = this.#find().toReversed();
+      // Final parts that the connection has behind it come first: no lower level follows them. Later parts are in the replayed blocks.
+      const parts = found.filter(({ head }) => head.position !== null && this.#isBehind(head.position));
+      this.#next = [...found.filter(({ head }) => head.position === null), ...parts];
       this.#seen = newest;
-      for (const { change } of this.#next) if (change.kind === 'trace') this.#traces.add(change.key);
+      for (const { head } of this.#next) if (head.kind === 'trace') this.#traces.add(head.key!);
     }
     return this.#next.at(-1);
   }
 
-  /** Reports whether the connection has a record behind it, and the end of its trace too: the memory does not need it. */
-  #isOver({ number, change }: LevelRecord): boolean {
-    if (number > this.#spared || (change.kind !== 'trace' && change.kind !== 'invalidation')) return false;
-    const end = this.#dependencies.levels.endOf(change.key);
-    return end !== undefined && this.#from !== null && isUpTo(end, this.#from);
+  #find(): readonly LevelRecord[] {
+    const { levels } = this.#dependencies;
+    const watched = { accounts: this.#wish.accounts, traces: this.#traces };
+    const found = levels.concerning(watched, this.#seen ?? this.#since);
+    if (this.#seen !== undefined) return found;
+    // The connection may have been shown the present state of a trace that it named when it began.
+    const named = levels.concerning({ accounts: new Set(), traces: this.#wish.traces }, 0);
+    return [...named.filter(({ number }) => number <= this.#since), ...found];
+  }
+
+  #isBehind(position: Position): boolean {
+    return this.#from !== null && isAfter(this.#from, positionOf(position, steps.before));
+  }
+
+  /** Reports whether the connection has the end of a record's trace behind it, or an event of the end: nothing follows. */
+  async #isOver({ number, head: { key }, behind }: LevelRecord, signal: AbortSignal): Promise<boolean> {
+    if (key === null) return false;
+    if (number > this.#spared && !(await this.#findEnds(behind, signal))) return true;
+    const progress = this.#subscriber.progress();
+    const ends = [this.#dependencies.levels.endOf(key), this.#ends.get(key)];
+    return progress !== null && ends.some((end) => end !== undefined && isAfter(progress, end));
+  }
+
+  /**
+   * Reads the blocks between a final position and the cursor that this process did not see.
+   * @returns false when they are too many
+   */
+  async #findEnds(behind: Position | null, signal: AbortSignal): Promise<boolean> {
+    const { past, endsFrom } = this.#dependencies;
+    const seen = endsFrom();
+    if (this.#from === null || seen === null || !isAfter(seen, behind) || !isAfter(this.#from, behind)) return true;
+    const until = Math.min(seen.mcSeqno, this.#from.mcSeqno);
+    const first = behind?.mcSeqno ?? 1;
+    if (until - first > BEHIND_MAX) return false;
+    this.#endsFrom ??= until + 1;
+    while (this.#endsFrom > first) {
+      const changes = await past.changesOf(this.#endsFrom - 1, signal);
+      signal.throwIfAborted();
+      this.noteEnds(changes);
+      this.#endsFrom--;
+    }
+    return true;
   }
 }
 
 /** A final part of a trace goes by its position. */
-function givenOf({ number, change }: LevelRecord): Given {
-  const isFinal = change.kind !== 'invalidation' && change.position !== null;
-  return { change, record: isFinal ? null : number };
+function givenOf({ number, head, change }: LevelRecord): Given & { readonly change: Change } {
+  return { change: change(), record: head.position === null ? number : null };
 }

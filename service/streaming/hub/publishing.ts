@@ -2,12 +2,21 @@ import type { Semaphore } from '#service/runtime/semaphore.ts';
 import type { Change, FinalLog, Hub, Position, TraceSnapshot } from '../changes.ts';
 import type { Distribution, EarlyLabels } from './distribution.ts';
 import type { HubMetrics } from './hub-metrics.ts';
-import type { LevelsLog } from './levels-log.ts';
+import { createEndedTraces, isEnd, isOpenPart, type EndedTraces } from './ended-traces.ts';
+import type { LevelHead, LevelsLog } from './levels-log.ts';
 import { laterOf, positionOf, steps } from './positions.ts';
+import { createRecentKeys, type RecentKeys } from './recent-keys.ts';
+import { createTaking, type Taking } from './taking.ts';
 
 /** Brings the changes of all sources into one order, and gives them to the connections one at a time. */
 export type Publishing = {
+  /** Gives final changes, and others of a log of this process alone. */
   readonly publish: Hub['publish'];
+  /** Gives the next records of the log that all pods share. */
+  readonly take: Taking;
+  /** Gives a change that the shared log had before this process read it. */
+  readonly giveBare: (change: Change) => Promise<void>;
+  readonly ended: EndedTraces;
   /** Final position behind all changes that live connections were given. */
   readonly livePosition: () => Position | null;
 };
@@ -22,43 +31,58 @@ export type PublishingDependencies = {
   readonly metrics: Pick<HubMetrics, 'distributed'>;
   readonly nowMs: () => number;
   /** Reports whether a connection below `finalized` watches one of the accounts or traces. */
-  readonly takesLevels: (keys: { readonly accounts: Iterable<string>; readonly traces: Iterable<string> }) => boolean;
+  readonly takesLevels: (keys: WatchedKeys) => boolean;
+  /** Reports whether any connection has to do with one of them. */
+  readonly isWatched: (keys: WatchedKeys) => boolean;
+  /** Takes a final part of a trace that goes on for the shared log; false without one. */
+  readonly sharePart: (part: TraceSnapshot) => boolean;
   /** No connection has a change in its events, so all resume. */
   readonly onFault: (error: unknown) => void;
 };
 
-/** Traces that became final: what is said about them as pending came too late. Some minutes of mainnet. */
-const FINAL_KEYS_MAX = 20_000;
+type WatchedKeys = { readonly accounts: Iterable<string>; readonly traces: Iterable<string> };
+
+/** Accounts whose newest state below `finalized` is compared: some 5 MB. */
+const STATES_MAX = 5_000;
 
 export function createPublishing(dependencies: PublishingDependencies): Publishing {
-  const { log, levels, distribution, turns, signal, metrics, nowMs, takesLevels, onFault } = dependencies;
-  const finalKeys = createRecentKeys(FINAL_KEYS_MAX);
+  const { log, levels, distribution, turns, signal, metrics, nowMs, onFault } = dependencies;
+  const { takesLevels, isWatched, sharePart } = dependencies;
+  const newestStates = createRecentKeys<string>(STATES_MAX);
   /** Position behind the newest final change that was distributed. */
   let distributed: Position | null = null;
   let publishing = 0;
 
   const livePosition = (): Position | null => (publishing > 0 ? distributed : laterOf(log.newest(), distributed));
 
+  const ended = createEndedTraces(livePosition);
+
   /** Lower levels of a trace do not follow its final parts, so the log of levels has these parts too. */
-  function isOpenPart(change: Change): boolean {
-    if (change.kind !== 'trace' || isEnd(change)) return false;
+  function isWatchedPart(change: Change): change is TraceSnapshot {
+    if (!isOpenPart(change)) return false;
     const accounts = change.transactions.map(({ account }) => account);
     return takesLevels({ accounts, traces: [change.key, ...change.hashes] });
   }
 
-  async function distribute(change: Change, early: EarlyLabels | undefined): Promise<void> {
-    const isFinal = finalPositionOf(change) !== null;
-    if (!isFinal && isLate(change, finalKeys)) return;
-    const record = !isFinal || isOpenPart(change) ? levels.append(change, livePosition()) : null;
+  /** @param record number in the log of levels; null for a final change, and for one that the log had before */
+  async function give(change: Change, record: number | null, early: EarlyLabels | undefined): Promise<void> {
+    if (isRepeated(change, newestStates)) return;
     const startMs = nowMs();
     try {
-      await distribution.distribute({ change, record: isFinal ? null : record }, early);
+      await distribution.distribute({ change, record }, early);
       metrics.distributed(change.kind === 'invalidation' ? 'none' : change.finality, (nowMs() - startMs) / 1000);
     } catch (error) {
-      if (signal.aborted) return;
-      onFault(error);
+      if (!signal.aborted) onFault(error);
     }
-    if (record !== null) levels.given(record);
+  }
+
+  async function distribute(change: Change, early: EarlyLabels | undefined): Promise<void> {
+    const isFinal = finalPositionOf(change) !== null;
+    if (!isFinal && ended.isLate(headKeyOf(change))) return;
+    const isRecorded = !isFinal || (isWatchedPart(change) && !sharePart(change));
+    const record = isRecorded ? levels.append(change, livePosition()) : null;
+    await give(change, isFinal ? null : record, early);
+    if (record !== null && !signal.aborted) levels.given(record);
   }
 
   async function readEarly(change: Change): Promise<EarlyLabels | undefined> {
@@ -75,7 +99,14 @@ export function createPublishing(dependencies: PublishingDependencies): Publishi
     const position = finalPositionOf(change);
     if (position === null) return;
     distributed = laterOf(positionOf(position, steps.last), distributed);
-    if (change.kind === 'trace' && isEnd(change)) levels.end(change.key, positionOf(position, steps.last));
+    if (change.kind === 'trace' && isEnd(change)) levels.end(change.key, positionOf(position, steps.before));
+  }
+
+  async function giveBare(change: Change): Promise<void> {
+    const early = await readEarly(change);
+    await turns.run(signal, async () => {
+      if (!ended.isLate(headKeyOf(change))) await give(change, null, early);
+    });
   }
 
   async function publishAll(changes: readonly Change[]): Promise<void> {
@@ -90,14 +121,18 @@ export function createPublishing(dependencies: PublishingDependencies): Publishi
 
   return {
     livePosition,
+    ended,
+    giveBare,
+    take: createTaking({ levels, ended, turns, signal, isWatched, readEarly, give, onFault }),
     async publish(changes) {
-      const first = changes.map(finalPositionOf).find((position) => position !== null);
-      if (first === undefined) return publishAll(changes);
+      const place = changes.map(finalPositionOf).find((position) => position !== null);
+      if (place === undefined || place === null) return publishAll(changes);
+      const before = positionOf(place, steps.before);
       // The index has the whole block already, and connections have none of it yet.
-      if (publishing === 0) distributed = laterOf(positionOf(first, steps.before), distributed);
+      if (publishing === 0) distributed = laterOf(before, distributed);
       publishing++;
       // A connection that resumes now gets the ends of the traces from the index. No lower level may follow them.
-      for (const change of changes) if (change.kind === 'trace' && isEnd(change)) finalKeys.add(change.key);
+      ended.note(changes);
       try {
         await publishAll(changes);
       } finally {
@@ -107,33 +142,24 @@ export function createPublishing(dependencies: PublishingDependencies): Publishi
   };
 }
 
+/** Reports whether a change has a place in the order of final ones. */
+export function isFinalChange(change: Change): boolean {
+  return finalPositionOf(change) !== null;
+}
+
 /** Position of a final change; null for others. */
 function finalPositionOf(change: Change): Position | null {
   return change.kind === 'invalidation' ? null : change.position;
 }
 
-/** Reports whether a change that is not final says about a final trace what was true before. */
-function isLate(change: Change, finalKeys: RecentKeys): boolean {
-  return (change.kind === 'trace' || change.kind === 'invalidation') && finalKeys.has(change.key);
+function headKeyOf(change: Change): Pick<LevelHead, 'kind' | 'key'> {
+  return { kind: change.kind, key: change.kind === 'trace' || change.kind === 'invalidation' ? change.key : null };
 }
 
-/** Reports whether a trace is final with a change. */
-function isEnd({ finality, stage }: TraceSnapshot): boolean {
-  return finality === 'finalized' && (stage === undefined || stage === 'last');
-}
-
-type RecentKeys = { readonly add: (key: string) => void; readonly has: (key: string) => boolean };
-
-/** The newest keys, as many as the bound. */
-function createRecentKeys(max: number): RecentKeys {
-  const keys = new Set<string>();
-  return {
-    add(key) {
-      keys.delete(key);
-      keys.add(key);
-      const [oldest] = keys;
-      if (keys.size > max && oldest !== undefined) keys.delete(oldest);
-    },
-    has: (key) => keys.has(key),
-  };
+/** Reports whether a state is the newest one of its account already: another log may have it again. */
+function isRepeated(change: Change, newest: RecentKeys<string>): boolean {
+  if (change.kind === 'trace' || change.kind === 'invalidation' || change.position !== null) return false;
+  const account = `${change.kind} ${change.kind === 'state' ? change.account : change.accounts[0]}`;
+  const text = JSON.stringify(change);
+  return newest.replace(account, text) === text;
 }

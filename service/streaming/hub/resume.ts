@@ -11,12 +11,14 @@ export type Resume = {
   readonly gapFrom: number | null;
   /** Blocks of the past have to be read. */
   readonly isPast: boolean;
+  /** The cursor is of a pod that was ahead. Changes below `finalized` wait until this one is as far: it may not know yet that a trace is final. */
+  readonly isAhead?: true;
   /** Place in the log of levels behind which its records follow; undefined: the present. */
-  readonly levels?: LevelsStart;
+  readonly levels?: LevelsStart | undefined;
 };
 
-/** Mark behind which records follow, and the one from which on the former connection may have been shown snapshots. */
-export type LevelsStart = { readonly mark: number; readonly since: number };
+/** Log, mark behind which records follow, and the one from which on the former connection may have been shown snapshots. */
+export type LevelsStart = { readonly epoch: number; readonly mark: number; readonly since: number };
 
 /** Beginning without a cursor. */
 export const atPresent: Resume = { resumed: null, from: undefined, gapFrom: null, isPast: false };
@@ -43,7 +45,10 @@ export async function planResume(
   const resumed = wish.minFinality === finalities.at(-1) || levels !== undefined ? 'full' : 'finalized';
   const start = { resumed, from: position, gapFrom: null, ...(levels && { levels }) } as const;
   if (position.mcSeqno > (present?.mcSeqno ?? 0) + AHEAD_MAX) throw invalidCursor();
-  if (present === null || !isAfter(present, position)) return { ...start, isPast: levels !== undefined };
+  if (present === null || !isAfter(present, position)) {
+    const isAhead = wish.minFinality !== 'finalized' && isAfter(position, present) && cursor !== null;
+    return { ...start, isPast: isAhead || levels !== undefined, ...(isAhead && { isAhead }) };
+  }
   const oldest = await log.oldest();
   if (oldest !== null && position.mcSeqno >= oldest - 1) return { ...start, isPast: true };
   return { resumed: 'none', from: undefined, gapFrom: Math.max(position.mcSeqno, 1), isPast: false };

@@ -64,6 +64,10 @@ export class Subscriber implements QueueOutlet {
   isReplayingLevels = false;
   /** Mark from which on it may have been shown snapshots; undefined before the first subscription. */
   since: number | undefined;
+  /** Mark at which the current subscription began. Accounts and traces of it were not watched before. */
+  begun = 0;
+  /** Subscription that begins soon, and is watched already. */
+  upcoming: Subscription | undefined;
   #sink: Sink;
   readonly #dependencies: SubscriberDependencies;
   #viewer: Viewer | undefined;
@@ -105,6 +109,23 @@ export class Subscriber implements QueueOutlet {
     this.#mark = mark;
     this.#writtenMark = mark;
     this.since ??= mark;
+    this.begun = mark;
+    this.upcoming = undefined;
+  }
+
+  /** Writes the waiting events. Their cursors are of a log of levels that the hub leaves. */
+  leaveLevels(): void {
+    if (this.isReplayingLevels) this.endSlow();
+    else this.queue.flush();
+  }
+
+  /** Goes on in another log of levels. */
+  enterLevels(mark: number): void {
+    this.#mark = mark;
+    this.#writtenMark = mark;
+    if (this.since === undefined) return;
+    this.since = mark;
+    this.begun = mark;
   }
 
   /** Takes a smaller subscription of the same filters. */

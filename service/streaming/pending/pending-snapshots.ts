@@ -75,6 +75,7 @@ export function streamAction(shown: ShownAction, network: ActionNetwork): Stream
   const made = (): ActionView => (view ??= viewAction(shown, network, { withAccounts: true, transactions: undefined }));
   return {
     type: shown.type,
+    ancestorTypes: shown.ancestorTypes,
     accounts: shown.accounts,
     viewFor: (supported) => (isVisible(shown, supported) ? made() : null),
     get named() {

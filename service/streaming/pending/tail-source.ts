@@ -18,19 +18,19 @@ export type TailSourceDependencies = {
   readonly snapshotOf: (change: TraceSnapshot, signal: AbortSignal) => Promise<TraceSnapshot | undefined>;
   /** Finds the pending snapshot of a message that this service sent. It shows the whole trace already. */
   readonly findPending: (key: string, signal: AbortSignal) => Promise<TraceSnapshot | undefined>;
-  readonly hub: Pick<WatchedHub, 'publish' | 'watchesPending'>;
+  readonly hub: Pick<WatchedHub, 'publish' | 'watchesPending' | 'claim'>;
   readonly counted: (outcome: TailOutcome) => void;
   readonly logger: Logger;
 };
 
 /** Result of the simulation of a tail. */
-export type TailOutcome = 'shown' | 'empty' | 'outdated' | 'displaced' | 'failed';
+export type TailOutcome = 'shown' | 'empty' | 'outdated' | 'displaced' | 'elsewhere' | 'failed';
 
 /** Counts simulated tails. */
 export function createTailCounter(register: Registry): TailSourceDependencies['counted'] {
   const tails = new Counter({
     name: 'ton_streaming_tails_total',
-    help: 'Simulations of the rest of begun traces, by outcome: shown, empty (no message is on its way), outdated (a later block has more), displaced (by newer traces), failed',
+    help: 'Simulations of the rest of begun traces, by outcome: shown, empty (no message is on its way), outdated (a later block has more), displaced (by newer traces), elsewhere (another pod simulates it), failed',
     labelNames: ['outcome'],
     registers: [register],
   });
@@ -51,6 +51,8 @@ export function createTailSource({
     waitingMax: WAITING_MAX,
     async run(change, signal, isNewest) {
       if ((await findPending(change.key, signal)) !== undefined) return;
+      // All pods have the snapshot of one.
+      if (!(await hub.claim(`${change.key}:${change.position?.mcSeqno}`))) return counted('elsewhere');
       const snapshot = await snapshotOf(change, signal);
       if (snapshot === undefined) counted('empty');
       // A later block has more of the trace, or its end.

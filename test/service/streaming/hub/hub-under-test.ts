@@ -200,7 +200,8 @@ export function transaction(name: string, of: AccountKey, extra: object = {}): S
 
 export function action(type: string, accounts: readonly AccountKey[], name = type): StreamAction {
   const view = { type, action_id: name, accounts };
-  return { type, accounts, named: accounts, viewFor: (supported) => (supported.has(type) ? view : null) };
+  const viewFor = (supported: ReadonlySet<string>): object | null => (supported.has(type) ? view : null);
+  return { type, ancestorTypes: [], accounts, named: accounts, viewFor };
 }
 
 export function trace(key: string, over: Partial<TraceSnapshot> = {}): TraceSnapshot {

@@ -11,10 +11,13 @@ import {
 } from '#service/streaming/pending/tail-source.ts';
 import { account, hash, trace, transaction } from '../hub/hub-under-test.ts';
 
-type Setting = Partial<Pick<TailSourceDependencies, 'snapshotOf' | 'findPending'>> & { readonly watched?: string };
+type Setting = Partial<Pick<TailSourceDependencies, 'snapshotOf' | 'findPending'>> & {
+  readonly watched?: string;
+  readonly claim?: (work: string) => Promise<boolean>;
+};
 
 /** A tail source whose snapshots are named by their change. */
-function open({ watched = account('A'), ...over }: Setting = {}) {
+function open({ watched = account('A'), claim = async () => true, ...over }: Setting = {}) {
   const published: Change[] = [];
   const asked: TraceSnapshot[] = [];
   const outcomes: TailOutcome[] = [];
@@ -27,6 +30,7 @@ function open({ watched = account('A'), ...over }: Setting = {}) {
     hub: {
       publish: async (changes) => void published.push(...changes),
       watchesPending: ({ accounts }) => [...accounts].includes(watched),
+      claim,
     },
     counted: (outcome) => void outcomes.push(outcome),
     logger: pino({ level: 'silent' }),
@@ -75,6 +79,19 @@ describe('the source of tails', () => {
     source.note([openTrace(1)]);
     await settled();
     expect(published).toEqual([]);
+    await source.close();
+  });
+
+  it('leaves a tail to the pod that claimed it first, and claims the next block again', async () => {
+    const claimed = [`${hash(1)}:7`];
+    const claim = async (work: string): Promise<boolean> => !claimed.includes(work) && claimed.push(work) > 0;
+    const { source, published, outcomes } = open({ claim });
+    source.note([openTrace(1, { position: { mcSeqno: 7, index: 0 } })]);
+    await settled();
+    source.note([openTrace(1, { position: { mcSeqno: 8, index: 0 } })]);
+    await settled();
+    expect(namesOf(published)).toEqual(['t1']);
+    expect(outcomes).toEqual(['elsewhere', 'shown']);
     await source.close();
   });
 

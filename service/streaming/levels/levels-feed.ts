@@ -1,0 +1,306 @@
+import { randomInt, randomUUID } from 'node:crypto';
+
+import type { Logger } from 'pino';
+
+import { pause } from '#service/runtime/retry.ts';
+import type { Change, Subscription, TraceSnapshot } from '../changes.ts';
+import { watchDigest, type Formers } from '../hub/formers.ts';
+import { headOf, type LevelsBeginning, type LevelsLog, type TimedRecord } from '../hub/levels-log.ts';
+import { lastWhole } from '../hub/positions.ts';
+import type { Publishing } from '../hub/publishing.ts';
+import { EPOCHS_END, type LevelsPlace } from '../request/cursor.ts';
+import { createFeedSession, emptyPast, readPast, type FeedSession, type SessionEnd } from './feed-session.ts';
+import type { LevelsMetrics } from './levels-metrics.ts';
+import { encodeRecord, type EncodedRecord } from './record-codec.ts';
+import type { SharedBeginning, SharedLog, Word } from './shared-log.ts';
+
+/**
+ * Way of changes below `finalized` from their sources to the connections. With Redis it goes through the log that all pods share; while Redis is
+ * away, or without one, through the log of this process (service/streaming/README.md#order).
+ */
+export type LevelsFeed = {
+  /** Resolves when each matching connection has the changes in its queue. */
+  readonly publish: (changes: readonly Change[]) => Promise<void>;
+  /** Takes a final part of a trace that goes on for the shared log; false when the log of this process takes it. */
+  readonly sharePart: (part: TraceSnapshot) => boolean;
+  /** Reports whether changes go through the log of this process. */
+  readonly isAlone: () => boolean;
+  /**
+   * Asks the other pods for a former connection. Undefined: no pod watched all the time since a place, or none says so in time.
+   * Otherwise the mark from which on the connection may have been shown snapshots.
+   */
+  readonly findFormer: (former: Former, signal: AbortSignal) => Promise<number | undefined>;
+  /** Reports whether this pod has to do a piece of work that one pod does for all. */
+  readonly claim: (work: string) => Promise<boolean>;
+  readonly status: () => FeedStatus;
+  readonly close: () => Promise<void>;
+};
+
+/** `process`: there is no Redis. */
+export type FeedStatus = 'process' | 'shared' | 'away';
+
+type Former = {
+  readonly connection: number;
+  readonly place: LevelsPlace;
+  readonly keyId: string;
+  readonly wish: Subscription;
+};
+
+export type LevelsFeedDependencies = {
+  /** Undefined without Redis. */
+  readonly shared: SharedLog | undefined;
+  readonly levels: LevelsLog;
+  readonly publishing: Publishing;
+  /** Goes on with another log, between two changes. */
+  readonly restart: (beginning: LevelsBeginning) => Promise<void>;
+  /** Ends connections that lost records. Their cursors say so. */
+  readonly endBelowFinal: () => void;
+  readonly answer: Formers['answer'];
+  readonly metrics: LevelsMetrics;
+  readonly logger: Logger;
+  readonly nowMs: () => number;
+  /** 0..1 */
+  readonly random: () => number;
+};
+
+/** Milliseconds between two attempts to join the shared log, about. */
+const JOIN_MS = 500;
+
+/** Changes on their way to Redis at a time. */
+const AT_ONCE_MAX = 64;
+
+/** Milliseconds for which a cursor waits: for the log's past when a process starts, and for the answer of another pod. */
+const WAIT_MS = { start: 2_000, answer: 1_000 } as const;
+
+export function createLevelsFeed(dependencies: LevelsFeedDependencies): LevelsFeed {
+  const { shared, publishing, metrics } = dependencies;
+  if (shared === undefined) return feedOfProcess(publishing);
+  const route = createRoute(shared, dependencies);
+
+  /** @returns false when the session ends before connections have the change */
+  async function append(session: FeedSession, change: Change, record: EncodedRecord): Promise<boolean> {
+    const found = await shared!.append(record);
+    metrics.appended(found === undefined ? 'failed' : found.isNew ? 'added' : 'equal');
+    if (found?.epoch !== session.epoch) {
+      route.leave(session, found === undefined ? 'away' : 'another');
+      return false;
+    }
+    if (found.number > session.joinedAt) return session.passed(found.number);
+    // The log had it before this process joined.
+    await publishing.giveBare(change);
+    return true;
+  }
+
+  /** @returns changes that connections do not have when the session ends */
+  async function publishIn(session: FeedSession, changes: readonly Change[]): Promise<readonly Change[]> {
+    const given: (boolean | Promise<boolean>)[] = [];
+    for (const change of changes.slice(0, AT_ONCE_MAX)) {
+      const isLate = publishing.ended.isLate(headOf(change));
+      const record = isLate ? undefined : await encodeRecord(change, publishing.livePosition());
+      if (!isLate && record === undefined) metrics.appended('too_large');
+      given.push(record === undefined || append(session, change, record));
+    }
+    const isGiven = await Promise.all(given);
+    return changes.filter((_, at) => isGiven[at] !== true);
+  }
+
+  async function appendPart(part: TraceSnapshot): Promise<void> {
+    const session = await route.settled();
+    const record = session && (await encodeRecord(part, publishing.livePosition()));
+    if (record !== undefined && (await shared!.append(record)) === undefined) route.leave(session!, 'away');
+  }
+
+  return {
+    async publish(changes) {
+      for (let rest = changes; rest.length > 0;) {
+        const session = await route.settled();
+        if (session !== undefined) rest = await publishIn(session, rest);
+        else if (await route.publishAlone(rest[0]!)) rest = rest.slice(1);
+      }
+    },
+    sharePart(part) {
+      if (route.isAlone()) return false;
+      void appendPart(part);
+      return true;
+    },
+    isAlone: route.isAlone,
+    findFormer: route.findFormer,
+    claim: async (work) => route.isAlone() || ((await shared.claim(work)) ?? true),
+    status: () => (route.isAlone() ? 'away' : 'shared'),
+    close: route.close,
+  };
+}
+
+function feedOfProcess(publishing: Pick<Publishing, 'publish'>): LevelsFeed {
+  return {
+    publish: publishing.publish,
+    sharePart: () => false,
+    isAlone: () => true,
+    findFormer: async () => undefined,
+    claim: async () => true,
+    status: () => 'process',
+    close: async () => undefined,
+  };
+}
+
+/** The log that changes go through now. */
+type Route = Pick<LevelsFeed, 'isAlone' | 'findFormer' | 'close'> & {
+  /** Session of the shared log; undefined while this process is alone. Waits while the log changes. */
+  readonly settled: () => Promise<FeedSession | undefined>;
+  /** @returns false when the log changes */
+  readonly publishAlone: (change: Change) => Promise<boolean>;
+  readonly leave: (session: FeedSession, why: SessionEnd) => void;
+};
+
+function createRoute(shared: SharedLog, dependencies: LevelsFeedDependencies): Route {
+  const { levels, publishing, restart, endBelowFinal, answer, metrics, logger, nowMs, random } = dependencies;
+  const ending = new AbortController();
+  const { signal } = ending;
+  let session: FeedSession | undefined;
+  /** Resolves when a change of the log is done. */
+  let moving: PromiseWithResolvers<void> | undefined;
+  const alone = new Set<Promise<void>>();
+  const started = Promise.withResolvers<void>();
+  const startTimer = setTimeout(started.resolve, WAIT_MS.start);
+  const answers = new Map<string, (since: number) => void>();
+
+  /** New changes wait from now on. */
+  function depart(why: SessionEnd): void {
+    moving ??= Promise.withResolvers<void>();
+    session?.end(why);
+    session = undefined;
+  }
+
+  /** Goes on with another log, after the changes on their way. */
+  async function arrive(beginning: LevelsBeginning, next: FeedSession | undefined): Promise<void> {
+    depart('away');
+    await Promise.allSettled(alone);
+    await restart(beginning);
+    session = next;
+    metrics.moved(next === undefined ? 'process' : 'shared');
+    moving?.resolve();
+    moving = undefined;
+  }
+
+  async function goAlone(): Promise<void> {
+    if (session === undefined && moving === undefined) return;
+    const epoch = randomInt(1, EPOCHS_END);
+    await arrive({ epoch, newest: 0, records: [], droppedMs: nowMs(), cutMs: -Infinity }, undefined);
+  }
+
+  function onWords(words: readonly Word[]): void {
+    for (const word of words) {
+      const since = word.kind === 'question' ? answer(word.question) : undefined;
+      if (word.kind === 'answer') answers.get(word.name)?.(word.since);
+      else if (since !== undefined) void shared.say({ kind: 'answer', name: word.name, since });
+    }
+  }
+
+  /** Follows the shared log as long as that is possible. @param before end of the former session */
+  async function followShared(before: SessionEnd): Promise<SessionEnd> {
+    const beginning = await shared.join();
+    // A log that replaces the former one has no record that live connections had.
+    const past = beginning && (before === 'another' ? emptyPast(beginning) : await readPast(beginning, shared, nowMs));
+    if (past === undefined || signal.aborted) return 'away';
+    const newest = before === 'another' ? 0 : beginning!.newest;
+    const found = beginningOf({ ...beginning!, newest }, past.records, nowMs());
+    const place = { epoch: found.epoch, joinedAt: found.newest };
+    const next = createFeedSession(place, { shared, levels, publishing, onWords });
+    await arrive(found, next);
+    started.resolve();
+    const end = await next.follow(past.place);
+    if (end === 'lost') endBelowFinal();
+    if (session === next) depart(end);
+    return end;
+  }
+
+  async function run(): Promise<void> {
+    for (let end: SessionEnd = 'away'; !signal.aborted;) {
+      end = await followShared(end).catch((error: unknown): SessionEnd => {
+        if (!signal.aborted) logger.error({ err: error }, 'the shared log of levels was not followed');
+        return 'away';
+      });
+      if (signal.aborted) return;
+      if (end === 'away') await goAlone();
+      if (end === 'away') await pause(JOIN_MS * (0.5 + random()), signal);
+    }
+  }
+
+  const done = run().catch((error: unknown) => {
+    if (!signal.aborted) logger.error({ err: error }, 'the shared log of levels is left for good');
+  });
+
+  return {
+    isAlone: () => session === undefined && moving === undefined,
+    async settled() {
+      for (let change = moving; change !== undefined; change = moving) await change.promise;
+      return session;
+    },
+    async publishAlone(change) {
+      if (moving !== undefined || session !== undefined) return false;
+      const work = publishing.publish([change]);
+      alone.add(work);
+      await work.finally(() => alone.delete(work));
+      return true;
+    },
+    leave(left, why) {
+      if (left === session) depart(why);
+    },
+    async findFormer({ connection, place, keyId, wish }, caller) {
+      await inTime(started.promise, WAIT_MS.start);
+      const now = session;
+      if (now === undefined || place.epoch !== now.epoch) return undefined;
+      if ((await inTime(now.passed(lastWhole(place.mark)), WAIT_MS.answer)) !== true) return undefined;
+      caller.throwIfAborted();
+      const name = randomUUID();
+      const { promise, resolve } = Promise.withResolvers<number>();
+      answers.set(name, resolve);
+      const [types, digest] = [[...wish.types], watchDigest(keyId, wish)];
+      const question = { connection, place, digest, types, minFinality: wish.minFinality };
+      void shared.say({ kind: 'question', name, question });
+      const since = await inTime(promise, WAIT_MS.answer);
+      answers.delete(name);
+      return session === now ? since : undefined;
+    },
+    async close() {
+      ending.abort(new Error('the feed of levels is closed'));
+      clearTimeout(startTimer);
+      started.resolve();
+      depart('away');
+      moving?.resolve();
+      moving = undefined;
+      shared.close();
+      await done;
+    },
+  };
+}
+
+/** A log whose records have no hole. Without the records of before it is cut. */
+function beginningOf(
+  { epoch, newest, droppedAgeMs, cutAgeMs }: SharedBeginning,
+  records: readonly TimedRecord[],
+  nowMs: number,
+): LevelsBeginning {
+  const numberAt = (at: number): number => records[at]!.record.number;
+  let first = Math.max(records.length - 1, 0);
+  while (first > 0 && numberAt(first - 1) === numberAt(first) - 1) first--;
+  const isCut = first > 0 || (records.length === 0 && newest > 0);
+  return {
+    epoch,
+    newest: records.at(-1)?.record.number ?? newest,
+    records: records.slice(first),
+    droppedMs: nowMs - (droppedAgeMs ?? 0),
+    cutMs: isCut ? nowMs : nowMs - (cutAgeMs ?? Infinity),
+  };
+}
+
+/** Undefined when the work takes longer. */
+async function inTime<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
+  const late = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => late.resolve(undefined), ms);
+  try {
+    return await Promise.race([work, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

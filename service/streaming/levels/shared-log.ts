@@ -1,0 +1,261 @@
+import type { Cluster, Redis } from 'ioredis';
+
+import type { PendingLink } from '#service/pending/shared-traces.ts';
+import type { FormerQuestion } from '../hub/formers.ts';
+import { levelsBounds, type TimedRecord } from '../hub/levels-log.ts';
+import { decodeChange, decodeHead, type EncodedRecord } from './record-codec.ts';
+import type { Change } from '../changes.ts';
+
+/** A log of levels that all pods of an API share in Redis (service/streaming/README.md#order). What Redis does not answer in time is undefined. */
+export type SharedLog = {
+  /** Adds a record, unless the newest one of its thing and level is equal. */
+  readonly append: (record: EncodedRecord) => Promise<Appended | undefined>;
+  /** Beginning of the log. Makes the log if there is none. */
+  readonly join: () => Promise<SharedBeginning | undefined>;
+  /** Entries behind a place. @param waits for the first one, up to a second */
+  readonly read: (after: ReadPlace, waits: boolean) => Promise<ReadEntries | undefined>;
+  /** Asks or answers the other pods. */
+  readonly say: (word: Word) => Promise<void>;
+  /** Reports whether this pod is the first one to claim a piece of work in five seconds. */
+  readonly claim: (work: string) => Promise<boolean | undefined>;
+  readonly close: () => void;
+};
+
+export type Appended = {
+  readonly epoch: number;
+  /** Number of the record, or of the equal one. */
+  readonly number: number;
+  readonly isNew: boolean;
+};
+
+export type SharedBeginning = {
+  readonly epoch: number;
+  /** Number of the newest record. */
+  readonly newest: number;
+  /** Milliseconds since the newest removed record, and since the newest one that was removed before its time; null for none. */
+  readonly droppedAgeMs: number | null;
+  readonly cutAgeMs: number | null;
+  /** Unix milliseconds of Redis. */
+  readonly unixMs: number;
+};
+
+/** Ids of the newest entries that were read. */
+export type ReadPlace = { readonly log: string; readonly words: string };
+
+export type ReadEntries = {
+  readonly records: readonly SharedRecord[];
+  readonly words: readonly Word[];
+  readonly place: ReadPlace;
+};
+
+export type SharedRecord = TimedRecord & { readonly epoch: number };
+
+/** Questions and answers of pods about connections that come back. */
+export type Word =
+  | { readonly kind: 'question'; readonly name: string; readonly question: FormerQuestion }
+  | { readonly kind: 'answer'; readonly name: string; readonly since: number };
+
+export type SharedLogOptions = {
+  /** Names the API and its network: several may share one Redis. */
+  readonly scope: string;
+};
+
+export type SharedLogDependencies = {
+  readonly link: Omit<PendingLink, 'close'> & { readonly close: () => void };
+  /** A second connection: a read that waits stops the commands behind it. */
+  readonly reading: Omit<PendingLink, 'close'> & { readonly close: () => void };
+  readonly randomEpoch: () => number;
+};
+
+/** Limit of a command, in milliseconds. A pending event waits no longer for Redis. */
+const ANSWER_MS = 1_000;
+
+/** Milliseconds for which a read waits for an entry. */
+const BLOCK_MS = 1_000;
+
+/** Entries of one reading. */
+const READ_MAX = 64;
+const PAST_READ_MAX = 500;
+
+/** Questions and answers that are there: each is read within milliseconds. */
+const WORDS_MAX = 1_000;
+
+/** Milliseconds of a claim: the bound of the simulation of a tail. */
+const CLAIM_MS = 5_000;
+
+/** Milliseconds without a pod after which the log goes: a day. */
+const UNUSED_MS = 86_400_000;
+
+/** Records of another form have another name. */
+const FORM = 1;
+
+/** Makes the log's data if there is none: KEYS[1] the stream, KEYS[2] its data, ARGV[1] an epoch for a new log. */
+const begin = `
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+if redis.call('HSETNX', KEYS[2], 'epoch', ARGV[1]) == 1 then redis.call('DEL', KEYS[1]) end
+local epoch = redis.call('HGET', KEYS[2], 'epoch')
+`;
+
+const joinScript = `${begin}
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+redis.call('PEXPIRE', KEYS[2], ARGV[2])
+local found = redis.call('HMGET', KEYS[2], 'next', 'droppedMs', 'cutMs')
+return {epoch, found[1] or '0', found[2] or '', found[3] or '', string.format('%.0f', now)}
+`;
+
+/**
+ * Adds a record and removes old ones.
+ * - KEYS[3]: hash of the thing, by level: epoch, number and print of its newest record.
+ * - ARGV: epoch, level, print, 1 for a reset, head, body, bounds in records, bytes and milliseconds.
+ *
+ * Answers epoch, number, and 1 for a new record.
+ */
+const appendScript = `${begin}
+local known = redis.call('HGET', KEYS[3], ARGV[2])
+if known then
+  local of, number, print = string.match(known, '^(%d+):(%d+):(.*)$')
+  if of == epoch and print == ARGV[3] then return {epoch, number, 0} end
+end
+local number = string.format('%.0f', redis.call('HINCRBY', KEYS[2], 'next', 1))
+redis.call('XADD', KEYS[1], '*', 'n', number, 'e', epoch, 'h', ARGV[5], 'b', ARGV[6])
+if ARGV[4] == '1' then redis.call('DEL', KEYS[3]) else redis.call('HDEL', KEYS[3], 'reset') end
+redis.call('HSET', KEYS[3], ARGV[2], epoch .. ':' .. number .. ':' .. ARGV[3])
+if redis.call('PTTL', KEYS[3]) < 0 then redis.call('PEXPIRE', KEYS[3], ARGV[9]) end
+local bytes = redis.call('HINCRBY', KEYS[2], 'bytes', #ARGV[5] + #ARGV[6])
+local count = redis.call('XLEN', KEYS[1])
+for _ = 1, 100 do
+  local first = redis.call('XRANGE', KEYS[1], '-', '+', 'COUNT', 1)[1]
+  local ms = tonumber(string.match(first[1], '^(%d+)'))
+  local isOld = now - ms >= tonumber(ARGV[9])
+  if count <= 1 or not (isOld or count > tonumber(ARGV[7]) or bytes > tonumber(ARGV[8])) then break end
+  redis.call('XDEL', KEYS[1], first[1])
+  count = count - 1
+  bytes = redis.call('HINCRBY', KEYS[2], 'bytes', -(#first[2][6] + #first[2][8]))
+  redis.call('HSET', KEYS[2], 'droppedMs', string.format('%.0f', ms))
+  if not isOld then redis.call('HSET', KEYS[2], 'cutMs', string.format('%.0f', ms)) end
+end
+return {epoch, number, 1}
+`;
+
+export function createSharedLog({ scope }: SharedLogOptions, dependencies: SharedLogDependencies): SharedLog {
+  const { link, reading, randomEpoch } = dependencies;
+  // All keys are in one slot of a cluster.
+  const prefix = `ton:levels:${FORM}:{${scope}}:`;
+  const [log, data, words] = [`${prefix}log`, `${prefix}data`, `${prefix}words`];
+
+  /** A key that another writer gave another type is removed. */
+  function ask<T>(keys: readonly string[], command: (client: Redis | Cluster) => Promise<T>): Promise<T | undefined> {
+    return link.ask(async (client) => {
+      try {
+        return await command(client);
+      } catch (error) {
+        if (!(error instanceof Error) || !error.message.includes('WRONGTYPE')) throw error;
+        await client.del(...keys);
+        return command(client);
+      }
+    }, ANSWER_MS);
+  }
+
+  return {
+    async append({ thing, level, print, isReset, head, body }) {
+      const keys = [log, data, `${prefix}${thing}`];
+      const { records, bytes, recordedMs } = levelsBounds;
+      const values = [randomEpoch(), level, print, isReset ? 1 : 0, head, body, records, bytes, recordedMs];
+      const found = await ask(keys, (client) => client.eval(appendScript, keys.length, ...keys, ...values));
+      if (found === undefined) return undefined;
+      const [epoch, number, isNew] = found as readonly [string, string, number];
+      return { epoch: Number(epoch), number: Number(number), isNew: isNew === 1 };
+    },
+    async join() {
+      const keys = [log, data];
+      const found = await ask(keys, (client) =>
+        client.eval(joinScript, keys.length, ...keys, randomEpoch(), UNUSED_MS),
+      );
+      if (found === undefined) return undefined;
+      const [epoch, newest, dropped, cut, now] = found as readonly [string, string, string, string, string];
+      const unixMs = Number(now);
+      const ageOf = (text: string): number | null => (text === '' ? null : unixMs - Number(text));
+      return {
+        epoch: Number(epoch),
+        newest: Number(newest),
+        droppedAgeMs: ageOf(dropped),
+        cutAgeMs: ageOf(cut),
+        unixMs,
+      };
+    },
+    async read(after, waits) {
+      const from = [log, words, after.log, after.words] as const;
+      const found = await reading.ask(
+        (client) =>
+          waits
+            ? client.xreadBuffer('COUNT', READ_MAX, 'BLOCK', BLOCK_MS, 'STREAMS', ...from)
+            : client.xreadBuffer('COUNT', PAST_READ_MAX, 'STREAMS', ...from),
+        BLOCK_MS + ANSWER_MS,
+      );
+      return found === undefined ? undefined : readEntries(found as Streams | null, log, after);
+    },
+    async say(word) {
+      const text = JSON.stringify(word);
+      await ask([words], async (client) => {
+        await client.xadd(words, 'MAXLEN', '~', WORDS_MAX, '*', 'w', text);
+        return client.pexpire(words, UNUSED_MS);
+      });
+    },
+    async claim(work) {
+      const key = `${prefix}work:${work}`;
+      return link.ask(async (client) => (await client.set(key, 1, 'PX', CLAIM_MS, 'NX')) !== null, ANSWER_MS);
+    },
+    close() {
+      link.close();
+      reading.close();
+    },
+  };
+}
+
+/** Answer of XREAD: streams with their entries, and each entry with its fields. */
+type Streams = readonly (readonly [Buffer, readonly (readonly [Buffer, readonly Buffer[]])[]])[];
+
+function readEntries(found: Streams | null, log: string, after: ReadPlace): ReadEntries {
+  const records: SharedRecord[] = [];
+  const said: Word[] = [];
+  const place = { ...after };
+  for (const [name, entries] of found ?? []) {
+    const isLog = name.toString() === log;
+    for (const [id, fields] of entries) {
+      place[isLog ? 'log' : 'words'] = id.toString();
+      if (isLog) records.push(...readable(() => readRecord(id.toString(), fields)));
+      else said.push(...readable(() => JSON.parse(fields[1]!.toString()) as Word));
+    }
+  }
+  return { records, words: said, place };
+}
+
+/** An entry of another writer is left out. Readers see the hole. */
+function readable<T>(read: () => T): readonly T[] {
+  try {
+    return [read()];
+  } catch {
+    return [];
+  }
+}
+
+/** @returns a record with its Unix milliseconds */
+function readRecord(id: string, [, number, , epoch, , head, , body]: readonly Buffer[]): SharedRecord {
+  let known: WeakRef<Change> | undefined;
+  // A part of a larger buffer would retain all of it.
+  const bytes = Buffer.from(body!);
+  const record = {
+    number: Number(number!.toString()),
+    ...decodeHead(head!.toString()),
+    bytes: head!.length + bytes.length,
+    change(): Change {
+      const there = known?.deref();
+      if (there !== undefined) return there;
+      const made = decodeChange(bytes);
+      known = new WeakRef(made);
+      return made;
+    },
+  };
+  return { record, atMs: Number(id.split('-')[0]), epoch: Number(epoch!.toString()) };
+}

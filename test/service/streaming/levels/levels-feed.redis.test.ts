@@ -1,0 +1,279 @@
+import { Redis } from 'ioredis';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+
+import type { Change, TraceSnapshot } from '#service/streaming/changes.ts';
+import { startFaultyRedis } from '#test/support/redis-server.ts';
+import { skipLoudly } from '#test/support/skips.ts';
+import { account, hash, trace, transaction, type Caller } from '../hub/hub-under-test.ts';
+import { createPods, type PodsUnderTest, type PodUnderTest } from './pods-under-test.ts';
+
+const redisUrl = inject('redisUrl');
+
+const [a, b] = [account('A'), account('B')];
+
+const wish = { accounts: new Set([a]), minFinality: 'pending' as const };
+
+function shown(number: number, finality: TraceSnapshot['finality'], name: string, of = a): TraceSnapshot {
+  return trace(hash(number), { finality, transactions: [transaction(name, of)] });
+}
+
+const expired = (number: number): Change => ({ kind: 'invalidation', key: hash(number), reason: 'expired' });
+
+type Transactions = readonly { readonly hash: string }[];
+
+/** Events as short texts, such as `pending t1`. */
+function namesIn({ events }: Pick<Caller, 'events'>): string[] {
+  return events.map(({ type, finality, transactions, reason }) =>
+    type === 'trace_invalidated' ? String(reason) : `${finality} ${(transactions as Transactions)[0]!.hash}`,
+  );
+}
+
+const resumedOf = ({ begun }: Caller): unknown => begun.at(-1)?.resumed;
+
+const missing = skipLoudly(redisUrl === undefined, { what: 'levels of several pods', why: 'there is no Redis' });
+
+describe.skipIf(missing)('levels below finalized of several pods', () => {
+  let pods: PodsUnderTest;
+  let one: PodUnderTest;
+  let other: PodUnderTest;
+
+  beforeEach(async () => {
+    pods = createPods(redisUrl!);
+    one = await pods.start();
+    other = await pods.start();
+  });
+  afterEach(() => pods.close());
+
+  /** All records of both pods are given. */
+  async function settle(): Promise<void> {
+    await other.hub.publish([shown(999, 'pending', 'last')]);
+    await one.hub.publish([shown(998, 'pending', 'last')]);
+    await other.hub.publish([shown(997, 'pending', 'last')]);
+  }
+
+  it('have one order on all pods, and equal content of two pods is one event', async () => {
+    const callers = [one.open(), other.open()];
+    for (const caller of callers) await caller.subscribe(wish);
+    await Promise.all(
+      [one, other].map(async ({ hub }, at) => {
+        for (let number = 1; number <= 20; number++) {
+          await hub.publish([
+            shown(number, 'pending', `both ${number}`),
+            shown(100 + number, 'pending', `${at} ${number}`),
+          ]);
+        }
+      }),
+    );
+    await settle();
+    const [first, second] = callers.map(namesIn);
+    expect(first).toEqual(second);
+    expect(first!.filter((name) => name.startsWith('pending both'))).toHaveLength(20);
+  });
+
+  it('follow a cursor to another pod: each missed snapshot comes once, in rising levels', async () => {
+    const cut = one.open();
+    await cut.subscribe(wish);
+    await one.hub.publish([shown(1, 'pending', 't1'), shown(2, 'pending', 't2')]);
+    const { cursor } = cut.events.at(-1)!;
+    cut.connection.close();
+    await one.hub.publish([shown(1, 'confirmed', 't1'), expired(2)]);
+    pods.add(shown(3, 'finalized', 't3'));
+    await Promise.all([one.follow(), other.follow()]);
+    await one.hub.publish([shown(4, 'pending', 't4')]);
+    const again = other.open();
+    await again.subscribe(wish, cursor);
+    await other.hub.publish([shown(1, 'confirmed', 't1'), shown(4, 'confirmed', 't4')]);
+    pods.add(shown(1, 'finalized', 't1'));
+    await Promise.all([one.follow(), other.follow()]);
+    expect(resumedOf(again)).toBe('full');
+    expect(namesIn(again)).toEqual([
+      'confirmed t1',
+      'expired',
+      'finalized t3',
+      'pending t4',
+      'confirmed t4',
+      'finalized t1',
+    ]);
+    const third = one.open();
+    await third.subscribe(wish, again.connection.cursor());
+    expect(resumedOf(third)).toBe('full');
+    expect(namesIn(third)).toEqual([]);
+  });
+
+  it('are watched at once by the pod that a cursor comes to', async () => {
+    const cut = one.open();
+    await cut.subscribe(wish);
+    cut.connection.close();
+    const again = other.open();
+    const done = again.subscribe(wish, cut.begun[0]!.cursor);
+    await expect.poll(() => other.hub.watchesPending({ accounts: [a], traces: [] })).toBe(true);
+    await done;
+    expect(resumedOf(again)).toBe('full');
+  });
+
+  it.each([
+    ['of another key', {}, 'other'],
+    ['for another account', { accounts: new Set([a, b]) }, 'key'],
+    ['for another type', { types: new Set(['transactions', 'actions'] as const) }, 'key'],
+    ['at a lower level', { minFinality: 'pending' as const }, 'key'],
+  ])('come as final events alone to another pod %s', async (_case, over, key) => {
+    const cut = one.open('key');
+    await cut.subscribe({ ...wish, minFinality: 'confirmed' });
+    cut.connection.close();
+    const again = other.open(key);
+    await again.subscribe({ ...wish, minFinality: 'confirmed', ...over }, cut.begun[0]!.cursor);
+    expect(resumedOf(again)).toBe('finalized');
+  });
+
+  it('come as final events alone when the former pod is gone', async () => {
+    const cut = one.open();
+    await cut.subscribe(wish);
+    const { cursor } = cut.begun[0]!;
+    await one.close();
+    const again = other.open();
+    await again.subscribe(wish, cursor);
+    expect(resumedOf(again)).toBe('finalized');
+  });
+
+  it('follow a cursor to a pod that has just started, which reads the log first', async () => {
+    const cut = one.open();
+    await cut.subscribe(wish);
+    await one.hub.publish([shown(1, 'pending', 't1')]);
+    const { cursor } = cut.events[0]!;
+    cut.connection.close();
+    await one.hub.publish([shown(2, 'pending', 't2'), expired(1)]);
+    const young = await pods.start();
+    const again = young.open();
+    await again.subscribe(wish, cursor);
+    expect(resumedOf(again)).toBe('full');
+    expect(namesIn(again)).toEqual(['pending t2', 'expired']);
+  });
+
+  it('do not follow the end of a trace on a pod that has just started, whichever pod was late', async () => {
+    pods.add(shown(8, 'finalized', 't8'));
+    await Promise.all([one.follow(), other.follow()]);
+    const [cut, late] = [one.open(), other.open()];
+    await cut.subscribe(wish);
+    await late.subscribe(wish);
+    pods.add(shown(1, 'finalized', 't1'));
+    await one.follow();
+    await expect.poll(() => namesIn(cut)).toEqual(['finalized t1']);
+    await other.hub.publish([shown(1, 'pending', 'late'), shown(2, 'pending', 't2')]);
+    await one.hub.publish([shown(3, 'pending', 't3')]);
+    expect(namesIn(cut)).toEqual(['finalized t1', 'pending t2', 'pending t3']);
+    expect(namesIn(late)).toEqual(['pending late', 'pending t2', 'pending t3']);
+    const { cursor } = cut.events[0]!;
+    cut.connection.close();
+    const young = await pods.start();
+    for (const pod of [young, one]) {
+      const again = pod.open();
+      await again.subscribe(wish, cursor);
+      expect(resumedOf(again)).toBe('full');
+      expect(namesIn(again)).toEqual(['pending t2', 'pending t3']);
+    }
+  });
+
+  it('wait at a pod that is behind the cursor, until it knows which traces are final', async () => {
+    pods.add(shown(8, 'finalized', 't8'));
+    await Promise.all([one.follow(), other.follow()]);
+    const cut = one.open();
+    await cut.subscribe(wish);
+    await other.open().subscribe(wish);
+    pods.add(shown(1, 'finalized', 't1'));
+    await one.follow();
+    const { cursor } = cut.events[0]!;
+    cut.connection.close();
+    const again = other.open();
+    const done = again.subscribe(wish, cursor);
+    await expect.poll(() => resumedOf(again)).toBe('full');
+    await other.hub.publish([shown(1, 'pending', 'late'), shown(2, 'pending', 't2')]);
+    expect(namesIn(again)).toEqual([]);
+    await other.follow();
+    await done;
+    expect(namesIn(again)).toEqual(['pending t2']);
+  });
+
+  it('do not follow a final part of a trace that goes on, on a pod that did not see it', async () => {
+    const cut = one.open();
+    await cut.subscribe(wish);
+    pods.add({ ...shown(1, 'finalized', 't1'), stage: 'first', isIncomplete: true });
+    await one.follow();
+    expect(namesIn(cut)).toEqual(['finalized t1']);
+    const { cursor } = cut.events[0]!;
+    cut.connection.close();
+    await one.hub.publish([shown(1, 'confirmed', 't1 and more'), shown(2, 'pending', 't2')]);
+    const young = await pods.start();
+    const again = young.open();
+    await again.subscribe(wish, cursor);
+    await young.hub.publish([shown(1, 'confirmed', 't1 and even more')]);
+    expect(resumedOf(again)).toBe('full');
+    expect(namesIn(again)).toEqual(['pending t2']);
+  });
+
+  it('have a new epoch when Redis is emptied: cursors from before bring final events, and no event comes twice', async () => {
+    const [caller, cut] = [one.open(), other.open()];
+    for (const each of [caller, cut]) await each.subscribe(wish);
+    await one.hub.publish([shown(1, 'pending', 't1')]);
+    await expect.poll(() => namesIn(cut)).toEqual(['pending t1']);
+    const before = cut.events[0]!.cursor;
+    const client = new Redis(redisUrl!);
+    await client.del(...(await client.keys(`ton:levels:*${pods.scope}*`)));
+    client.disconnect();
+    await other.hub.publish([shown(1, 'pending', 't1'), shown(2, 'pending', 't2')]);
+    await one.hub.publish([shown(1, 'confirmed', 't1'), expired(2)]);
+    pods.add(shown(1, 'finalized', 't1'));
+    await Promise.all([one.follow(), other.follow()]);
+    const all = ['pending t1', 'pending t2', 'confirmed t1', 'expired', 'finalized t1'];
+    await expect.poll(() => namesIn(caller)).toEqual(all);
+    await expect.poll(() => namesIn(cut)).toEqual(all);
+    cut.connection.close();
+    const again = one.open();
+    await again.subscribe(wish, before);
+    expect(resumedOf(again)).toBe('finalized');
+    expect(namesIn(again)).toEqual(['finalized t1']);
+  });
+
+  it('go on in each process alone while Redis does not answer, and are shared again when it does', async () => {
+    const redis = await startFaultyRedis();
+    if (redis === undefined) return;
+    const scene = createPods(redis.url);
+    try {
+      const [first, second] = [await scene.start(), await scene.start()];
+      const caller = first.open();
+      await caller.subscribe(wish);
+      await first.hub.publish([shown(1, 'pending', 't1')]);
+      redis.freeze(true);
+      await first.hub.publish([shown(1, 'pending', 't1'), shown(2, 'pending', 't2')]);
+      expect(first.hub.levels()).toBe('away');
+      const alone = caller.connection.cursor();
+      scene.add(shown(1, 'finalized', 't1'));
+      await Promise.all([first.follow(), second.follow()]);
+      redis.freeze(false);
+      await expect.poll(() => [first, second].map(({ hub }) => hub.levels())).toEqual(['shared', 'shared']);
+      await second.hub.publish([shown(2, 'pending', 't2'), expired(2), shown(3, 'pending', 't3')]);
+      const all = ['pending t1', 'pending t2', 'finalized t1', 'expired', 'pending t3'];
+      await expect.poll(() => namesIn(caller)).toEqual(all);
+      const again = second.open();
+      await again.subscribe(wish, alone);
+      expect(resumedOf(again)).toBe('finalized');
+    } finally {
+      redis.freeze(false);
+      await scene.close();
+      await redis.close();
+    }
+  });
+
+  it('leave out what is too large for the log, and count it', async () => {
+    const caller = one.open();
+    await caller.subscribe(wish);
+    const text = Array.from({ length: 400_000 }, () => Math.random().toString(36).slice(2)).join('');
+    await one.hub.publish([
+      trace(hash(1), { finality: 'pending', transactions: [transaction('large', a, { text })] }),
+      shown(2, 'pending', 't2'),
+    ]);
+    expect(namesIn(caller)).toEqual(['pending t2']);
+    const counts = await one.register.getSingleMetricAsString('ton_streaming_levels_appends_total');
+    expect(counts).toContain('{result="too_large"} 1');
+    expect(counts).toContain('{result="added"} 1');
+  });
+});

@@ -1,0 +1,71 @@
+import { randomInt, randomUUID } from 'node:crypto';
+
+import { expect } from 'vitest';
+
+import { WHOLE_BLOCK, type Change } from '#service/streaming/changes.ts';
+import type { HubDependencies } from '#service/streaming/hub.ts';
+import { createSharedLog, type SharedLog } from '#service/streaming/levels/shared-log.ts';
+import { createHubUnderTest, createScriptedLog, type HubUnderTest, type ScriptedLog } from '../hub/hub-under-test.ts';
+import { openLink } from '#test/service/pending/redis-under-test.ts';
+
+/** A pod of several that share an index and a log of levels. */
+export type PodUnderTest = Omit<HubUnderTest, 'block'> & {
+  /** Gives the pod's connections the blocks of the index that it has not seen. */
+  readonly follow: () => Promise<void>;
+  /** Newest block of the index when the pod started. */
+  readonly startedAt: number;
+  readonly close: () => Promise<void>;
+};
+
+export type PodsUnderTest = {
+  readonly log: ScriptedLog;
+  readonly scope: string;
+  /** Adds a block to the index. Pods see it when they follow. @returns its seqno */
+  readonly add: (...changes: readonly Change[]) => number;
+  /** Starts a pod, and waits for its way to Redis. */
+  readonly start: (over?: Partial<Omit<HubDependencies, 'log'>>) => Promise<PodUnderTest>;
+  readonly close: () => Promise<void>;
+};
+
+export function openSharedLog(url: string, scope: string): SharedLog {
+  const lines = { link: openLink(url), reading: openLink(url) };
+  return createSharedLog({ scope }, { ...lines, randomEpoch: () => randomInt(1, 2 ** 32) });
+}
+
+export function createPods(url: string): PodsUnderTest {
+  const log = createScriptedLog();
+  const scope = randomUUID();
+  const pods = new Set<PodUnderTest>();
+  return {
+    log,
+    scope,
+    add: (...changes) => log.add(changes),
+    async start(over = {}) {
+      let seqno = log.newest()?.mcSeqno ?? 0;
+      const seen = { ...log, newest: () => (seqno === 0 ? null : { mcSeqno: seqno, index: WHOLE_BLOCK }) };
+      const made = createHubUnderTest({ shared: openSharedLog(url, scope), log: seen, ...over });
+      const pod = {
+        ...made,
+        startedAt: seqno,
+        async follow(): Promise<void> {
+          while (seqno < (log.newest()?.mcSeqno ?? 0)) {
+            const changes = await log.changesOf(seqno + 1, new AbortController().signal);
+            // The position moves in the same turn in which the changes are given, as in the final source.
+            seqno++;
+            if (made.hub.isWatched()) await made.hub.publish(changes);
+          }
+        },
+        async close(): Promise<void> {
+          pods.delete(pod);
+          await made.hub.close();
+        },
+      };
+      pods.add(pod);
+      await expect.poll(() => made.hub.levels()).toBe('shared');
+      return pod;
+    },
+    async close() {
+      for (const pod of pods) await pod.close();
+    },
+  };
+}

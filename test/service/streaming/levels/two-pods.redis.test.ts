@@ -1,0 +1,170 @@
+import * as fc from 'fast-check';
+import { describe, expect, inject, it } from 'vitest';
+
+import type { Change, Finality, TraceSnapshot } from '#service/streaming/changes.ts';
+import { skipLoudly } from '#test/support/skips.ts';
+import { countOf } from '#test/support/volume.ts';
+import { account, hash, trace, transaction, type Received } from '../hub/hub-under-test.ts';
+import { createPods, type PodUnderTest } from './pods-under-test.ts';
+
+// Random histories of a few traces on two pods. Each pod sees blocks at its own time, and makes snapshots of what is not final in its index.
+// A caller moves between them.
+
+const redisUrl = inject('redisUrl');
+
+const RUNS = countOf({ quick: 20, full: 60, long: 1_000 });
+
+/** Ordinal of a trace among those of the moment: the one that ended last, and two that go on. */
+const number = fc.nat({ max: 2 });
+const pod = fc.nat({ max: 1 });
+
+type Step =
+  | {
+      readonly kind: 'made';
+      readonly pod: number;
+      readonly key: number;
+      readonly level: Finality;
+      readonly version: number;
+    }
+  | { readonly kind: 'gone'; readonly pod: number; readonly key: number }
+  | { readonly kind: 'part'; readonly key: number }
+  | { readonly kind: 'final' }
+  | { readonly kind: 'follow'; readonly pod: number }
+  | { readonly kind: 'cut' }
+  | { readonly kind: 'come'; readonly pod: number }
+  | { readonly kind: 'restart'; readonly pod: number };
+
+const level = fc.constantFrom<Finality>('pending', 'confirmed');
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({ kind: fc.constant('made' as const), pod, key: number, level, version: fc.nat({ max: 2 }) }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('gone' as const), pod, key: number }) },
+  {
+    weight: 1,
+    arbitrary: fc.oneof(
+      fc.record({ kind: fc.constant('part' as const), key: number }),
+      fc.record({ kind: fc.constant('final' as const) }),
+    ),
+  },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('follow' as const), pod }) },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('cut' as const) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('come' as const), pod }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('restart' as const), pod }) },
+);
+
+const wish = { accounts: new Set([account('A')]), minFinality: 'pending' as const };
+
+function snapshot(key: number, finality: Finality, version: number, over: Partial<TraceSnapshot> = {}): TraceSnapshot {
+  return trace(hash(key), { finality, transactions: [transaction(`t${key} ${version}`, account('A'))], ...over });
+}
+
+const ranks = { pending: 1, confirmed: 2, finalized: 3 };
+
+/** Broken rules in the events of a caller: no level falls, no content comes twice in a row, nothing follows an end, which comes once. */
+function faultsOf(events: readonly Received[]): readonly string[] {
+  const faults: string[] = [];
+  const last = new Map<string, { readonly rank: number; readonly text: string; readonly isEnd: boolean }>();
+  for (const { cursor: _, ...event } of events) {
+    const key = event.trace_external_hash_norm!;
+    const before = last.get(key);
+    const text = JSON.stringify(event);
+    if (before?.isEnd === true) faults.push(`after the end: ${text}`);
+    if (event.type === 'trace_invalidated') {
+      if (before === undefined) faults.push(`nothing was shown: ${text}`);
+      if (before?.rank === ranks.finalized) faults.push(`withdrawn after a final part: ${text}`);
+      last.delete(key);
+      continue;
+    }
+    const rank = ranks[event.finality as Finality];
+    if (before !== undefined && rank < before.rank) faults.push(`fell: ${text}`);
+    if (before?.text === text) faults.push(`twice: ${text}`);
+    last.set(key, { rank, text, isEnd: rank === ranks.finalized && event['is_incomplete'] !== true });
+  }
+  return faults;
+}
+
+const missing = skipLoudly(redisUrl === undefined, { what: 'levels of two pods', why: 'there is no Redis' });
+
+describe.skipIf(missing)('two pods over one log of levels', () => {
+  it('show a caller that moves between them rising levels, nothing after an end, and each end once', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 40, maxLength: 120, size: 'max' }), async (steps) => {
+        const scene = createPods(redisUrl!);
+        try {
+          scene.add(snapshot(100, 'finalized', 0));
+          const pods: [PodUnderTest, PodUnderTest] = [await scene.start(), await scene.start()];
+          // A caller that stays watches on each pod.
+          const staying = pods.map((one) => one.open());
+          for (const one of staying) await one.subscribe(wish);
+          let moving = pods[0].open();
+          await moving.subscribe(wish);
+          const events = [moving.events];
+          const resumed: unknown[] = [];
+          const endedAt = new Map<number, number>();
+          const parts = new Set<number>();
+          const isBegun = (key: number): boolean => parts.has(key) || endedAt.has(key);
+
+          let cursor: string | undefined;
+
+          async function come(to: PodUnderTest, from: string): Promise<void> {
+            moving = to.open();
+            const done = moving.subscribe(wish, from);
+            await expect.poll(() => moving.begun.length).toBe(1);
+            resumed.push(moving.begun[0]!.resumed);
+            events.push(moving.events);
+            // A pod that is behind the cursor goes on when it is as far.
+            await to.follow();
+            await done;
+          }
+
+          async function play(one: Step): Promise<void> {
+            const key = Math.max(endedAt.size + ('key' in one ? one.key : 1), 1);
+            if (one.kind === 'made') {
+              // The index of the pod says that the trace is final.
+              if ((endedAt.get(key) ?? Infinity) <= pods[one.pod]!.startedAt) return;
+              await pods[one.pod]!.hub.publish([snapshot(key, one.level, one.version)]);
+            } else if (one.kind === 'gone') {
+              const change: Change = { kind: 'invalidation', key: hash(key), reason: 'expired' };
+              // A message that a block took is never withdrawn.
+              if (!isBegun(key)) await pods[one.pod]!.hub.publish([change]);
+            } else if (one.kind === 'final') {
+              const end = snapshot(key, 'finalized', 9, parts.has(key) ? { stage: 'last' } : {});
+              endedAt.set(key, scene.add(end));
+            } else if (one.kind === 'part') {
+              if (isBegun(key)) return;
+              parts.add(key);
+              scene.add(snapshot(key, 'finalized', 8, { stage: 'first', isIncomplete: true }));
+            } else if (one.kind === 'follow') await pods[one.pod]!.follow();
+            else if (one.kind === 'cut') {
+              cursor ??= moving.connection.cursor();
+              moving.connection.close();
+            } else if (cursor !== undefined) {
+              // A pod that has just started knows the blocks of the index alone.
+              if (one.kind === 'restart') pods[one.pod] = await scene.start();
+              await come(pods[one.pod]!, cursor);
+              cursor = undefined;
+            }
+          }
+
+          for (const one of steps) await play(one);
+          await play({ kind: 'come', pod: 1 });
+          for (let at = 0; at < 2; at++) await play({ kind: 'final' });
+          for (const one of pods) await one.follow();
+          await pods[0].hub.publish([snapshot(50, 'pending', 0)]);
+          await pods[1].hub.publish([snapshot(51, 'pending', 0)]);
+          const got = events.flat();
+          expect(resumed.filter((one) => one !== 'full')).toEqual([]);
+          expect(faultsOf(got)).toEqual([]);
+          const ends = got.filter((event) => event.finality === 'finalized' && event['is_incomplete'] !== true);
+          expect(ends.map((event) => event.trace_external_hash_norm)).toHaveLength(endedAt.size);
+        } finally {
+          await scene.close();
+        }
+      }),
+      { numRuns: RUNS, seed: 20261129, endOnFailure: true },
+    );
+  });
+});
