@@ -80,6 +80,9 @@ export type SimulationOptions = SimulationBounds &
 /** Messages that all transactions sent, after which no further transaction starts: 16 for each of 256 transactions. A transaction sends up to 255. */
 export const MESSAGES_MAX = 4096;
 
+/** Messages after the present message whose accounts are read while it runs. A read takes longer than a run. */
+const READ_AHEAD = 4;
+
 /** Blocks start at such lts. */
 const LT_STEP = 1_000_000n;
 
@@ -134,19 +137,29 @@ async function simulate(
 ): Promise<SimulatedMessage> {
   const { transactionsMax, depthMax, gasMax = Infinity, overrides = noAccounts, signal } = options;
   const read = new Map<string, string>();
-  const found = new Map<string, OpenedShardAccount>();
+  const found = new Map<string, Promise<OpenedShardAccount>>();
   const after = new Map<string, OpenedShardAccount>();
   const transactions: SimulatedTransaction[] = [];
   const timeSlice = createTimeSlice(signal);
   const states = createStates(timeSlice);
-  const stateOf = async (account: AccountId): Promise<OpenedShardAccount> => {
+  const begin = (account: AccountId): OpenedShardAccount | Promise<OpenedShardAccount> => {
     const key = formatRawAddress(account);
-    const known = after.get(key) ?? overrides.get(key) ?? found.get(key);
-    if (known !== undefined) return known;
-    const opened = await snapshot.readShardAccount(account);
-    read.set(key, versionOf(opened));
-    found.set(key, opened);
+    return (
+      after.get(key) ?? overrides.get(key) ?? found.getOrInsertComputed(key, () => snapshot.readShardAccount(account))
+    );
+  };
+  const stateOf = async (account: AccountId): Promise<OpenedShardAccount> => {
+    const state = begin(account);
+    if (!(state instanceof Promise)) return state;
+    const opened = await state;
+    read.set(formatRawAddress(account), versionOf(opened));
     return opened;
+  };
+  const readAhead = (next: readonly Waiting[]): void => {
+    for (const { account, depth } of next) {
+      // A failure counts once the message has its turn.
+      if (depth < depthMax) Promise.resolve(begin(account)).catch(() => undefined);
+    }
   };
   // The next blocks of all shards start above the end of this masterchain block.
   let lastLt = snapshot.block.endLt;
@@ -160,12 +173,13 @@ async function simulate(
   let gasLeft = gasMax;
   let messagesLeft = MESSAGES_MAX;
   const isSpent = (): boolean => gasLeft <= 0 || messagesLeft <= 0;
-  for (const { write, account, createdLt, depth } of waiting) {
+  for (const [at, { write, account, createdLt, depth }] of waiting.entries()) {
     if (transactions.length >= transactionsMax || depth >= depthMax || (depth > 0 && isSpent())) {
       left++;
       continue;
     }
     await timeSlice.pause();
+    readAhead(waiting.slice(at + 1, at + 1 + READ_AHEAD));
     const before = await stateOf(account);
     const lt = createdLt >= baseLt ? createdLt + 1n : baseLt;
     const call = { shardAccount: before, message: write(), lt, ...termsOf(options) };

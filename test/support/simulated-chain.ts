@@ -32,11 +32,11 @@ const messages: Parameters<typeof Dictionary.empty<number, Message>>[1] = {
   },
 };
 
-/** Transaction that sends messages with one body. */
-export function sending(count: number, body: Cell): Buffer {
+/** Transaction that sends messages with one body. @param to receiver of a message by its ordinal; default `account` */
+export function sending(count: number, body: Cell, to: (at: number) => Address = () => account): Buffer {
   const outMessages = Dictionary.empty(Dictionary.Keys.Uint(15), messages);
   for (let at = 0; at < count; at++) {
-    const { info, ...rest } = internal({ to: account, value: 1n, body });
+    const { info, ...rest } = internal({ to: to(at), value: 1n, body });
     const sent = { ...info, src: account, createdLt: BigInt(at + 2) } as Message['info'];
     outMessages.set(at, { ...rest, info: sent });
   }
