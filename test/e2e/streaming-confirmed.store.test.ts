@@ -129,14 +129,15 @@ describe('a stream at the level pending', () => {
   it('shows a trace as simulated, as signed, and as final, with the same objects from the signed block on', async () => {
     const account = receiver(0x41);
     const reader = await watch(account, 'pending', ['transactions', 'actions', 'account_state_change']);
+    const payer = await watch(wallet.address, 'confirmed');
     await send(account);
     await reader.until(has('transactions', 'pending'));
     await network.shardBlocks.sign();
     const signed = await reader.until(has('transactions', 'confirmed'));
     const acted = await reader.until(has('actions', 'confirmed'));
-    expect((acted['actions'] as Shown[]).map(({ type, finality }) => [type, finality])).toEqual([
-      ['ton_transfer', 'confirmed'],
-    ]);
+    const { trace_id } = transactionsOf(signed)[0]!;
+    expect(trace_id).toBeTypeOf('string');
+    expect(acted['actions']).toMatchObject([{ type: 'ton_transfer', finality: 'confirmed', trace_id }]);
     const state = await reader.until(has('account_state_change', 'confirmed'));
     expect(state).toMatchObject({
       account: rawOf(account),
@@ -147,7 +148,11 @@ describe('a stream at the level pending', () => {
     const [early] = transactionsOf(signed);
     const [late] = transactionsOf(final);
     expect(early).toMatchObject({ account: rawOf(account), emulated: false, finality: 'confirmed' });
-    expect({ ...early, finality: 'finalized', account_state_before: late!['account_state_before'] }).toEqual(late);
+    expect({ ...early, finality: 'finalized' }).toEqual(late);
+    const [paying] = transactionsOf(await payer.until(has('transactions', 'confirmed')));
+    const [paid] = transactionsOf(await payer.until(has('transactions', 'finalized')));
+    expect(paid!['account_state_before']).toMatchObject({ account_status: 'active' });
+    expect({ ...paying, finality: 'finalized' }).toEqual(paid);
     const finalState = await reader.until(has('account_state_change', 'finalized'));
     expect(finalState['state']).toEqual(state['state']);
     expect(levelsOf(reader, 'transactions')).toEqual(LEVELS);

@@ -46,15 +46,17 @@ export function createConfirmedSnapshots(dependencies: ConfirmedSnapshotsDepende
 
   async function actionsOf(
     message: ExternalMessage,
-    parts: readonly TracePart<SeenBlock>[],
+    { parts, traceId }: { readonly parts: readonly TracePart<SeenBlock>[]; readonly traceId: string },
     signal: AbortSignal,
   ): Promise<readonly ShownAction[]> {
     try {
       const transactions = parts.map(({ transaction }) => transaction);
       const classified = await actions.classify(message, transactions, signal);
       const end = parts.at(-1)!.transaction.transaction;
-      const source = { messageHash: message.hash, key: message.normalizedHash, end, finality: 'confirmed' } as const;
-      return actionsOfSimulated(classified.actions, source, null).toSorted(newestFirst);
+      const names = { messageHash: message.hash, key: message.normalizedHash, traceId };
+      return actionsOfSimulated(classified.actions, { ...names, end, finality: 'confirmed' }, null).toSorted(
+        newestFirst,
+      );
     } catch (error) {
       signal.throwIfAborted();
       logger.debug({ err: error }, 'a trace of a signed block was not classified');
@@ -75,7 +77,7 @@ export function createConfirmedSnapshots(dependencies: ConfirmedSnapshotsDepende
         await timeSlice.pause();
         views.push(viewPart(part, traceId, place));
       }
-      const shown = await actionsOf(message, parts, signal);
+      const shown = await actionsOf(message, { parts, traceId: viewBytes(traceId) }, signal);
       return {
         kind: 'trace',
         key: trace.key,

@@ -62,7 +62,8 @@ export function createTailSnapshots({
       { timeSlice: createTimeSlice(signal), store: createCellStore() },
     );
     const end = (tail.transactions.at(-1) ?? transactions.at(-1)!).transaction;
-    const actions = actionsOfSimulated(tail.actions, { ...names, end }, null).toSorted(newestFirst);
+    const traceId = viewBytes(root.row.trace_id);
+    const actions = actionsOfSimulated(tail.actions, { ...names, end, traceId }, null).toSorted(newestFirst);
     const shown = [...(await viewReal(begun, signal)), ...simulated.map(streamTransaction)];
     return {
       kind: 'trace',
@@ -72,7 +73,7 @@ export function createTailSnapshots({
       hashes: change.hashes,
       transactions: shown.toReversed(),
       actions: actions.map((action) => streamAction(action, network)),
-      tree: growTree([...begun, ...simulated], viewBytes(root.row.trace_id))?.root,
+      tree: growTree([...begun, ...simulated], traceId)?.root,
       isIncomplete: tail.left > 0,
       traceId: null,
     };

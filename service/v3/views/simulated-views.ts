@@ -105,12 +105,14 @@ export type SimulatedActionsSource = Pick<SimulatedSource, 'messageHash' | 'key'
   readonly end: Pick<Transaction, 'lt' | 'utime'>;
   /** Default `pending`. */
   readonly finality?: 'pending' | 'confirmed';
+  /** Hash of its root transaction in base64, when that is in a block; default null: the root is simulated. */
+  readonly traceId?: string | null;
 };
 
 /** Actions of a simulated trace that its caller sees. @param supported types that the caller knows; null: all actions */
 export function actionsOfSimulated(
   actions: readonly Action[],
-  { messageHash, key, end, finality = 'pending' }: SimulatedActionsSource,
+  { messageHash, key, end, finality = 'pending', traceId = null }: SimulatedActionsSource,
   supported: ReadonlySet<string> | null,
 ): readonly ShownAction[] {
   const ofTrace = {
@@ -121,6 +123,6 @@ export function actionsOfSimulated(
     externalHashNorm: viewBytesOrNull(key),
     finality,
   };
-  const shown = actions.map((action) => ofAction(action, ofTrace, null));
+  const shown = actions.map((action) => ofAction(action, ofTrace, traceId));
   return supported === null ? shown : shown.filter((action) => isVisible(action, supported));
 }
