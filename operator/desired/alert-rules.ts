@@ -187,7 +187,7 @@ const SLOW_CONSUMERS = { count: 20, share: 0.1 } as const;
 /** Callers in a quarter of an hour that came back after the window. Some clients return after days. */
 const GAPS_MAX = 20;
 
-/** Alerts on events that are late, that callers cannot take, and that they will not get. */
+/** Alerts on events that are late, that callers cannot take, that they will not get, and on another log of levels. */
 function streamAlerts(facts: RuleFacts): Rule[] {
   const pods = selector(facts);
   const name = `TonApi ${facts.namespace}/${facts.name}`;
@@ -215,6 +215,13 @@ function streamAlerts(facts: RuleFacts): Rule[] {
       for: '0m',
       severity: 'warning',
       summary: `${name}: callers of streams miss events`,
+    }),
+    alertRule(facts, {
+      alert: 'TonApiStreamsLogChanged',
+      expr: `sum(increase(ton_streaming_levels_epochs_total{${pods}}[15m])) > 0`,
+      for: '0m',
+      severity: 'warning',
+      summary: `${name}: streams below finalized that come back get final events alone`,
     }),
   ];
 }

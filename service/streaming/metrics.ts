@@ -62,6 +62,8 @@ export const streamingPanels = [
     unit: 's',
     queries: {
       final: 'histogram_quantile(0.99, sum by (le) (rate(ton_streaming_final_lag_seconds_bucket{PODS}[RATE])))',
+      'confirmed, since its block was seen':
+        'histogram_quantile(0.99, sum by (le) (rate(ton_streaming_confirmed_lag_seconds_bucket{PODS}[RATE])))',
       'pending, since its acceptance':
         'histogram_quantile(0.99, sum by (le) (rate(ton_streaming_pending_lag_seconds_bucket{PODS}[RATE])))',
     },

@@ -22,6 +22,11 @@ const missed = (blocks: string, resumes: string) => ({
   'ton_streaming_resumes_total{namespace="ton",tonapi="mainnet",pod="p",result="full"}': '0+100x60',
 });
 
+const epochs = (process: string, shared: string) => ({
+  'ton_streaming_levels_epochs_total{namespace="ton",tonapi="mainnet",pod="p",log="process"}': process,
+  'ton_streaming_levels_epochs_total{namespace="ton",tonapi="mainnet",pod="p",log="shared"}': shared,
+});
+
 /** Stories of the alerts on streams. */
 export const streamStories: readonly Story[] = [
   { alert: 'TonApiStreamsLagging', title: 'a block waits', series: waiting('0x5 0+60x30'), at: '15m', firing: 1 },
@@ -50,4 +55,19 @@ export const streamStories: readonly Story[] = [
     at: '20m',
     firing: 0,
   },
+  {
+    alert: 'TonApiStreamsLogChanged',
+    title: 'Redis is away for a minute',
+    series: epochs('0x9 1x60', '1x10 2x60'),
+    at: '15m',
+    firing: 1,
+  },
+  {
+    alert: 'TonApiStreamsLogChanged',
+    title: 'Redis lost its data',
+    series: epochs('0x60', '1x9 2x60'),
+    at: '12m',
+    firing: 1,
+  },
+  { alert: 'TonApiStreamsLogChanged', title: 'a pod started', series: epochs('0x60', '1x60'), at: '12m', firing: 0 },
 ];

@@ -157,6 +157,8 @@ describe('a stream at the level pending', () => {
     expect(finalState['state']).toEqual(state['state']);
     expect(levelsOf(reader, 'transactions')).toEqual(LEVELS);
     expect(levelsOf(reader, 'account_state_change')).toEqual(['confirmed', 'finalized']);
+    const lag = await api.register.getSingleMetricAsString('ton_streaming_confirmed_lag_seconds');
+    expect(Number(/_count (\d+)/.exec(lag)?.[1])).toBeGreaterThan(0);
   });
 });
 

@@ -27,6 +27,7 @@ import { createPoolMetrics } from '#service/pool/metrics.ts';
 import { createProofMetrics, createSignatureCounter, createTrustMetrics } from '#service/proof/metrics.ts';
 import { createStoreMetrics } from '#service/store/metrics.ts';
 import { createRegister } from '#service/telemetry/register.ts';
+import { createConfirmedLag } from '#service/streaming/confirmed/confirmed-source.ts';
 import { createFinalMetrics } from '#service/streaming/final/final-metrics.ts';
 import { createHubMetrics } from '#service/streaming/hub/hub-metrics.ts';
 import { createLevelsMetrics } from '#service/streaming/levels/levels-metrics.ts';
@@ -129,6 +130,7 @@ function serviceRegister(): Registry {
   });
   createLevelsMetrics(register);
   createFinalMetrics(register, () => ({ blocks: 0, seconds: 0 }));
+  createConfirmedLag(register);
   createPendingLag(register);
   createTailCounter(register);
   createTvmMetrics(register, unread);

@@ -20,7 +20,11 @@ import { createConnectionLimits } from '#service/streaming/connection-limits.ts'
 import { finalities } from '#service/streaming/changes.ts';
 import { createConfirmedJettons } from '#service/streaming/confirmed/confirmed-jettons.ts';
 import { createConfirmedSnapshots } from '#service/streaming/confirmed/confirmed-snapshots.ts';
-import { createConfirmedSource, type ConfirmedSource } from '#service/streaming/confirmed/confirmed-source.ts';
+import {
+  createConfirmedLag,
+  createConfirmedSource,
+  type ConfirmedSource,
+} from '#service/streaming/confirmed/confirmed-source.ts';
 import { correctionsOf } from '#service/streaming/confirmed/corrections.ts';
 import { createFinalSource, type FinalSource } from '#service/streaming/final/final-source.ts';
 import type { FeedStatus } from '#service/streaming/levels/levels-feed.ts';
@@ -112,7 +116,7 @@ export function startStreaming(
     counted: createTailCounter(register),
     logger,
   });
-  const confirmed = startConfirmed(reader, { pool, live, detector, snapshots, hub, network, logger });
+  const confirmed = startConfirmed(reader, { pool, live, detector, snapshots, hub, network, logger, register });
   const streaming = createStreaming(
     { connectionsMax: config.streaming.maxConnectionsPerPod, plans: config.plans.map(({ name }) => name) },
     {
@@ -148,7 +152,8 @@ function startConfirmed(
     hub,
     network,
     logger,
-  }: Pick<StreamingParts, 'pool' | 'live' | 'detector' | 'logger'> & {
+    register,
+  }: Pick<StreamingParts, 'pool' | 'live' | 'detector' | 'logger' | 'register'> & {
     readonly snapshots: Pick<PendingSnapshots, 'find'>;
     readonly hub: WatchedHub;
     readonly network: ActionNetwork;
@@ -165,6 +170,7 @@ function startConfirmed(
       jettons: createConfirmedJettons({ reader, hub, logger }),
       findPending: snapshots.find,
       hub,
+      onLag: createConfirmedLag(register),
       nowMs,
       logger,
     },

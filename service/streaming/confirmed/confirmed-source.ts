@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { Histogram, type Registry } from 'prom-client';
 
 import type { ReadContext } from '#service/contract/answer.ts';
 import type { BlockId } from '#service/decode/block-id.ts';
@@ -37,10 +38,23 @@ export type ConfirmedSourceDependencies = {
   /** Pending snapshot of a trace by its key. It is shown again when the confirmed one is void. */
   readonly findPending: (key: string, signal: AbortSignal) => Promise<TraceSnapshot | undefined>;
   readonly hub: Pick<WatchedHub, 'publish' | 'watchesConfirmed' | 'wantsConfirmed'>;
+  /** Takes the seconds from the first sight of a signed block to its events. */
+  readonly onLag?: (seconds: number) => void;
   /** Milliseconds of `performance.now()`. */
   readonly nowMs: () => number;
   readonly logger: Logger;
 };
+
+/** Measures the level. @returns `onLag` of its source */
+export function createConfirmedLag(register: Registry): (seconds: number) => void {
+  const lag = new Histogram({
+    name: 'ton_streaming_confirmed_lag_seconds',
+    help: 'Time from the first sight of a signed shard block to its confirmed events',
+    buckets: [0.05, 0.1, 0.2, 0.3, 0.5, 1, 2, 5],
+    registers: [register],
+  });
+  return (seconds) => lag.observe(seconds);
+}
 
 const EVERY_MS = 250;
 
@@ -57,7 +71,7 @@ export function createConfirmedSource(
   { everyMs = EVERY_MS }: ConfirmedSourceOptions,
   dependencies: ConfirmedSourceDependencies,
 ): ConfirmedSource {
-  const { files, signed, snapshots, corrections, jettons, findPending, hub, nowMs, logger } = dependencies;
+  const { files, signed, snapshots, corrections, jettons, findPending, hub, onLag, nowMs, logger } = dependencies;
   const ending = new AbortController();
   const { signal } = ending;
   const traces = createOpenTraces<SeenBlock>();
@@ -110,13 +124,17 @@ export function createConfirmedSource(
   async function take(id: BlockId, context: ReadContext): Promise<void> {
     const name = blockName(id);
     if (traces.signed(name) !== undefined || at?.tops.some((top) => blockName(top) === name) === true) return;
+    const seenMs = nowMs();
     const block = openSeenBlock(await signed.readFile(id, context));
     await correct(traces.drop(block));
-    await hub.publish([
+    const changes: readonly Change[] = [
       ...(await snapshotsOf(traces.sign(block))),
       ...statesOfBlock(block).filter(({ account }) => isWatched(account)),
       ...(await jettons.of(block)),
-    ]);
+    ];
+    if (changes.length === 0) return;
+    await hub.publish(changes);
+    onLag?.((nowMs() - seenMs) / 1000);
   }
 
   async function snapshotsOf(keys: readonly string[]): Promise<readonly Change[]> {
