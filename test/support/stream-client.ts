@@ -24,8 +24,8 @@ export type FinalRecord = {
 /** A caller that comes back with its cursor each time that its stream ends. */
 export type StreamClient = {
   readonly records: readonly FinalRecord[];
-  /** Answers to its cursors. */
-  readonly resumed: readonly unknown[];
+  /** Answers to its cursors, each with the URL of the pod that gave the cursor. */
+  readonly resumed: readonly { readonly answer: unknown; readonly former: string }[];
   readonly levels: Pick<StreamLevels, 'faults' | 'open'>;
   /** Levels of all its events. */
   readonly seen: ReadonlySet<string>;
@@ -56,11 +56,14 @@ const headers = { 'content-type': 'application/json' };
 export function createStreamClient(options: StreamClientOptions): StreamClient {
   const { transport, types, addresses, minFinality = 'finalized', url } = options;
   const records: FinalRecord[] = [];
-  const resumed: unknown[] = [];
+  const resumed: { readonly answer: unknown; readonly former: string }[] = [];
   const levels = createStreamLevels();
   const seen = new Set<string>();
   const over = new AbortController();
   let cursor: string | undefined;
+  /** Pod of the newest cursor, and pod of the connection. */
+  let former = '';
+  let pod = '';
   let reader: StreamReader | undefined;
   let isOpen = false;
   let isResume = false;
@@ -68,12 +71,14 @@ export function createStreamClient(options: StreamClientOptions): StreamClient {
   function answered(frame: StreamFrame): void {
     isOpen = true;
     if (!isResume || frame['resumed'] !== 'full') levels.connect();
-    if (isResume) resumed.push(frame['resumed']);
+    if (isResume) resumed.push({ answer: frame['resumed'], former });
   }
 
   function take(frame: StreamFrame): void {
     if (typeof frame['cursor'] === 'string') cursor = frame['cursor'];
-    if (frame['status'] === 'subscribed') return answered(frame);
+    if (frame['status'] === 'subscribed') answered(frame);
+    if (typeof frame['cursor'] === 'string') former = pod;
+    if (frame['status'] === 'subscribed') return;
     // A refusal of WebSocket leaves the connection open.
     if (typeof frame['type'] !== 'string') return void (frame['code'] === undefined && reader?.close());
     levels.take(frame);
@@ -84,7 +89,8 @@ export function createStreamClient(options: StreamClientOptions): StreamClient {
   async function open(): Promise<StreamReader> {
     const wish = { types, addresses, min_finality: minFinality, cursor };
     isResume = cursor !== undefined;
-    const base = `${url()}/api/streaming/v2`;
+    pod = url();
+    const base = `${pod}/api/streaming/v2`;
     if (transport === 'sse')
       return readSse(`${base}/sse`, { method: 'POST', headers, body: JSON.stringify(wish) }, take);
     const socket = await readWebSocket(`${base}/ws`, {}, take);
