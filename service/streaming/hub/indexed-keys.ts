@@ -17,6 +17,7 @@ export class IndexedKeys {
   readonly #watchers: Watchers;
   /** The newest last. Two or three: the subscriptions themselves have the keys. */
   #indexed: readonly Indexed[] = [];
+  #isOver = false;
 
   constructor(subscriber: Subscriber, watchers: Watchers) {
     this.#subscriber = subscriber;
@@ -35,6 +36,8 @@ export class IndexedKeys {
       for (const key of wish[kind]) {
         const rest = ++count % PORTION === 0 ? slice.pause() : undefined;
         if (rest !== undefined) await rest;
+        // The connection may have ended during the rest.
+        if (this.#isOver) return;
         this.#watchers[kind].add(key, this.#subscriber);
       }
     }
@@ -76,7 +79,9 @@ export class IndexedKeys {
     this.#indexed = this.#indexed.map((one) => (one.wish === from ? { wish: to, isWhole: true } : one));
   }
 
+  /** Removes all keys. None is added later. */
   clear(): void {
+    this.#isOver = true;
     for (const { wish } of this.#indexed) {
       for (const kind of kinds) for (const key of wish[kind]) this.#watchers[kind].remove(key, this.#subscriber);
     }
