@@ -25,7 +25,8 @@ export type LevelRecord = {
   /** Final position that live connections of the pod that made it had behind them. */
   readonly behind: Position | null;
   readonly bytes: number;
-  readonly change: () => Change;
+  /** Undefined for one that cannot be read. */
+  readonly change: () => Promise<Change | undefined>;
 };
 
 /** A record, and the moment when it was made. */
@@ -167,7 +168,7 @@ export function createLevelsLog({ bytesMax = levelsBounds.bytes, nowMs, ...optio
         head: headOf(change),
         behind,
         bytes: weightOf(change),
-        change: () => change,
+        change: async () => change,
       };
       add(record, nowMs());
       bound();

@@ -1,5 +1,5 @@
 import type { Change, Position, Subscription } from '../changes.ts';
-import type { Distribution, Given } from './distribution.ts';
+import type { Distribution } from './distribution.ts';
 import type { Past } from './past.ts';
 import { isAfter, lastWhole, positionOf, steps } from './positions.ts';
 import { isEnd } from './ended-traces.ts';
@@ -67,8 +67,12 @@ export class LevelsReplay {
       if (record === undefined || !isDue(record.behind)) return;
       await this.#subscriber.room();
       signal.throwIfAborted();
-      if (!(await this.#isOver(record, signal))) {
-        await this.#dependencies.distribution.replay(givenOf(record), this.#subscriber, signal);
+      const change = (await this.#isOver(record, signal)) ? undefined : await record.change();
+      signal.throwIfAborted();
+      if (change !== undefined) {
+        // A final part of a trace goes by its position.
+        const given = { change, record: record.head.position === null ? record.number : null };
+        await this.#dependencies.distribution.replay(given, this.#subscriber, signal);
         signal.throwIfAborted();
       }
       this.#next.pop();
@@ -144,9 +148,4 @@ export class LevelsReplay {
     }
     return true;
   }
-}
-
-/** A final part of a trace goes by its position. */
-function givenOf({ number, head, change }: LevelRecord): Given & { readonly change: Change } {
-  return { change: change(), record: head.position === null ? number : null };
 }

@@ -123,7 +123,7 @@ export function createPublishing(dependencies: PublishingDependencies): Publishi
     livePosition,
     ended,
     giveBare,
-    take: createTaking({ levels, ended, turns, signal, isWatched, readEarly, give, onFault }),
+    take: createTaking({ levels, ended, turns, signal, isWatched, readEarly, give }),
     async publish(changes) {
       const place = changes.map(finalPositionOf).find((position) => position !== null);
       if (place === undefined || place === null) return publishAll(changes);

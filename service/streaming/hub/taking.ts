@@ -17,44 +17,47 @@ export type TakingDependencies = {
   readonly isWatched: (keys: { readonly accounts: Iterable<string>; readonly traces: Iterable<string> }) => boolean;
   readonly readEarly: (change: Change) => Promise<EarlyLabels | undefined>;
   readonly give: (change: Change, record: number | null, early: EarlyLabels | undefined) => Promise<void>;
-  readonly onFault: (error: unknown) => void;
 };
 
-export function createTaking(dependencies: TakingDependencies): Taking {
-  const { levels, ended, turns, signal, isWatched, readEarly, give, onFault } = dependencies;
+/** Records that are read before their turns. Each may take some 40 MB. */
+const AHEAD = 8;
 
-  /** Decodes a record that connections take now. */
-  function open({ head, behind, change }: LevelRecord): Change | undefined {
-    if (head.position !== null || ended.isLate(head)) return undefined;
+type Early = { readonly change: Change | undefined; readonly labels: EarlyLabels | undefined };
+
+export function createTaking(dependencies: TakingDependencies): Taking {
+  const { levels, ended, turns, signal, isWatched, readEarly, give } = dependencies;
+
+  /** Reports whether connections take a record now. */
+  function isTaken({ head, behind }: LevelRecord): boolean {
+    if (head.position !== null || ended.isLate(head)) return false;
     const from = ended.from();
     // Another pod made the snapshot before a block that this process did not see. The block may have the end of the trace.
-    if (head.kind === 'trace' && from !== null && isAfter(from, behind)) return undefined;
-    if (!isWatched({ accounts: head.accounts, traces: head.names })) return undefined;
-    try {
-      return change();
-    } catch (error) {
-      onFault(error);
-      return undefined;
-    }
+    if (head.kind === 'trace' && from !== null && isAfter(from, behind)) return false;
+    return isWatched({ accounts: head.accounts, traces: head.names });
   }
 
-  async function takeOne(record: LevelRecord, early: EarlyLabels | undefined): Promise<void> {
+  async function read(record: LevelRecord): Promise<Early> {
+    const change = isTaken(record) ? await record.change() : undefined;
+    return { change, labels: change && (await readEarly(change)) };
+  }
+
+  async function takeOne(record: LevelRecord, early: Early): Promise<void> {
     await turns.run(signal, async () => {
       levels.put(record);
       const { key } = record.head;
       const end = ended.endOf(key);
       if (key !== null && end !== undefined) levels.end(key, end);
-      const change = open(record);
-      if (change !== undefined) await give(change, record.number, early);
+      const change = isTaken(record) ? (early.change ?? (await record.change())) : undefined;
+      if (change !== undefined && isTaken(record)) await give(change, record.number, early.labels);
       if (!signal.aborted) levels.given(record.number);
     });
   }
 
   return async (records) => {
-    const early = records.map(async (record) => {
-      const change = open(record);
-      return change && readEarly(change);
-    });
-    for (const [at, record] of records.entries()) await takeOne(record, await early[at]);
+    for (let at = 0; at < records.length; at += AHEAD) {
+      const next = records.slice(at, at + AHEAD);
+      const early = next.map(read);
+      for (const [index, record] of next.entries()) await takeOne(record, await early[index]!);
+    }
   };
 }

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
-import { zstdCompress, zstdDecompressSync } from 'node:zlib';
+import { zstdCompress, zstdDecompress } from 'node:zlib';
 
+import { createTimeSlice, mapInSlices } from '#service/runtime/time-slice.ts';
 import { isVisible } from '#service/v3/request/action-versions.ts';
-import type { Change, Position, StreamAction, TraceSnapshot } from '../changes.ts';
+import type { Change, Position, StreamAction, StreamTransaction, TraceSnapshot } from '../changes.ts';
 import { headOf, type LevelHead } from '../hub/levels-log.ts';
 
 /** A change as the shared log has it. */
@@ -25,58 +26,93 @@ export type DecodedHead = { readonly head: LevelHead; readonly behind: Position 
 /** Compressed bytes of a record. A trace of 1,000 transactions takes about half of it. */
 const BODY_BYTES_MAX = 1024 * 1024;
 
-/** Bytes of a record's text. Its parse takes some 50 ms. */
-const TEXT_BYTES_MAX = 16 * 1024 * 1024;
+/** Characters of a record's text. */
+const TEXT_MAX = 16 * 1024 * 1024;
 
 /** Level of records after which a thing starts again. */
 const RESET = 'reset';
 
 const compress = promisify(zstdCompress);
+const decompress = promisify(zstdDecompress);
 
 /** @returns undefined for a change that is too large for the log */
 export async function encodeRecord(change: Change, behind: Position | null): Promise<EncodedRecord | undefined> {
-  const text = textOf(change);
-  if (text === undefined || text.length > TEXT_BYTES_MAX) return undefined;
-  const body = await compress(text);
+  const lines = await linesOf(change);
+  if (lines === undefined || lines.reduce((sum, { length }) => sum + length, 0) > TEXT_MAX) return undefined;
+  const body = await compress(lines.join('\n'));
   if (body.length > BODY_BYTES_MAX) return undefined;
-  const print = createHash('sha1').update(text).digest('base64');
   const head = JSON.stringify({ head: headOf(change), behind } satisfies DecodedHead);
-  return { ...comparisonOf(change, print), head, body };
+  return { ...comparisonOf(change, await printOf(change, lines)), head, body };
 }
 
+/** @throws Error for a text of another writer */
 export function decodeHead(text: string): DecodedHead {
-  return JSON.parse(text) as DecodedHead;
+  const { head, behind } = JSON.parse(text) as DecodedHead;
+  if (!Array.isArray(head.names) || !Array.isArray(head.accounts)) throw new Error('the head has no names');
+  return { head, behind };
 }
 
-export function decodeChange(body: Uint8Array): Change {
-  const text = zstdDecompressSync(body, { maxOutputLength: 2 * TEXT_BYTES_MAX }).toString();
-  const stored = JSON.parse(text) as StoredChange;
-  if (stored.kind !== 'trace') return stored;
-  const { actions, fresh, ...rest } = stored;
-  return { ...rest, actions: actions.map(openAction), ...(fresh && { fresh: new Set(fresh) }) };
+/** @returns undefined for bytes of another writer: the change is left out, as one that is too large */
+export async function decodeChange(body: Uint8Array, kind: Change['kind']): Promise<Change | undefined> {
+  try {
+    const text = await decompress(body, { maxOutputLength: 4 * TEXT_MAX });
+    const slice = createTimeSlice(undefined);
+    const [first, ...lines] = await mapInSlices(
+      text.toString().split('\n'),
+      (line) => JSON.parse(line) as unknown,
+      slice,
+    );
+    const stored = first as StoredTrace | Exclude<Change, TraceSnapshot>;
+    if (stored.kind !== kind) return undefined;
+    if (stored.kind !== 'trace') return stored;
+    const { count, fresh, ...rest } = stored;
+    const transactions = lines.slice(0, count) as readonly StreamTransaction[];
+    const actions = (lines.slice(count) as readonly StoredAction[]).map(openAction);
+    return { ...rest, transactions, actions, ...(fresh && { fresh: new Set(fresh) }) };
+  } catch {
+    return undefined;
+  }
 }
 
 type StoredAction = Omit<StreamAction, 'viewFor'> & { readonly view: object };
 
-type StoredTrace = Omit<TraceSnapshot, 'actions' | 'fresh'> & {
-  readonly actions: readonly StoredAction[];
+/** First line of a trace. Its transactions follow, as many as the count, then its actions, each in a line: no parse is long. */
+type StoredTrace = Omit<TraceSnapshot, 'transactions' | 'actions' | 'fresh'> & {
+  readonly count: number;
   readonly fresh?: readonly string[];
 };
 
-type StoredChange = StoredTrace | Exclude<Change, TraceSnapshot>;
-
 /** Undefined for a tree that is too deep for the stack. */
-function textOf(change: Change): string | undefined {
+async function linesOf(change: Change): Promise<readonly string[] | undefined> {
+  if (change.kind !== 'trace') return [JSON.stringify(change)];
+  const { transactions, actions, fresh, ...rest } = change;
+  const first: StoredTrace = { ...rest, count: transactions.length, ...(fresh && { fresh: [...fresh] }) };
+  const slice = createTimeSlice(undefined);
   try {
-    return JSON.stringify(change.kind === 'trace' ? storedTrace(change) : change);
+    return await mapInSlices(
+      [first, ...transactions, ...actions.flatMap(storedAction)],
+      (one) => JSON.stringify(one),
+      slice,
+    );
   } catch (error) {
     if (error instanceof RangeError) return undefined;
     throw error;
   }
 }
 
-function storedTrace({ actions, fresh, ...rest }: TraceSnapshot): StoredTrace {
-  return { ...rest, actions: actions.flatMap(storedAction), ...(fresh && { fresh: [...fresh] }) };
+/** In a text of JSON: a quote within a value has a backslash before it. */
+const nextBlocks = /"mc_block_seqno":\d+/g;
+
+/**
+ * Print of the content that is compared. A signed transaction names the next masterchain block of its maker, and pods see that block at different
+ * times. So a block's number alone makes no other content of a trace.
+ */
+async function printOf(change: Change, lines: readonly string[]): Promise<string> {
+  const print = createHash('sha1');
+  const isSigned = change.kind === 'trace' && change.position === null;
+  const add = (line: string): unknown => print.update(isSigned ? line.replace(nextBlocks, '') : line).update('\n');
+  await mapInSlices(lines, add, createTimeSlice(undefined));
+  return print.digest('base64');
 }
 
 function storedAction(action: StreamAction): StoredAction[] {

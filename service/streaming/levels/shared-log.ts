@@ -87,9 +87,14 @@ const CLAIM_MS = 5_000;
 const UNUSED_MS = 86_400_000;
 
 /** Records of another form have another name. */
-const FORM = 1;
+const FORM = 2;
 
-/** Makes the log's data if there is none: KEYS[1] the stream, KEYS[2] its data, ARGV[1] an epoch for a new log. */
+/**
+ * Begins each script, and makes the log again if it is not whole: Redis may have evicted a part of it, or have another writer's value there, or
+ * have failed over to a replica without the newest records.
+ * - KEYS: the stream, its data.
+ * - ARGV: an epoch for a new log, milliseconds without a pod after which the log goes, `KnownEnd`.
+ */
 const begin = `
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
@@ -243,17 +248,18 @@ function readable<T>(read: () => T): readonly T[] {
 /** @returns a record with its Unix milliseconds */
 function readRecord(id: string, [, number, , epoch, , head, , body]: readonly Buffer[]): SharedRecord {
   let known: WeakRef<Change> | undefined;
+  const decoded = decodeHead(head!.toString());
   // A part of a larger buffer would retain all of it.
   const bytes = Buffer.from(body!);
   const record = {
     number: Number(number!.toString()),
-    ...decodeHead(head!.toString()),
+    ...decoded,
     bytes: head!.length + bytes.length,
-    change(): Change {
+    async change(): Promise<Change | undefined> {
       const there = known?.deref();
       if (there !== undefined) return there;
-      const made = decodeChange(bytes);
-      known = new WeakRef(made);
+      const made = await decodeChange(bytes, decoded.head.kind);
+      known = made && new WeakRef(made);
       return made;
     },
   };

@@ -36,7 +36,7 @@ async function comparisonOf(change: Change): Promise<object> {
 describe('records of the shared log', () => {
   it('have all of a trace, and show its actions to the same vocabularies', async () => {
     const record = await encodeRecord(snapshot, behind);
-    const read = decodeChange(record!.body) as TraceSnapshot;
+    const read = (await decodeChange(record!.body, 'trace')) as TraceSnapshot;
     expect({ ...read, actions: [] }).toEqual({ ...snapshot, actions: [] });
     const [action, ...others] = read.actions;
     expect(others).toEqual([]);
@@ -45,6 +45,24 @@ describe('records of the shared log', () => {
       const supported = new Set(types);
       expect(action!.viewFor(supported)).toEqual(snapshot.actions[0]!.viewFor(supported));
     }
+  });
+
+  it('are left out when their bytes or heads are those of another writer', async () => {
+    const { body } = (await encodeRecord(snapshot, behind))!;
+    expect(await decodeChange(Buffer.from('garbage'), 'trace')).toBeUndefined();
+    expect(await decodeChange(body.subarray(0, -5), 'trace')).toBeUndefined();
+    expect(await decodeChange(body, 'state')).toBeUndefined();
+    for (const text of ['', 'null', '{}', '{"head":{"kind":"trace"}}']) expect(() => decodeHead(text)).toThrow();
+  });
+
+  it('of one content are equal whichever masterchain block their pods saw last', async () => {
+    const signed = (seqno: number, text: string): TraceSnapshot => ({
+      ...trace(hash(1), { finality: 'confirmed' }),
+      transactions: [transaction('t1', a, { mc_block_seqno: seqno, text })],
+    });
+    const comment = '"mc_block_seqno":1';
+    expect(await comparisonOf(signed(7, comment))).toEqual(await comparisonOf(signed(8, comment)));
+    expect(await comparisonOf(signed(7, comment))).not.toEqual(await comparisonOf(signed(7, '"mc_block_seqno":2')));
   });
 
   it('have in their heads what finds them, and the position of their pod', async () => {
