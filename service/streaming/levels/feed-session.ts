@@ -8,7 +8,7 @@ export type FeedSession = {
   /** Number of the newest record that was there before. Live connections are not given records up to here. */
   readonly joinedAt: number;
   /** Resolves to true once connections have a record, or to false when the session ends before. */
-  readonly passed: (number: number) => Promise<boolean>;
+  readonly passed: (number: number, signal?: AbortSignal) => Promise<boolean>;
   /** Reads until something happens that ends the session. */
   readonly follow: (place: ReadPlace) => Promise<SessionEnd>;
   /** Ends it. What waits for records gets false. */
@@ -57,29 +57,32 @@ export function createFeedSession(
   { epoch, joinedAt }: Pick<FeedSession, 'epoch' | 'joinedAt'>,
   { shared, levels, publishing, onWords }: FeedSessionDependencies,
 ): FeedSession {
-  let waiting: { readonly number: number; readonly resolve: (isPassed: boolean) => void }[] = [];
+  const waiting = new Set<{ readonly number: number; readonly resolve: (isPassed: boolean) => void }>();
   let isOver = false;
   const over = Promise.withResolvers<SessionEnd>();
 
   function wake(): void {
     const newest = levels.newest();
-    for (const { number, resolve } of waiting) if (number <= newest) resolve(true);
-    waiting = waiting.filter(({ number }) => number > newest);
+    for (const one of waiting) {
+      if (one.number > newest) continue;
+      waiting.delete(one);
+      one.resolve(true);
+    }
   }
 
-  /** Gives records as long as they are the next ones. */
+  /** Gives records as long as they are the next ones. Entries of another epoch are those of a new log, or of another writer. */
   async function take(records: readonly SharedRecord[]): Promise<SessionEnd | undefined> {
+    const own = records.flatMap((one) => (one.epoch === epoch ? one.record : []));
     const first = levels.newest() + 1;
-    const count = records.findIndex((one, at) => one.epoch !== epoch || one.record.number !== first + at);
-    const next = count === -1 ? records : records.slice(0, count);
-    await publishing.take(next.map(({ record }) => record));
+    const hole = own.findIndex(({ number }, at) => number !== first + at);
+    await publishing.take(hole === -1 ? own : own.slice(0, hole));
     wake();
-    if (count === -1) return undefined;
-    return records[count]!.epoch === epoch ? 'lost' : 'another';
+    if (hole !== -1) return 'lost';
+    return own.length > 0 && own.length === records.length ? undefined : isAnother();
   }
 
   async function isAnother(): Promise<SessionEnd | undefined> {
-    const now = await shared.join();
+    const now = await shared.join({ epoch, newest: levels.newest() });
     if (now === undefined) return 'away';
     return now.epoch === epoch ? undefined : 'another';
   }
@@ -87,10 +90,12 @@ export function createFeedSession(
   return {
     epoch,
     joinedAt,
-    passed(number) {
+    passed(number, signal) {
       if (isOver || number <= levels.newest()) return Promise.resolve(!isOver);
       const { promise, resolve } = Promise.withResolvers<boolean>();
-      waiting.push({ number, resolve });
+      const one = { number, resolve };
+      waiting.add(one);
+      signal?.addEventListener('abort', () => waiting.delete(one));
       return promise;
     },
     async follow(start) {
@@ -99,8 +104,9 @@ export function createFeedSession(
         if (read === undefined) return 'away';
         if (typeof read === 'string') return read;
         ({ place } = read);
+        const end = await take(read.records);
+        // An answer says that the log has all of a former connection, so its records come first.
         onWords(read.words);
-        const end = read.records.length > 0 ? await take(read.records) : await isAnother();
         if (isOver) return over.promise;
         if (end !== undefined) return end;
       }
@@ -109,7 +115,7 @@ export function createFeedSession(
       isOver = true;
       over.resolve(why);
       for (const { resolve } of waiting) resolve(false);
-      waiting = [];
+      waiting.clear();
     },
   };
 }

@@ -7,12 +7,13 @@ import type { Change, Subscription, TraceSnapshot } from '../changes.ts';
 import { watchDigest, type Formers } from '../hub/formers.ts';
 import { headOf, type LevelsBeginning, type LevelsLog, type TimedRecord } from '../hub/levels-log.ts';
 import { lastWhole } from '../hub/positions.ts';
+import { createRecentKeys } from '../hub/recent-keys.ts';
 import type { Publishing } from '../hub/publishing.ts';
 import { EPOCHS_END, type LevelsPlace } from '../request/cursor.ts';
 import { createFeedSession, emptyPast, readPast, type FeedSession, type SessionEnd } from './feed-session.ts';
 import type { LevelsMetrics } from './levels-metrics.ts';
 import { encodeRecord, type EncodedRecord } from './record-codec.ts';
-import type { SharedBeginning, SharedLog, Word } from './shared-log.ts';
+import type { KnownEnd, SharedBeginning, SharedLog, Word } from './shared-log.ts';
 
 /**
  * Way of changes below `finalized` from their sources to the connections. With Redis it goes through the log that all pods share; while Redis is
@@ -38,6 +39,8 @@ export type LevelsFeed = {
 
 /** `process`: there is no Redis. */
 export type FeedStatus = 'process' | 'shared' | 'away';
+
+type Question = Extract<Word, { readonly kind: 'question' }>;
 
 type Former = {
   readonly connection: number;
@@ -69,17 +72,27 @@ const JOIN_MS = 500;
 /** Changes on their way to Redis at a time. */
 const AT_ONCE_MAX = 64;
 
+/** Questions and answers of one entry: some 25 kB. */
+const WORDS_AT_ONCE = 64;
+
+/** Blocks by which a final part may be behind: longer than a record is there. A resume over a day reads older ones. */
+const PARTS_BEHIND_MAX = 1_000;
+
+/** Final parts that are not added twice. */
+const PARTS_MAX = 1_000;
+
 /** Milliseconds for which a cursor waits: for the log's past when a process starts, and for the answer of another pod. */
 const WAIT_MS = { start: 2_000, answer: 1_000 } as const;
 
 export function createLevelsFeed(dependencies: LevelsFeedDependencies): LevelsFeed {
-  const { shared, publishing, metrics } = dependencies;
+  const { shared, levels, publishing, metrics } = dependencies;
   if (shared === undefined) return feedOfProcess(publishing);
   const route = createRoute(shared, dependencies);
+  const knownEnd = (): KnownEnd => ({ epoch: levels.epoch(), newest: levels.newest() });
 
   /** @returns false when the session ends before connections have the change */
   async function append(session: FeedSession, change: Change, record: EncodedRecord): Promise<boolean> {
-    const found = await shared!.append(record);
+    const found = await shared!.append(record, knownEnd());
     metrics.appended(found === undefined ? 'failed' : found.isNew ? 'added' : 'equal');
     if (found?.epoch !== session.epoch) {
       route.leave(session, found === undefined ? 'away' : 'another');
@@ -107,7 +120,7 @@ export function createLevelsFeed(dependencies: LevelsFeedDependencies): LevelsFe
   async function appendPart(part: TraceSnapshot): Promise<void> {
     const session = await route.settled();
     const record = session && (await encodeRecord(part, publishing.livePosition()));
-    if (record !== undefined && (await shared!.append(record)) === undefined) route.leave(session!, 'away');
+    if (record !== undefined && (await shared!.append(record, knownEnd())) === undefined) route.leave(session!, 'away');
   }
 
   return {
@@ -120,7 +133,7 @@ export function createLevelsFeed(dependencies: LevelsFeedDependencies): LevelsFe
     },
     sharePart(part) {
       if (route.isAlone()) return false;
-      void appendPart(part);
+      route.share(part, appendPart);
       return true;
     },
     isAlone: route.isAlone,
@@ -150,6 +163,8 @@ type Route = Pick<LevelsFeed, 'isAlone' | 'findFormer' | 'close'> & {
   /** @returns false when the log changes */
   readonly publishAlone: (change: Change) => Promise<boolean>;
   readonly leave: (session: FeedSession, why: SessionEnd) => void;
+  /** Adds a final part after those on their way, unless it was added or is old. Answers to other pods wait for it. */
+  readonly share: (part: TraceSnapshot, append: (part: TraceSnapshot) => Promise<void>) => void;
 };
 
 function createRoute(shared: SharedLog, dependencies: LevelsFeedDependencies): Route {
@@ -163,6 +178,10 @@ function createRoute(shared: SharedLog, dependencies: LevelsFeedDependencies): R
   const started = Promise.withResolvers<void>();
   const startTimer = setTimeout(started.resolve, WAIT_MS.start);
   const answers = new Map<string, (since: number) => void>();
+  const say = createSpeech(shared);
+  const knownParts = createRecentKeys<true>(PARTS_MAX);
+  /** Settles when the final parts on their way are in the log. */
+  let parts = Promise.resolve();
 
   /** New changes wait from now on. */
   function depart(why: SessionEnd): void {
@@ -190,15 +209,19 @@ function createRoute(shared: SharedLog, dependencies: LevelsFeedDependencies): R
 
   function onWords(words: readonly Word[]): void {
     for (const word of words) {
-      const since = word.kind === 'question' ? answer(word.question) : undefined;
       if (word.kind === 'answer') answers.get(word.name)?.(word.since);
-      else if (since !== undefined) void shared.say({ kind: 'answer', name: word.name, since });
+      else void parts.then(() => reply(word));
     }
+  }
+
+  function reply({ name, question }: Question): void {
+    const since = answer(question);
+    if (since !== undefined) say({ kind: 'answer', name, since });
   }
 
   /** Follows the shared log as long as that is possible. @param before end of the former session */
   async function followShared(before: SessionEnd): Promise<SessionEnd> {
-    const beginning = await shared.join();
+    const beginning = await shared.join({ epoch: levels.epoch(), newest: levels.newest() });
     // A log that replaces the former one has no record that live connections had.
     const past = beginning && (before === 'another' ? emptyPast(beginning) : await readPast(beginning, shared, nowMs));
     if (past === undefined || signal.aborted) return 'away';
@@ -246,18 +269,30 @@ function createRoute(shared: SharedLog, dependencies: LevelsFeedDependencies): R
     leave(left, why) {
       if (left === session) depart(why);
     },
+    share(part, append) {
+      const { key, position } = part;
+      const name = `${levels.epoch()}:${key}:${position!.mcSeqno}:${position!.index}`;
+      const behind = (publishing.livePosition()?.mcSeqno ?? 0) - position!.mcSeqno;
+      if (behind > PARTS_BEHIND_MAX || knownParts.replace(name, true) === true) return;
+      parts = parts
+        .then(() => append(part))
+        .catch((error: unknown) => logger.error({ err: error }, 'a final part is not in the log of levels'));
+    },
     async findFormer({ connection, place, keyId, wish }, caller) {
       await inTime(started.promise, WAIT_MS.start);
       const now = session;
       if (now === undefined || place.epoch !== now.epoch) return undefined;
-      if ((await inTime(now.passed(lastWhole(place.mark)), WAIT_MS.answer)) !== true) return undefined;
+      const late = new AbortController();
+      const isPassed = await inTime(now.passed(lastWhole(place.mark), late.signal), WAIT_MS.answer);
+      late.abort();
+      if (isPassed !== true) return undefined;
       caller.throwIfAborted();
       const name = randomUUID();
       const { promise, resolve } = Promise.withResolvers<number>();
       answers.set(name, resolve);
       const [types, digest] = [[...wish.types], watchDigest(keyId, wish)];
       const question = { connection, place, digest, types, minFinality: wish.minFinality };
-      void shared.say({ kind: 'question', name, question });
+      say({ kind: 'question', name, question });
       const since = await inTime(promise, WAIT_MS.answer);
       answers.delete(name);
       return session === now ? since : undefined;
@@ -272,6 +307,21 @@ function createRoute(shared: SharedLog, dependencies: LevelsFeedDependencies): R
       shared.close();
       await done;
     },
+  };
+}
+
+/** Says words to the other pods. Those that come while others are on their way go together: many callers come back at once. */
+function createSpeech(shared: Pick<SharedLog, 'say'>): (word: Word) => void {
+  const unsaid: Word[] = [];
+  let isSaying = false;
+  async function sayAll(): Promise<void> {
+    isSaying = true;
+    while (unsaid.length > 0) await shared.say(unsaid.splice(0, WORDS_AT_ONCE));
+    isSaying = false;
+  }
+  return (word) => {
+    unsaid.push(word);
+    if (!isSaying) void sayAll();
   };
 }
 

@@ -9,17 +9,20 @@ import type { Change } from '../changes.ts';
 /** A log of levels that all pods of an API share in Redis (service/streaming/README.md#order). What Redis does not answer in time is undefined. */
 export type SharedLog = {
   /** Adds a record, unless the newest one of its thing and level is equal. */
-  readonly append: (record: EncodedRecord) => Promise<Appended | undefined>;
-  /** Beginning of the log. Makes the log if there is none. */
-  readonly join: () => Promise<SharedBeginning | undefined>;
+  readonly append: (record: EncodedRecord, known: KnownEnd) => Promise<Appended | undefined>;
+  /** Beginning of the log. Makes the log if there is none, or if it is not whole. */
+  readonly join: (known: KnownEnd) => Promise<SharedBeginning | undefined>;
   /** Entries behind a place. @param waits for the first one, up to a second */
   readonly read: (after: ReadPlace, waits: boolean) => Promise<ReadEntries | undefined>;
   /** Asks or answers the other pods. */
-  readonly say: (word: Word) => Promise<void>;
+  readonly say: (words: readonly Word[]) => Promise<void>;
   /** Reports whether this pod is the first one to claim a piece of work in five seconds. */
   readonly claim: (work: string) => Promise<boolean | undefined>;
   readonly close: () => void;
 };
+
+/** Log and number of the newest record that a process has read. A log of this epoch that ends before it lost its tail. */
+export type KnownEnd = { readonly epoch: number; readonly newest: number };
 
 export type Appended = {
   readonly epoch: number;
@@ -75,9 +78,8 @@ const BLOCK_MS = 1_000;
 
 /** Entries of one reading. */
 const READ_MAX = 64;
-const PAST_READ_MAX = 500;
 
-/** Questions and answers that are there: each is read within milliseconds. */
+/** Entries with questions and answers that are there: each is read within milliseconds. */
 const WORDS_MAX = 1_000;
 
 /** Milliseconds of a claim: the bound of the simulation of a tail. */
@@ -98,13 +100,20 @@ const FORM = 2;
 const begin = `
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-if redis.call('HSETNX', KEYS[2], 'epoch', ARGV[1]) == 1 then redis.call('DEL', KEYS[1]) end
-local epoch = redis.call('HGET', KEYS[2], 'epoch')
+local epoch, newest = unpack(redis.call('HMGET', KEYS[2], 'epoch', 'next'))
+local kind = redis.call('TYPE', KEYS[1]).ok
+local isLost = kind ~= 'stream' and (newest or kind ~= 'none')
+local isShort = epoch == ARGV[3] and tonumber(newest or '0') < tonumber(ARGV[4])
+if not epoch or isLost or isShort then
+  redis.call('DEL', KEYS[1], KEYS[2])
+  epoch = ARGV[1]
+  redis.call('HSET', KEYS[2], 'epoch', epoch)
+end
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+redis.call('PEXPIRE', KEYS[2], ARGV[2])
 `;
 
 const joinScript = `${begin}
-redis.call('PEXPIRE', KEYS[1], ARGV[2])
-redis.call('PEXPIRE', KEYS[2], ARGV[2])
 local found = redis.call('HMGET', KEYS[2], 'next', 'droppedMs', 'cutMs')
 return {epoch, found[1] or '0', found[2] or '', found[3] or '', string.format('%.0f', now)}
 `;
@@ -112,31 +121,31 @@ return {epoch, found[1] or '0', found[2] or '', found[3] or '', string.format('%
 /**
  * Adds a record and removes old ones.
  * - KEYS[3]: hash of the thing, by level: epoch, number and print of its newest record.
- * - ARGV: epoch, level, print, 1 for a reset, head, body, bounds in records, bytes and milliseconds.
+ * - ARGV: those of `begin`, then level, print, 1 for a reset, head, body, bounds in records, bytes and milliseconds.
  *
  * Answers epoch, number, and 1 for a new record.
  */
 const appendScript = `${begin}
-local known = redis.call('HGET', KEYS[3], ARGV[2])
+local known = redis.call('HGET', KEYS[3], ARGV[5])
 if known then
   local of, number, print = string.match(known, '^(%d+):(%d+):(.*)$')
-  if of == epoch and print == ARGV[3] then return {epoch, number, 0} end
+  if of == epoch and print == ARGV[6] then return {epoch, number, 0} end
 end
 local number = string.format('%.0f', redis.call('HINCRBY', KEYS[2], 'next', 1))
-redis.call('XADD', KEYS[1], '*', 'n', number, 'e', epoch, 'h', ARGV[5], 'b', ARGV[6])
-if ARGV[4] == '1' then redis.call('DEL', KEYS[3]) else redis.call('HDEL', KEYS[3], 'reset') end
-redis.call('HSET', KEYS[3], ARGV[2], epoch .. ':' .. number .. ':' .. ARGV[3])
-if redis.call('PTTL', KEYS[3]) < 0 then redis.call('PEXPIRE', KEYS[3], ARGV[9]) end
-local bytes = redis.call('HINCRBY', KEYS[2], 'bytes', #ARGV[5] + #ARGV[6])
+redis.call('XADD', KEYS[1], '*', 'n', number, 'e', epoch, 'h', ARGV[8], 'b', ARGV[9])
+if ARGV[7] == '1' then redis.call('DEL', KEYS[3]) else redis.call('HDEL', KEYS[3], 'reset') end
+redis.call('HSET', KEYS[3], ARGV[5], epoch .. ':' .. number .. ':' .. ARGV[6])
+if redis.call('PTTL', KEYS[3]) < 0 then redis.call('PEXPIRE', KEYS[3], ARGV[12]) end
+local bytes = redis.call('HINCRBY', KEYS[2], 'bytes', #ARGV[8] + #ARGV[9])
 local count = redis.call('XLEN', KEYS[1])
 for _ = 1, 100 do
   local first = redis.call('XRANGE', KEYS[1], '-', '+', 'COUNT', 1)[1]
   local ms = tonumber(string.match(first[1], '^(%d+)'))
-  local isOld = now - ms >= tonumber(ARGV[9])
-  if count <= 1 or not (isOld or count > tonumber(ARGV[7]) or bytes > tonumber(ARGV[8])) then break end
+  local isOld = now - ms >= tonumber(ARGV[12])
+  if count <= 1 or not (isOld or count > tonumber(ARGV[10]) or bytes > tonumber(ARGV[11])) then break end
   redis.call('XDEL', KEYS[1], first[1])
   count = count - 1
-  bytes = redis.call('HINCRBY', KEYS[2], 'bytes', -(#first[2][6] + #first[2][8]))
+  bytes = redis.call('HINCRBY', KEYS[2], 'bytes', 0 - #(first[2][6] or '') - #(first[2][8] or ''))
   redis.call('HSET', KEYS[2], 'droppedMs', string.format('%.0f', ms))
   if not isOld then redis.call('HSET', KEYS[2], 'cutMs', string.format('%.0f', ms)) end
 end
@@ -155,28 +164,28 @@ export function createSharedLog({ scope }: SharedLogOptions, dependencies: Share
       try {
         return await command(client);
       } catch (error) {
-        if (!(error instanceof Error) || !error.message.includes('WRONGTYPE')) throw error;
+        if (!isWrongType(error)) throw error;
         await client.del(...keys);
         return command(client);
       }
     }, ANSWER_MS);
   }
 
+  const beginning = ({ epoch, newest }: KnownEnd) => [randomEpoch(), UNUSED_MS, epoch, newest];
+
   return {
-    async append({ thing, level, print, isReset, head, body }) {
+    async append({ thing, level, print, isReset, head, body }, known) {
       const keys = [log, data, `${prefix}${thing}`];
       const { records, bytes, recordedMs } = levelsBounds;
-      const values = [randomEpoch(), level, print, isReset ? 1 : 0, head, body, records, bytes, recordedMs];
+      const values = [...beginning(known), level, print, isReset ? 1 : 0, head, body, records, bytes, recordedMs];
       const found = await ask(keys, (client) => client.eval(appendScript, keys.length, ...keys, ...values));
       if (found === undefined) return undefined;
       const [epoch, number, isNew] = found as readonly [string, string, number];
       return { epoch: Number(epoch), number: Number(number), isNew: isNew === 1 };
     },
-    async join() {
+    async join(known) {
       const keys = [log, data];
-      const found = await ask(keys, (client) =>
-        client.eval(joinScript, keys.length, ...keys, randomEpoch(), UNUSED_MS),
-      );
+      const found = await ask(keys, (client) => client.eval(joinScript, keys.length, ...keys, ...beginning(known)));
       if (found === undefined) return undefined;
       const [epoch, newest, dropped, cut, now] = found as readonly [string, string, string, string, string];
       const unixMs = Number(now);
@@ -191,17 +200,21 @@ export function createSharedLog({ scope }: SharedLogOptions, dependencies: Share
     },
     async read(after, waits) {
       const from = [log, words, after.log, after.words] as const;
-      const found = await reading.ask(
-        (client) =>
-          waits
+      const found = await reading.ask(async (client) => {
+        try {
+          return await (waits
             ? client.xreadBuffer('COUNT', READ_MAX, 'BLOCK', BLOCK_MS, 'STREAMS', ...from)
-            : client.xreadBuffer('COUNT', PAST_READ_MAX, 'STREAMS', ...from),
-        BLOCK_MS + ANSWER_MS,
-      );
+            : client.xreadBuffer('COUNT', READ_MAX, 'STREAMS', ...from));
+        } catch (error) {
+          // The next join removes a log of another type.
+          if (isWrongType(error)) await client.del(words);
+          throw error;
+        }
+      }, BLOCK_MS + ANSWER_MS);
       return found === undefined ? undefined : readEntries(found as Streams | null, log, after);
     },
-    async say(word) {
-      const text = JSON.stringify(word);
+    async say(said) {
+      const text = JSON.stringify(said);
       await ask([words], async (client) => {
         await client.xadd(words, 'MAXLEN', '~', WORDS_MAX, '*', 'w', text);
         return client.pexpire(words, UNUSED_MS);
@@ -230,13 +243,30 @@ function readEntries(found: Streams | null, log: string, after: ReadPlace): Read
     for (const [id, fields] of entries) {
       place[isLog ? 'log' : 'words'] = id.toString();
       if (isLog) records.push(...readable(() => readRecord(id.toString(), fields)));
-      else said.push(...readable(() => JSON.parse(fields[1]!.toString()) as Word));
+      else
+        said.push(
+          ...readable(() => JSON.parse(fields[1]!.toString()) as readonly Word[])
+            .flat()
+            .filter(isWord),
+        );
     }
   }
   return { records, words: said, place };
 }
 
-/** An entry of another writer is left out. Readers see the hole. */
+function isWrongType(error: unknown): boolean {
+  return error instanceof Error && error.message.includes('WRONGTYPE');
+}
+
+/** Reports whether a value has the form of a word: another writer may have put it there. */
+function isWord(word: Word | null): boolean {
+  if (typeof word?.name !== 'string') return false;
+  if (word.kind === 'answer') return Number.isSafeInteger(word.since);
+  const { place, types } = word.question ?? {};
+  return Array.isArray(types) && Number.isSafeInteger(place?.mark);
+}
+
+/** An entry of another writer is left out. Readers see the hole of a number. */
 function readable<T>(read: () => T): readonly T[] {
   try {
     return [read()];

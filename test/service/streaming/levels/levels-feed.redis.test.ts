@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 
@@ -5,7 +7,7 @@ import type { Change, TraceSnapshot } from '#service/streaming/changes.ts';
 import { startFaultyRedis } from '#test/support/redis-server.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 import { account, hash, trace, transaction, type Caller } from '../hub/hub-under-test.ts';
-import { createPods, type PodsUnderTest, type PodUnderTest } from './pods-under-test.ts';
+import { createPods, openSharedLog, type PodsUnderTest, type PodUnderTest } from './pods-under-test.ts';
 
 const redisUrl = inject('redisUrl');
 
@@ -44,6 +46,15 @@ describe.skipIf(missing)('levels below finalized of several pods', () => {
   });
   afterEach(() => pods.close());
 
+  const prefix = (): string => `ton:levels:2:{${pods.scope}}:`;
+
+  /** Does to Redis what another writer may do. */
+  async function commands<T>(work: (client: Redis) => Promise<T>): Promise<void> {
+    const client = new Redis(redisUrl!);
+    await work(client);
+    client.disconnect();
+  }
+
   /** All records of both pods are given. */
   async function settle(): Promise<void> {
     await other.hub.publish([shown(999, 'pending', 'last')]);
@@ -65,9 +76,9 @@ describe.skipIf(missing)('levels below finalized of several pods', () => {
       }),
     );
     await settle();
-    const [first, second] = callers.map(namesIn);
-    expect(first).toEqual(second);
-    expect(first!.filter((name) => name.startsWith('pending both'))).toHaveLength(20);
+    const [first, second] = [callers[0]!, callers[1]!];
+    await expect.poll(() => namesIn(first)).toEqual(namesIn(second));
+    expect(namesIn(first).filter((name) => name.startsWith('pending both'))).toHaveLength(20);
   });
 
   it('follow a cursor to another pod: each missed snapshot comes once, in rising levels', async () => {
@@ -261,6 +272,111 @@ describe.skipIf(missing)('levels below finalized of several pods', () => {
       await scene.close();
       await redis.close();
     }
+  });
+
+  it('end with 1013 where Redis lost records before the pod read them: the cursor brings final events', async () => {
+    const [below, final] = [other.open(), other.open()];
+    await below.subscribe(wish);
+    await final.subscribe({ ...wish, minFinality: 'finalized' });
+    await one.hub.publish([shown(1, 'pending', 't1')]);
+    await expect.poll(() => namesIn(below)).toEqual(['pending t1']);
+    await commands((client) => client.hincrby(`${prefix()}data`, 'next', 1));
+    await one.hub.publish([shown(2, 'pending', 't2')]);
+    await expect.poll(() => below.ended()?.code).toBe(1013);
+    expect(final.ended()).toBeUndefined();
+    const again = other.open();
+    await again.subscribe(wish, below.ended()!.cursor!);
+    expect(resumedOf(again)).toBe('finalized');
+    await other.hub.publish([shown(3, 'pending', 't3')]);
+    expect(namesIn(again)).toEqual(['pending t3']);
+    expect(namesIn(below)).toEqual(['pending t1']);
+  });
+
+  it('go on past records and words of another writer', async () => {
+    const callers = [one.open(), other.open()];
+    for (const caller of callers) await caller.subscribe(wish);
+    await one.hub.publish([shown(1, 'pending', 't1')]);
+    const { cursor } = callers[0]!.begun[0]!;
+    await commands(async (client) => {
+      const [epoch] = await client.hmget(`${prefix()}data`, 'epoch');
+      const head = {
+        kind: 'trace',
+        key: hash(2),
+        names: [hash(2)],
+        accounts: [a],
+        finality: 'pending',
+        position: null,
+      };
+      const number = await client.hincrby(`${prefix()}data`, 'next', 1);
+      const text = JSON.stringify({ head, behind: null });
+      await client.xadd(`${prefix()}log`, '*', 'n', number, 'e', epoch!, 'h', text, 'b', 'garbage');
+      await client.xadd(`${prefix()}log`, '*', 'n', 'x', 'e', epoch!, 'h', 'null', 'b', '');
+      await client.xadd(`${prefix()}log`, '*', 'n', 1, 'e', 7, 'h', text, 'b', '');
+      await client.xadd(`${prefix()}log`, '*', 'garbage', '');
+      for (const word of ['', 'null', '[null]', '[{"kind":"question","name":"1"}]', '[{"kind":"answer","name":"1"}]']) {
+        await client.xadd(`${prefix()}words`, '*', 'w', word);
+      }
+    });
+    await settle();
+    await one.hub.publish([shown(3, 'pending', 't3')]);
+    await settle();
+    for (const caller of callers) {
+      expect(caller.ended()).toBeUndefined();
+      expect(namesIn(caller).filter((name) => !name.endsWith('last'))).toEqual(['pending t1', 'pending t3']);
+    }
+    callers[0]!.connection.close();
+    const again = other.open();
+    await again.subscribe(wish, cursor);
+    expect(resumedOf(again)).toBe('full');
+    expect(namesIn(again).filter((name) => !name.endsWith('last'))).toEqual(['pending t1', 'pending t3']);
+  });
+
+  it('go on in the shared log while many callers come to another pod at once', async () => {
+    const cut = Array.from({ length: 1_000 }, () => one.open());
+    for (const caller of cut) await caller.subscribe(wish);
+    for (const caller of cut) caller.connection.close();
+    const again = cut.map(() => other.open());
+    const done = Promise.all(again.map((caller, at) => caller.subscribe(wish, cut[at]!.begun[0]!.cursor)));
+    await other.hub.publish([shown(1, 'pending', 't1')]);
+    await done;
+    expect(again.map(resumedOf)).toContain('full');
+    const moves = await other.register.getSingleMetricAsString('ton_streaming_levels_epochs_total');
+    expect(moves).not.toContain('{log="process"}');
+  });
+
+  it('follow a final part that its pod adds to the log after the caller was cut', async () => {
+    const shared = await openSharedLog(redisUrl!, pods.scope);
+    const asked = Promise.withResolvers<void>();
+    const slow = Promise.withResolvers<void>();
+    const late = await pods.start({
+      shared: {
+        ...shared,
+        async append(record, known) {
+          if (record.level.startsWith('part')) await slow.promise;
+          return shared.append(record, known);
+        },
+        async read(after, waits) {
+          const found = await shared.read(after, waits);
+          if (found?.words.some(({ kind }) => kind === 'question') === true) asked.resolve();
+          return found;
+        },
+      },
+    });
+    const cut = late.open();
+    await cut.subscribe(wish);
+    pods.add({ ...shown(1, 'finalized', 't1'), stage: 'first', isIncomplete: true });
+    await late.follow();
+    cut.connection.close();
+    const again = other.open();
+    const done = again.subscribe(wish, cut.events[0]!.cursor);
+    await asked.promise;
+    await Promise.race([done, sleep(200)]);
+    slow.resolve();
+    await other.follow();
+    await done;
+    expect(resumedOf(again)).toBe('full');
+    await other.hub.publish([shown(1, 'confirmed', 't1 and more'), shown(2, 'pending', 't2')]);
+    expect(namesIn(again)).toEqual(['pending t2']);
   });
 
   it('leave out what is too large for the log, and count it', async () => {

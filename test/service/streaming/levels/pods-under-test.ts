@@ -6,7 +6,7 @@ import { WHOLE_BLOCK, type Change } from '#service/streaming/changes.ts';
 import type { HubDependencies } from '#service/streaming/hub.ts';
 import { createSharedLog, type SharedLog } from '#service/streaming/levels/shared-log.ts';
 import { createHubUnderTest, createScriptedLog, type HubUnderTest, type ScriptedLog } from '../hub/hub-under-test.ts';
-import { openLink } from '#test/service/pending/redis-under-test.ts';
+import { openGoodLink } from '#test/service/pending/redis-under-test.ts';
 
 /** A pod of several that share an index and a log of levels. */
 export type PodUnderTest = Omit<HubUnderTest, 'block'> & {
@@ -14,6 +14,8 @@ export type PodUnderTest = Omit<HubUnderTest, 'block'> & {
   readonly follow: () => Promise<void>;
   /** Newest block of the index when the pod started. */
   readonly startedAt: number;
+  /** Reports whether the index has a block that the pod has not seen. */
+  readonly isBehind: () => boolean;
   readonly close: () => Promise<void>;
 };
 
@@ -27,8 +29,8 @@ export type PodsUnderTest = {
   readonly close: () => Promise<void>;
 };
 
-export function openSharedLog(url: string, scope: string): SharedLog {
-  const lines = { link: openLink(url), reading: openLink(url) };
+export async function openSharedLog(url: string, scope: string): Promise<SharedLog> {
+  const lines = { link: await openGoodLink(url), reading: await openGoodLink(url) };
   return createSharedLog({ scope }, { ...lines, randomEpoch: () => randomInt(1, 2 ** 32) });
 }
 
@@ -41,12 +43,14 @@ export function createPods(url: string): PodsUnderTest {
     scope,
     add: (...changes) => log.add(changes),
     async start(over = {}) {
+      const shared = over.shared ?? (await openSharedLog(url, scope));
       let seqno = log.newest()?.mcSeqno ?? 0;
       const seen = { ...log, newest: () => (seqno === 0 ? null : { mcSeqno: seqno, index: WHOLE_BLOCK }) };
-      const made = createHubUnderTest({ shared: openSharedLog(url, scope), log: seen, ...over });
+      const made = createHubUnderTest({ ...over, shared, log: seen });
       const pod = {
         ...made,
         startedAt: seqno,
+        isBehind: () => seqno < (log.newest()?.mcSeqno ?? 0),
         async follow(): Promise<void> {
           while (seqno < (log.newest()?.mcSeqno ?? 0)) {
             const changes = await log.changesOf(seqno + 1, new AbortController().signal);

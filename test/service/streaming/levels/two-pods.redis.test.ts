@@ -4,7 +4,7 @@ import { describe, expect, inject, it } from 'vitest';
 import type { Change, Finality, TraceSnapshot } from '#service/streaming/changes.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 import { countOf } from '#test/support/volume.ts';
-import { account, hash, trace, transaction, type Received } from '../hub/hub-under-test.ts';
+import { account, base64, hash, trace, transaction, type Received } from '../hub/hub-under-test.ts';
 import { createPods, type PodUnderTest } from './pods-under-test.ts';
 
 // Random histories of a few traces on two pods. Each pod sees blocks at its own time, and makes snapshots of what is not final in its index.
@@ -55,6 +55,39 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('restart' as const), pod }) },
 );
 
+/** A caller has the end of a trace, or a part of it, behind it. Then a pod that may be behind makes a snapshot of the trace, and the caller comes back. */
+const lateSnapshot: fc.Arbitrary<readonly Step[]> = fc
+  .record({
+    isPart: fc.boolean(),
+    at: pod,
+    maker: pod,
+    to: pod,
+    key: number,
+    level,
+    isYoung: fc.boolean(),
+    isAfter: fc.boolean(),
+  })
+  .map(({ isPart, at, maker, to, key, level: made, isYoung, isAfter }) => {
+    const snapshotStep: Step = { kind: 'made', pod: maker, key: isPart ? key : 0, level: made, version: 0 };
+    return [
+      { kind: 'cut' },
+      { kind: 'come', pod: at },
+      isPart ? { kind: 'part', key } : { kind: 'final' },
+      { kind: 'follow', pod: at },
+      ...(isAfter ? [{ kind: 'cut' } as const, snapshotStep] : [snapshotStep, { kind: 'cut' } as const]),
+      { kind: isYoung ? 'restart' : 'come', pod: to },
+      ...(isPart ? [{ ...snapshotStep, pod: to, version: 1 }] : []),
+    ];
+  });
+
+const history: fc.Arbitrary<readonly Step[]> = fc
+  .array(fc.oneof({ weight: 30, arbitrary: step.map((one) => [one]) }, { weight: 3, arbitrary: lateSnapshot }), {
+    minLength: 40,
+    maxLength: 120,
+    size: 'max',
+  })
+  .map((steps) => steps.flat());
+
 const wish = { accounts: new Set([account('A')]), minFinality: 'pending' as const };
 
 function snapshot(key: number, finality: Finality, version: number, over: Partial<TraceSnapshot> = {}): TraceSnapshot {
@@ -64,7 +97,7 @@ function snapshot(key: number, finality: Finality, version: number, over: Partia
 const ranks = { pending: 1, confirmed: 2, finalized: 3 };
 
 /** Broken rules in the events of a caller: no level falls, no content comes twice in a row, nothing follows an end, which comes once. */
-function faultsOf(events: readonly Received[]): readonly string[] {
+function faultsOf(events: readonly Received[], leftOut: ReadonlySet<string>): readonly string[] {
   const faults: string[] = [];
   const last = new Map<string, { readonly rank: number; readonly text: string; readonly isEnd: boolean }>();
   for (const { cursor: _, ...event } of events) {
@@ -73,7 +106,7 @@ function faultsOf(events: readonly Received[]): readonly string[] {
     const text = JSON.stringify(event);
     if (before?.isEnd === true) faults.push(`after the end: ${text}`);
     if (event.type === 'trace_invalidated') {
-      if (before === undefined) faults.push(`nothing was shown: ${text}`);
+      if (before === undefined && !leftOut.has(key)) faults.push(`nothing was shown: ${text}`);
       if (before?.rank === ranks.finalized) faults.push(`withdrawn after a final part: ${text}`);
       last.delete(key);
       continue;
@@ -91,7 +124,7 @@ const missing = skipLoudly(redisUrl === undefined, { what: 'levels of two pods',
 describe.skipIf(missing)('two pods over one log of levels', () => {
   it('show a caller that moves between them rising levels, nothing after an end, and each end once', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 40, maxLength: 120, size: 'max' }), async (steps) => {
+      fc.asyncProperty(history, async (steps) => {
         const scene = createPods(redisUrl!);
         try {
           scene.add(snapshot(100, 'finalized', 0));
@@ -105,6 +138,8 @@ describe.skipIf(missing)('two pods over one log of levels', () => {
           const resumed: unknown[] = [];
           const endedAt = new Map<number, number>();
           const parts = new Set<number>();
+          /** Traces with a snapshot of a pod that was behind. Pods that started later leave it out, and the former pod is unknown after a resume. */
+          const leftOut = new Set<string>();
           const isBegun = (key: number): boolean => parts.has(key) || endedAt.has(key);
 
           let cursor: string | undefined;
@@ -125,6 +160,7 @@ describe.skipIf(missing)('two pods over one log of levels', () => {
             if (one.kind === 'made') {
               // The index of the pod says that the trace is final.
               if ((endedAt.get(key) ?? Infinity) <= pods[one.pod]!.startedAt) return;
+              if (pods[one.pod]!.isBehind()) leftOut.add(base64(hash(key)));
               await pods[one.pod]!.hub.publish([snapshot(key, one.level, one.version)]);
             } else if (one.kind === 'gone') {
               const change: Change = { kind: 'invalidation', key: hash(key), reason: 'expired' };
@@ -157,7 +193,7 @@ describe.skipIf(missing)('two pods over one log of levels', () => {
           await pods[1].hub.publish([snapshot(51, 'pending', 0)]);
           const got = events.flat();
           expect(resumed.filter((one) => one !== 'full')).toEqual([]);
-          expect(faultsOf(got)).toEqual([]);
+          expect(faultsOf(got, leftOut)).toEqual([]);
           const ends = got.filter((event) => event.finality === 'finalized' && event['is_incomplete'] !== true);
           expect(ends.map((event) => event.trace_external_hash_norm)).toHaveLength(endedAt.size);
         } finally {

@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+
+import { Redis } from 'ioredis';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+
+import type { EncodedRecord } from '#service/streaming/levels/record-codec.ts';
+import type { SharedLog } from '#service/streaming/levels/shared-log.ts';
+import { skipLoudly } from '#test/support/skips.ts';
+import { openSharedLog } from './pods-under-test.ts';
+
+const redisUrl = inject('redisUrl');
+
+const missing = skipLoudly(redisUrl === undefined, { what: 'the log of levels in Redis', why: 'there is no Redis' });
+
+/** A process that has read nothing. */
+const nothing = { epoch: 0, newest: 0 };
+
+const start = { log: '0-0', words: '0-0' };
+
+function recordOf(name: string): EncodedRecord {
+  const head = { kind: 'state', key: null, names: [], accounts: [name], finality: 'confirmed', position: null };
+  const text = JSON.stringify({ head, behind: null });
+  return { thing: `state:${name}`, level: name, print: name, isReset: false, head: text, body: Buffer.from(name) };
+}
+
+describe.skipIf(missing)('the log of levels in Redis', () => {
+  let log: SharedLog;
+  let client: Redis;
+  let prefix: string;
+  beforeEach(async () => {
+    const scope = randomUUID();
+    prefix = `ton:levels:2:{${scope}}:`;
+    log = await openSharedLog(redisUrl!, scope);
+    client = new Redis(redisUrl!);
+  });
+  afterEach(async () => {
+    log.close();
+    await client.quit();
+  });
+
+  const numbers = async (): Promise<readonly number[]> =>
+    (await log.read(start, false))!.records.map(({ record }) => record.number);
+
+  it('stays a day after its newest record, also where pods add records without a pause', async () => {
+    await log.append(recordOf('a'), nothing);
+    for (const key of ['log', 'data']) await client.pexpire(`${prefix}${key}`, 5_000);
+    await log.append(recordOf('b'), nothing);
+    for (const key of ['log', 'data']) expect(await client.pttl(`${prefix}${key}`)).toBeGreaterThan(5_000);
+  });
+
+  it.each(['log', 'data'])('is a new one when Redis has evicted its %s', async (key) => {
+    const before = (await log.append(recordOf('a'), nothing))!;
+    await client.del(`${prefix}${key}`);
+    const after = (await log.append(recordOf('a'), nothing))!;
+    expect(after).toMatchObject({ number: 1, isNew: true });
+    expect(after.epoch).not.toBe(before.epoch);
+    expect(await numbers()).toEqual([1]);
+  });
+
+  it('is a new one when it ends before a record that a pod has read: another Redis took over without it', async () => {
+    const { epoch } = (await log.append(recordOf('a'), nothing))!;
+    expect((await log.join({ epoch, newest: 1 }))!.epoch).toBe(epoch);
+    expect((await log.join({ epoch: epoch + 1, newest: 2 }))!.epoch).toBe(epoch);
+    const joined = (await log.join({ epoch, newest: 2 }))!;
+    expect(joined).toMatchObject({ newest: 0 });
+    expect(joined.epoch).not.toBe(epoch);
+    const added = (await log.append(recordOf('b'), { epoch: joined.epoch, newest: 3 }))!;
+    expect(added.epoch).not.toBe(joined.epoch);
+    expect(added.number).toBe(1);
+  });
+
+  it('removes entries of another writer like old records', async () => {
+    await client.xadd(`${prefix}log`, '1-1', 'garbage', '');
+    const { epoch } = (await log.join(nothing))!;
+    for (const id of ['1-1', '1-2']) await client.xadd(`${prefix}log`, id, 'garbage', '');
+    for (const name of ['a', 'b']) expect((await log.append(recordOf(name), nothing))!.epoch).toBe(epoch);
+    expect(await numbers()).toEqual([1, 2]);
+    expect(await client.xlen(`${prefix}log`)).toBe(2);
+  });
+
+  it.each(['log', 'data', 'words'])('is there again when another writer gave its %s another type', async (key) => {
+    await log.append(recordOf('a'), nothing);
+    await client.del(`${prefix}${key}`);
+    await client.lpush(`${prefix}${key}`, 'garbage');
+    await log.read(start, false);
+    await log.join(nothing);
+    expect(await log.read(start, false)).toBeDefined();
+    await log.append(recordOf('b'), nothing);
+    await log.say([{ kind: 'answer', name: 'name', since: 7 }]);
+    const found = (await log.read(start, false))!;
+    expect(found.records.at(-1)?.record.head.accounts).toEqual(['b']);
+    expect(found.words).toEqual([{ kind: 'answer', name: 'name', since: 7 }]);
+  });
+});
