@@ -42,7 +42,7 @@ export type HubConnectionDependencies = {
   readonly levels: LevelsLog;
   readonly connectionBy: (number: number) => Subscriber | undefined;
   readonly formers: Formers;
-  readonly feed: Pick<LevelsFeed, 'publish' | 'sharePart' | 'isAlone' | 'findFormer'>;
+  readonly feed: Pick<LevelsFeed, 'publish' | 'sharePart' | 'partsShared' | 'isAlone' | 'findFormer'>;
   readonly endsFrom: () => Position | null;
   /** Runs work while no change is distributed. */
   readonly between: <T>(work: () => T) => Promise<T>;
@@ -154,6 +154,8 @@ export class ConnectionAtHub implements HubConnection {
     const { levels, formers, feed } = this.#dependencies;
     const { subscriber } = this;
     if (place === undefined || wish.minFinality === 'finalized') return undefined;
+    // The connection may have been shown a final part that is on its way to the log.
+    await feed.partsShared();
     const own = formers.own(connection, place, subscriber.keyId, wish);
     if (own !== undefined) return { ...place, since: own };
     // This process watches before another one answers, so no moment is left out.

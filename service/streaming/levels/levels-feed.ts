@@ -24,6 +24,8 @@ export type LevelsFeed = {
   readonly publish: (changes: readonly Change[]) => Promise<void>;
   /** Takes a final part of a trace that goes on for the shared log; false when the log of this process takes it. */
   readonly sharePart: (part: TraceSnapshot) => boolean;
+  /** Resolves when the log of this process has all final parts that were shared until now. */
+  readonly partsShared: () => Promise<void>;
   /** Reports whether changes go through the log of this process. */
   readonly isAlone: () => boolean;
   /**
@@ -120,7 +122,10 @@ export function createLevelsFeed(dependencies: LevelsFeedDependencies): LevelsFe
   async function appendPart(part: TraceSnapshot): Promise<void> {
     const session = await route.settled();
     const record = session && (await encodeRecord(part, publishing.livePosition()));
-    if (record !== undefined && (await shared!.append(record, knownEnd())) === undefined) route.leave(session!, 'away');
+    if (record === undefined) return;
+    const found = await shared!.append(record, knownEnd());
+    if (found?.epoch === session!.epoch) await session!.passed(found.number);
+    else route.leave(session!, found === undefined ? 'away' : 'another');
   }
 
   return {
@@ -136,6 +141,7 @@ export function createLevelsFeed(dependencies: LevelsFeedDependencies): LevelsFe
       route.share(part, appendPart);
       return true;
     },
+    partsShared: route.partsShared,
     isAlone: route.isAlone,
     findFormer: route.findFormer,
     claim: async (work) => route.isAlone() || ((await shared.claim(work)) ?? true),
@@ -148,6 +154,7 @@ function feedOfProcess(publishing: Pick<Publishing, 'publish'>): LevelsFeed {
   return {
     publish: publishing.publish,
     sharePart: () => false,
+    partsShared: async () => undefined,
     isAlone: () => true,
     findFormer: async () => undefined,
     claim: async () => true,
@@ -157,7 +164,7 @@ function feedOfProcess(publishing: Pick<Publishing, 'publish'>): LevelsFeed {
 }
 
 /** The log that changes go through now. */
-type Route = Pick<LevelsFeed, 'isAlone' | 'findFormer' | 'close'> & {
+type Route = Pick<LevelsFeed, 'partsShared' | 'isAlone' | 'findFormer' | 'close'> & {
   /** Session of the shared log; undefined while this process is alone. Waits while the log changes. */
   readonly settled: () => Promise<FeedSession | undefined>;
   /** @returns false when the log changes */
@@ -180,7 +187,7 @@ function createRoute(shared: SharedLog, dependencies: LevelsFeedDependencies): R
   const answers = new Map<string, (since: number) => void>();
   const say = createSpeech(shared);
   const knownParts = createRecentKeys<true>(PARTS_MAX);
-  /** Settles when the final parts on their way are in the log. */
+  /** Resolves when the final parts on their way are in the log. */
   let parts = Promise.resolve();
 
   /** New changes wait from now on. */
@@ -254,6 +261,7 @@ function createRoute(shared: SharedLog, dependencies: LevelsFeedDependencies): R
   });
 
   return {
+    partsShared: () => parts,
     isAlone: () => session === undefined && moving === undefined,
     async settled() {
       for (let change = moving; change !== undefined; change = moving) await change.promise;

@@ -92,8 +92,8 @@ const UNUSED_MS = 86_400_000;
 const FORM = 2;
 
 /**
- * Begins each script, and makes the log again if it is not whole: Redis may have evicted a part of it, or have another writer's value there, or
- * have failed over to a replica without the newest records.
+ * Begins each script, and makes the log again if it is not whole. Redis may have evicted a part of it. Another writer's value may be there.
+ * After a failover the newest records may be missing.
  * - KEYS: the stream, its data.
  * - ARGV: an epoch for a new log, milliseconds without a pod after which the log goes, `KnownEnd`.
  */

@@ -8,8 +8,11 @@ import { hash, wishOf } from './hub-under-test.ts';
 
 describe('keys of a connection in the index of subscriptions', () => {
   it('are gone when the connection ends while they are added', async () => {
-    const index = (): Watchers['accounts'] => createSubscriptionsIndex();
-    const watchers: Watchers = { accounts: index(), traces: index(), shown: index() };
+    const watchers: Watchers = {
+      accounts: createSubscriptionsIndex(),
+      traces: createSubscriptionsIndex(),
+      shown: createSubscriptionsIndex(),
+    };
     const keys = new IndexedKeys({ viewer: () => undefined } as Subscriber, watchers);
     const accounts = new Set(Array.from({ length: 200_000 }, (_, number) => hash(number)));
     const done = keys.add(wishOf({ accounts }), new AbortController().signal);

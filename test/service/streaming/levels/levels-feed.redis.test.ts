@@ -32,6 +32,13 @@ function namesIn({ events }: Pick<Caller, 'events'>): string[] {
 
 const resumedOf = ({ begun }: Caller): unknown => begun.at(-1)?.resumed;
 
+/** Does to Redis what another writer may do. */
+async function commands<T>(work: (client: Redis) => Promise<T>): Promise<void> {
+  const client = new Redis(redisUrl!);
+  await work(client);
+  client.disconnect();
+}
+
 const missing = skipLoudly(redisUrl === undefined, { what: 'levels of several pods', why: 'there is no Redis' });
 
 describe.skipIf(missing)('levels below finalized of several pods', () => {
@@ -47,13 +54,6 @@ describe.skipIf(missing)('levels below finalized of several pods', () => {
   afterEach(() => pods.close());
 
   const prefix = (): string => `ton:levels:2:{${pods.scope}}:`;
-
-  /** Does to Redis what another writer may do. */
-  async function commands<T>(work: (client: Redis) => Promise<T>): Promise<void> {
-    const client = new Redis(redisUrl!);
-    await work(client);
-    client.disconnect();
-  }
 
   /** All records of both pods are given. */
   async function settle(): Promise<void> {
@@ -232,6 +232,7 @@ describe.skipIf(missing)('levels below finalized of several pods', () => {
     client.disconnect();
     await other.hub.publish([shown(1, 'pending', 't1'), shown(2, 'pending', 't2')]);
     await one.hub.publish([shown(1, 'confirmed', 't1'), expired(2)]);
+    await expect.poll(() => namesIn(cut)).toContain('expired');
     pods.add(shown(1, 'finalized', 't1'));
     await Promise.all([one.follow(), other.follow()]);
     const all = ['pending t1', 'pending t2', 'confirmed t1', 'expired', 'finalized t1'];
@@ -344,40 +345,37 @@ describe.skipIf(missing)('levels below finalized of several pods', () => {
     expect(moves).not.toContain('{log="process"}');
   });
 
-  it('follow a final part that its pod adds to the log after the caller was cut', async () => {
-    const shared = await openSharedLog(redisUrl!, pods.scope);
-    const asked = Promise.withResolvers<void>();
-    const slow = Promise.withResolvers<void>();
-    const late = await pods.start({
-      shared: {
-        ...shared,
-        async append(record, known) {
-          if (record.level.startsWith('part')) await slow.promise;
-          return shared.append(record, known);
+  it.each(['its own pod', 'another pod'])(
+    'follow a final part that is still on its way to the log, on %s',
+    async (to) => {
+      const shared = await openSharedLog(redisUrl!, pods.scope);
+      const slow = Promise.withResolvers<void>();
+      const late = await pods.start({
+        shared: {
+          ...shared,
+          async append(record, known) {
+            if (record.level.startsWith('part')) await slow.promise;
+            return shared.append(record, known);
+          },
         },
-        async read(after, waits) {
-          const found = await shared.read(after, waits);
-          if (found?.words.some(({ kind }) => kind === 'question') === true) asked.resolve();
-          return found;
-        },
-      },
-    });
-    const cut = late.open();
-    await cut.subscribe(wish);
-    pods.add({ ...shown(1, 'finalized', 't1'), stage: 'first', isIncomplete: true });
-    await late.follow();
-    cut.connection.close();
-    const again = other.open();
-    const done = again.subscribe(wish, cut.events[0]!.cursor);
-    await asked.promise;
-    await Promise.race([done, sleep(200)]);
-    slow.resolve();
-    await other.follow();
-    await done;
-    expect(resumedOf(again)).toBe('full');
-    await other.hub.publish([shown(1, 'confirmed', 't1 and more'), shown(2, 'pending', 't2')]);
-    expect(namesIn(again)).toEqual(['pending t2']);
-  });
+      });
+      const cut = late.open();
+      await cut.subscribe(wish);
+      pods.add({ ...shown(1, 'finalized', 't1'), stage: 'first', isIncomplete: true });
+      await late.follow();
+      cut.connection.close();
+      const next = to === 'its own pod' ? late : other;
+      const again = next.open();
+      const done = again.subscribe(wish, cut.events[0]!.cursor);
+      await Promise.race([done, sleep(300)]);
+      slow.resolve();
+      await next.follow();
+      await done;
+      expect(resumedOf(again)).toBe('full');
+      await next.hub.publish([shown(1, 'confirmed', 't1 and more'), shown(2, 'pending', 't2')]);
+      expect(namesIn(again)).toEqual(['pending t2']);
+    },
+  );
 
   it('leave out what is too large for the log, and count it', async () => {
     const caller = one.open();
