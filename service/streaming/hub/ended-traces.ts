@@ -1,6 +1,6 @@
 import type { Change, Position, TraceSnapshot } from '../changes.ts';
 import type { LevelHead } from './levels-log.ts';
-import { positionOf, steps } from './positions.ts';
+import { endOf as endOfBlock, isAfter, positionOf, steps } from './positions.ts';
 import { createRecentKeys } from './recent-keys.ts';
 
 /** Traces whose ends this process has seen. Nothing at a lower level follows an end. */
@@ -11,6 +11,8 @@ export type EndedTraces = {
   readonly endOf: (key: string | null) => Position | undefined;
   /** Reports whether a change that is not final says about a final trace what was true before. */
   readonly isLate: (change: Pick<LevelHead, 'kind' | 'key'>) => boolean;
+  /** Reads the blocks behind a position that were not seen, a few at most: the changes of another pod may come from there. */
+  readonly reach: (behind: Position | null) => Promise<void>;
   /** Final position from which on the ends of all traces were seen. */
   readonly from: () => Position | null;
   /** No connection was there until now, so ends of traces were not seen. */
@@ -20,12 +22,47 @@ export type EndedTraces = {
 /** Traces that became final: what is said about them as pending came too late. Some minutes of mainnet. */
 const KEYS_MAX = 20_000;
 
-/** @param livePosition final position behind all changes that live connections were given */
-export function createEndedTraces(livePosition: () => Position | null): EndedTraces {
+/** Blocks that are read for a change. One of a pod that is farther behind is left out. */
+const REACHED_MAX = 64;
+
+export type EndedTracesDependencies = {
+  /** Final position behind all changes that live connections were given. */
+  readonly livePosition: () => Position | null;
+  /** @throws StoreError */
+  readonly changesOf: (mcSeqno: number) => Promise<readonly Change[]>;
+};
+
+export function createEndedTraces({ livePosition, changesOf }: EndedTracesDependencies): EndedTraces {
   const ends = createRecentKeys<Position>(KEYS_MAX);
   let first: Position | null = null;
   const endOf: EndedTraces['endOf'] = (key) => (key === null ? undefined : ends.get(key));
+  const from = (): Position | null => first ?? livePosition();
+  /** Counts the times without a connection. */
+  let missed = 0;
+  let reaching = Promise.resolve();
+
+  /** @returns false when the block before the seen ones cannot be read, or need not be */
+  async function reachBack(behind: Position | null): Promise<boolean> {
+    const [seen, times] = [from(), missed];
+    if (seen === null || !isAfter(seen, behind)) return false;
+    const { mcSeqno } = seen;
+    if (mcSeqno < 1 || mcSeqno - (behind?.mcSeqno ?? 1) > REACHED_MAX) return false;
+    const changes = await changesOf(mcSeqno).catch(() => undefined);
+    if (changes === undefined || times !== missed) return false;
+    for (const change of changes.toReversed()) {
+      if (change.kind !== 'trace' || change.position === null || !isEnd(change)) continue;
+      ends.replace(change.key, positionOf(change.position, steps.before));
+    }
+    first = endOfBlock(mcSeqno - 1);
+    return true;
+  }
+
+  async function reachAll(behind: Position | null): Promise<void> {
+    while (await reachBack(behind));
+  }
+
   return {
+    reach: (behind) => (reaching = reaching.then(() => reachAll(behind))),
     note(changes) {
       for (const change of changes) {
         if (change.kind === 'invalidation' || change.position === null) continue;
@@ -36,9 +73,10 @@ export function createEndedTraces(livePosition: () => Position | null): EndedTra
     },
     endOf,
     isLate: ({ kind, key }) => (kind === 'trace' || kind === 'invalidation') && endOf(key) !== undefined,
-    from: () => first ?? livePosition(),
+    from,
     miss() {
       first = livePosition();
+      missed++;
     },
   };
 }

@@ -22,7 +22,7 @@ export type Publishing = {
 };
 
 export type PublishingDependencies = {
-  readonly log: Pick<FinalLog, 'newest'>;
+  readonly log: Pick<FinalLog, 'newest' | 'changesOf'>;
   readonly levels: LevelsLog;
   readonly distribution: Pick<Distribution, 'readEarly' | 'distribute'>;
   /** Admits one change at a time. No subscription begins during it. */
@@ -55,7 +55,7 @@ export function createPublishing(dependencies: PublishingDependencies): Publishi
 
   const livePosition = (): Position | null => (publishing > 0 ? distributed : laterOf(log.newest(), distributed));
 
-  const ended = createEndedTraces(livePosition);
+  const ended = createEndedTraces({ livePosition, changesOf: (mcSeqno) => log.changesOf(mcSeqno, signal) });
 
   /** Lower levels of a trace do not follow its final parts, so the log of levels has these parts too. */
   function isWatchedPart(change: Change): change is TraceSnapshot {

@@ -29,14 +29,17 @@ export function createTaking(dependencies: TakingDependencies): Taking {
 
   /** Reports whether connections take a record now. */
   function isTaken({ head, behind }: LevelRecord): boolean {
+    if (!isWatched({ accounts: head.accounts, traces: head.names })) return false;
     if (head.position !== null || ended.isLate(head)) return false;
     const from = ended.from();
-    // Another pod made the snapshot before a block that this process did not see. The block may have the end of the trace.
+    // Another pod made the snapshot long before. A block that this process did not see may have the end of the trace.
     if (head.kind === 'trace' && from !== null && isAfter(from, behind)) return false;
-    return isWatched({ accounts: head.accounts, traces: head.names });
+    return true;
   }
 
   async function read(record: LevelRecord): Promise<Early> {
+    const { kind, accounts, names } = record.head;
+    if (kind === 'trace' && isWatched({ accounts, traces: names })) await ended.reach(record.behind);
     const change = isTaken(record) ? await record.change() : undefined;
     return { change, labels: change && (await readEarly(change)) };
   }

@@ -14,8 +14,6 @@ export type PodUnderTest = Omit<HubUnderTest, 'block'> & {
   readonly follow: () => Promise<void>;
   /** Newest block of the index when the pod started. */
   readonly startedAt: number;
-  /** Reports whether the index has a block that the pod has not seen. */
-  readonly isBehind: () => boolean;
   readonly close: () => Promise<void>;
 };
 
@@ -50,7 +48,6 @@ export function createPods(url: string): PodsUnderTest {
       const pod = {
         ...made,
         startedAt: seqno,
-        isBehind: () => seqno < (log.newest()?.mcSeqno ?? 0),
         async follow(): Promise<void> {
           while (seqno < (log.newest()?.mcSeqno ?? 0)) {
             const changes = await log.changesOf(seqno + 1, new AbortController().signal);
