@@ -160,6 +160,16 @@ describe.skipIf(missing)('levels below finalized of several pods', () => {
     expect(namesIn(again)).toEqual(['pending t2', 'expired']);
   });
 
+  it('come from a pod that has just started also where the log has an equal snapshot of before, and once', async () => {
+    await one.hub.publish([shown(1, 'pending', 't1')]);
+    const young = await pods.start();
+    const caller = young.open();
+    await caller.subscribe(wish);
+    await young.hub.publish([shown(1, 'pending', 't1')]);
+    await young.hub.publish([shown(1, 'pending', 't1'), shown(2, 'pending', 't2')]);
+    expect(namesIn(caller)).toEqual(['pending t1', 'pending t2']);
+  });
+
   it('do not follow the end of a trace on a pod that has just started, whichever pod was late', async () => {
     pods.add(shown(8, 'finalized', 't8'));
     await Promise.all([one.follow(), other.follow()]);
