@@ -23,6 +23,10 @@ function recordOf(name: string): EncodedRecord {
   return { thing: `state:${name}`, level: name, print: name, isReset: false, head: text, body: Buffer.from(name) };
 }
 
+function stepOf(level: string, print: string, isReset = false): EncodedRecord {
+  return { ...recordOf('a'), thing: 'trace:1', level, print, isReset };
+}
+
 describe.skipIf(missing)('the log of levels in Redis', () => {
   let log: SharedLog;
   let client: Redis;
@@ -40,6 +44,24 @@ describe.skipIf(missing)('the log of levels in Redis', () => {
 
   const numbers = async (): Promise<readonly number[]> =>
     (await log.read(start, false))!.records.map(({ record }) => record.number);
+
+  it('refuses the newest content of a level again, until a withdrawal lets all levels of its thing come again', async () => {
+    const steps = [
+      { record: stepOf('pending', 'x'), number: 1, isNew: true },
+      { record: stepOf('pending', 'x'), number: 1, isNew: false },
+      { record: stepOf('confirmed', 'x'), number: 2, isNew: true },
+      { record: stepOf('pending', 'y'), number: 3, isNew: true },
+      { record: stepOf('pending', 'x'), number: 4, isNew: true },
+      { record: stepOf('reset', 'expired', true), number: 5, isNew: true },
+      { record: stepOf('reset', 'expired', true), number: 5, isNew: false },
+      { record: stepOf('pending', 'x'), number: 6, isNew: true },
+      { record: stepOf('confirmed', 'x'), number: 7, isNew: true },
+      { record: stepOf('reset', 'expired', true), number: 8, isNew: true },
+    ];
+    for (const { record, number, isNew } of steps) {
+      expect(await log.append(record, nothing)).toMatchObject({ number, isNew });
+    }
+  });
 
   it('stays a day after its newest record, also where pods add records without a pause', async () => {
     await log.append(recordOf('a'), nothing);
