@@ -373,10 +373,11 @@ describe.skipIf(missing)('levels below finalized of several pods', () => {
       await cut.subscribe(wish);
       pods.add({ ...shown(1, 'finalized', 't1'), stage: 'first', isIncomplete: true });
       await late.follow();
+      const cursor = cut.connection.cursor();
       cut.connection.close();
       const next = to === 'its own pod' ? late : other;
       const again = next.open();
-      const done = again.subscribe(wish, cut.events[0]!.cursor);
+      const done = again.subscribe(wish, cursor);
       await Promise.race([done, sleep(300)]);
       slow.resolve();
       await next.follow();
