@@ -7,7 +7,7 @@ export const onStores = [
   'test/service/metadata/**/*.store.test.ts',
   'test/service/limits/redis/!(faults).test.ts',
   'test/service/pending/**/*.redis.test.ts',
-  'test/service/pool/redis/**/*.test.ts',
+  'test/service/pool/redis/!(pods).test.ts',
   'test/service/v3/**/*.store.test.ts',
   'test/service/streaming/**/*.{redis,store}.test.ts',
   'test/e2e/**/*.{redis,store}.test.ts',
@@ -39,4 +39,5 @@ export const timed = [
   'test/service/liteserver/{lite-engine,liteserver,observability}.test.ts',
   'test/service/pool/{attempts,broadcast,depth,depth-choice,faults,forgeries,head-follower,laboratory}.test.ts',
   'test/service/pool/{pool,recovery,roster,saturation,use}.test.ts',
+  'test/service/pool/redis/pods.test.ts',
 ];

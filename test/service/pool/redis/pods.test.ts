@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { unlimitedPlan } from '#service/config.ts';
+import { ensureProgram } from '#test/support/debian-package.ts';
 import { makeKey } from '#service/limits/keys.ts';
 import { startRedisCluster, type RedisCluster } from '#test/service/limits/redis/redis-cluster.ts';
 import { startRedisProcess } from '#test/service/limits/redis/redis-process.ts';
@@ -11,7 +12,7 @@ import { seededRandom } from '../workload.ts';
 import { startApiUnderTest, type ApiUnderTest } from '#test/support/api.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 
-const missing = skipLoudly(inject('redisUrl') === undefined, {
+const missing = skipLoudly(!ensureProgram('redis-server'), {
   what: 'pods that share a Redis',
   why: 'no redis-server',
 });
