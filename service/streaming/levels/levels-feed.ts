@@ -108,12 +108,12 @@ export function createLevelsFeed(dependencies: LevelsFeedDependencies): LevelsFe
 
   /** @returns changes that connections do not have when the session ends */
   async function publishIn(session: FeedSession, changes: readonly Change[]): Promise<readonly Change[]> {
-    const given: (boolean | Promise<boolean>)[] = [];
+    const given: Promise<boolean>[] = [];
     for (const change of changes.slice(0, AT_ONCE_MAX)) {
       const isLate = publishing.ended.isLate(headOf(change));
       const record = isLate ? undefined : await encodeRecord(change, publishing.livePosition());
       if (!isLate && record === undefined) metrics.appended('too_large');
-      given.push(record === undefined || append(session, change, record));
+      given.push(record === undefined ? Promise.resolve(true) : append(session, change, record));
     }
     const isGiven = await Promise.all(given);
     return changes.filter((_, at) => isGiven[at] !== true);

@@ -211,7 +211,7 @@ export function createSharedLog({ scope }: SharedLogOptions, dependencies: Share
           throw error;
         }
       }, BLOCK_MS + ANSWER_MS);
-      return found === undefined ? undefined : readEntries(found as Streams | null, log, after);
+      return found === undefined ? undefined : readEntries(found, log, after);
     },
     async say(said) {
       const text = JSON.stringify(said);
