@@ -182,7 +182,7 @@ describe.skipIf(missing)('levels below finalized of several pods', () => {
     await other.hub.publish([shown(1, 'pending', 'late'), shown(2, 'pending', 't2')]);
     await one.hub.publish([shown(3, 'pending', 't3')]);
     expect(namesIn(cut)).toEqual(['finalized t1', 'pending t2', 'pending t3']);
-    expect(namesIn(late)).toEqual(['pending late', 'pending t2', 'pending t3']);
+    await expect.poll(() => namesIn(late)).toEqual(['pending late', 'pending t2', 'pending t3']);
     const { cursor } = cut.events[0]!;
     cut.connection.close();
     const young = await pods.start();
