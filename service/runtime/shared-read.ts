@@ -1,5 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
+import { inTime } from './in-time.ts';
+
 export type SharedReadOptions = {
   /** A read that takes longer is abandoned: its callers get undefined, and the next read begins. Milliseconds. */
   readonly timeoutMs: number;
@@ -20,22 +22,9 @@ export function createSharedRead<T>(
     await running;
     await nextTurn();
     next = undefined;
-    running = bounded(read, timeoutMs);
+    running = inTime(read(), timeoutMs).catch(() => undefined);
     return running;
   };
 
   return () => (next ??= begin());
-}
-
-/** Never rejects. */
-async function bounded<T>(read: () => Promise<T | undefined>, timeoutMs: number): Promise<T | undefined> {
-  const { promise: late, resolve } = Promise.withResolvers<undefined>();
-  const timer = setTimeout(() => resolve(undefined), timeoutMs);
-  try {
-    return await Promise.race([read(), late]);
-  } catch {
-    return undefined;
-  } finally {
-    clearTimeout(timer);
-  }
 }

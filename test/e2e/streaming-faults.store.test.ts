@@ -9,7 +9,7 @@ import { postgresBinaries } from '#service/main/postgres/postgres-binaries.ts';
 import { createDraw, oneOf, readSeed } from '#test/support/draw.ts';
 import { breaks } from '#test/support/faulty-relay.ts';
 import { skipLoudly } from '#test/support/skips.ts';
-import { createStreamClient, type StreamClient } from '#test/support/stream-client.ts';
+import { createStreamClient, type ResumeAnswer, type StreamClient } from '#test/support/stream-client.ts';
 import { metricOf, sourceOf, startStreamScene, type StreamScene } from '#test/support/stream-scene.ts';
 import { countOf, notQuick, someOf } from '#test/support/volume.ts';
 import { testWallet, transfer } from '#test/support/wallet.ts';
@@ -124,15 +124,22 @@ type Outcome = {
 
 const faultless: Outcome = { lost: [], doubled: [], foreign: [], gaps: [], orders: 1, levels: [] };
 
-/** URLs of pods that were taken away. */
-const goneUrls = new Set<string>();
+/** Moments when killed pods were gone, by URL, in milliseconds of `performance.now()`. */
+const killedMs = new Map<string, number>();
 
 /** A log of levels was lost or left, so cursors of before bring final events for some minutes. */
 let isLogGone = false;
 
 async function stopPod(signal: NodeJS.Signals): Promise<void> {
-  goneUrls.add(scene.pods[0]!.url);
+  const { url } = scene.pods[0]!;
   await scene.stopPod(signal);
+  if (signal === 'SIGKILL') killedMs.set(url, performance.now());
+}
+
+/** Answers that a cursor of a lower level may get. A living pod has a second to answer, and a killed pod has no answer. */
+function answersTo({ former, atMs }: ResumeAnswer): readonly unknown[] {
+  const isKilled = !isLogGone && atMs > (killedMs.get(former) ?? Infinity);
+  return isKilled ? ['finalized'] : ['full', 'finalized'];
 }
 
 const printsOf = ({ records }: Pick<StreamClient, 'records'>): string[] =>
@@ -161,11 +168,7 @@ async function outcome(some: readonly StreamClient[] = clients, since = 0): Prom
     doubled: seen.flatMap((prints) => prints.filter((print, at) => prints.indexOf(print) !== at)),
     foreign: seen.flatMap((prints) => prints.filter((print) => !wanted.has(print))),
     gaps: some.flatMap(({ resumed, minFinality }) =>
-      resumed.filter(({ answer, former }) => {
-        // A pod that ends still answers for its streams, and a client may have left a pod before it was killed.
-        const mayLack = minFinality !== 'finalized' && (isLogGone || goneUrls.has(former));
-        return answer !== 'full' && !(mayLack && answer === 'finalized');
-      }),
+      resumed.filter((one) => !(minFinality === 'finalized' ? ['full'] : answersTo(one)).includes(one.answer)),
     ),
     orders: new Set(seen.map((prints) => prints.join())).size,
     levels: some.flatMap(({ levels }) => [...levels.faults, ...levels.open()]),

@@ -21,11 +21,20 @@ export type FinalRecord = {
   readonly parts: readonly EventPart[];
 };
 
+/** Answer to a cursor. */
+export type ResumeAnswer = {
+  readonly answer: unknown;
+  /** URL of the pod that gave the cursor. */
+  readonly former: string;
+  /** Milliseconds of `performance.now()`. */
+  readonly atMs: number;
+};
+
 /** A caller that comes back with its cursor each time that its stream ends. */
 export type StreamClient = {
   readonly records: readonly FinalRecord[];
-  /** Answers to its cursors, each with the URL of the pod that gave the cursor. */
-  readonly resumed: readonly { readonly answer: unknown; readonly former: string }[];
+  /** Answers to its cursors. */
+  readonly resumed: readonly ResumeAnswer[];
   readonly levels: Pick<StreamLevels, 'faults' | 'open'>;
   /** Levels of all its events. */
   readonly seen: ReadonlySet<string>;
@@ -56,7 +65,7 @@ const headers = { 'content-type': 'application/json' };
 export function createStreamClient(options: StreamClientOptions): StreamClient {
   const { transport, types, addresses, minFinality = 'finalized', url } = options;
   const records: FinalRecord[] = [];
-  const resumed: { readonly answer: unknown; readonly former: string }[] = [];
+  const resumed: ResumeAnswer[] = [];
   const levels = createStreamLevels();
   const seen = new Set<string>();
   const over = new AbortController();
@@ -71,7 +80,7 @@ export function createStreamClient(options: StreamClientOptions): StreamClient {
   function answered(frame: StreamFrame): void {
     isOpen = true;
     if (!isResume || frame['resumed'] !== 'full') levels.connect();
-    if (isResume) resumed.push({ answer: frame['resumed'], former });
+    if (isResume) resumed.push({ answer: frame['resumed'], former, atMs: performance.now() });
   }
 
   function take(frame: StreamFrame): void {

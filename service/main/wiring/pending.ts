@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
 import type { ServiceConfig } from '#service/config.ts';
-import { scopeOf } from '#service/config/scope.ts';
+import { networkScopeOf } from '#service/config/scope.ts';
 import { formatRawAddress } from '#service/decode/address.ts';
 import type { Detector } from '#service/interfaces/detector.ts';
 import { connectRedis, type RedisServer } from '#service/limits/redis/connection.ts';
@@ -41,7 +41,7 @@ export function startPending(
 ): Pending {
   const reader: StoreReader = { read: (sql, values) => store.read(sql, values, { timeoutMs: QUERY_MS }) };
   return createPending(
-    { scope: `${scopeOf(config)}:${config.anchors.zeroState.rootHash.toString('hex').slice(0, 16)}` },
+    { scope: networkScopeOf(config) },
     {
       worlds: live.worlds,
       detector,

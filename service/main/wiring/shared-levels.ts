@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import type { Logger } from 'pino';
 
 import type { ServiceConfig } from '#service/config.ts';
-import { scopeOf } from '#service/config/scope.ts';
+import { networkScopeOf } from '#service/config/scope.ts';
 import type { RedisServer } from '#service/limits/redis/connection.ts';
 import { createSharedLog, type SharedLog } from '#service/streaming/levels/shared-log.ts';
 import { EPOCHS_END } from '#service/streaming/request/cursor.ts';
@@ -24,7 +24,7 @@ export function connectSharedLevels(
   });
   let lines = open(server);
   const log = createSharedLog(
-    { scope: `${scopeOf(config)}:${config.anchors.zeroState.rootHash.toString('hex').slice(0, 16)}` },
+    { scope: networkScopeOf(config) },
     {
       link: { ask: (command, timeoutMs) => lines.link.ask(command, timeoutMs), close: () => lines.link.close() },
       reading: {

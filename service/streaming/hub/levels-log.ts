@@ -213,16 +213,21 @@ export function createLevelsLog({ bytesMax = levelsBounds.bytes, nowMs, ...optio
 
 /** The parts of a change by which its record is found. */
 export function headOf(change: Change): LevelHead {
-  const key = change.kind === 'trace' || change.kind === 'invalidation' ? change.key : null;
+  const { kind, key } = traceOf(change);
   const hashes = change.kind === 'trace' ? change.hashes : [];
   return {
-    kind: change.kind,
+    kind,
     key,
     names: [...new Set(key === null ? hashes : [key, ...hashes])],
     accounts: [...new Set(accountsOf(change))],
     finality: change.kind === 'invalidation' ? null : change.finality,
     position: change.kind === 'invalidation' ? null : change.position,
   };
+}
+
+/** The part of a head that names the trace. */
+export function traceOf(change: Change): Pick<LevelHead, 'kind' | 'key'> {
+  return { kind: change.kind, key: change.kind === 'trace' || change.kind === 'invalidation' ? change.key : null };
 }
 
 /** Ascending numbers of records by their accounts, or by the hashes of their traces. */

@@ -3,7 +3,7 @@ import type { Change, FinalLog, Hub, Position, TraceSnapshot } from '../changes.
 import type { Distribution, EarlyLabels } from './distribution.ts';
 import type { HubMetrics } from './hub-metrics.ts';
 import { createEndedTraces, isEnd, isOpenPart, type EndedTraces } from './ended-traces.ts';
-import type { LevelHead, LevelsLog } from './levels-log.ts';
+import { traceOf, type LevelsLog } from './levels-log.ts';
 import { laterOf, positionOf, steps } from './positions.ts';
 import { createRecentKeys, type RecentKeys } from './recent-keys.ts';
 import { createTaking, type Taking } from './taking.ts';
@@ -78,7 +78,7 @@ export function createPublishing(dependencies: PublishingDependencies): Publishi
 
   async function distribute(change: Change, early: EarlyLabels | undefined): Promise<void> {
     const isFinal = finalPositionOf(change) !== null;
-    if (!isFinal && ended.isLate(headKeyOf(change))) return;
+    if (!isFinal && ended.isLate(traceOf(change))) return;
     const isRecorded = !isFinal || (isWatchedPart(change) && !sharePart(change));
     const record = isRecorded ? levels.append(change, livePosition()) : null;
     await give(change, isFinal ? null : record, early);
@@ -105,7 +105,7 @@ export function createPublishing(dependencies: PublishingDependencies): Publishi
   async function giveBare(change: Change): Promise<void> {
     const early = await readEarly(change);
     await turns.run(signal, async () => {
-      if (!ended.isLate(headKeyOf(change))) await give(change, null, early);
+      if (!ended.isLate(traceOf(change))) await give(change, null, early);
     });
   }
 
@@ -150,10 +150,6 @@ export function isFinalChange(change: Change): boolean {
 /** Position of a final change; null for others. */
 function finalPositionOf(change: Change): Position | null {
   return change.kind === 'invalidation' ? null : change.position;
-}
-
-function headKeyOf(change: Change): Pick<LevelHead, 'kind' | 'key'> {
-  return { kind: change.kind, key: change.kind === 'trace' || change.kind === 'invalidation' ? change.key : null };
 }
 
 /** Reports whether a state is the newest one of its account already: another log may have it again. */

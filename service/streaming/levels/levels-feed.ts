@@ -2,10 +2,11 @@ import { randomInt, randomUUID } from 'node:crypto';
 
 import type { Logger } from 'pino';
 
+import { inTime } from '#service/runtime/in-time.ts';
 import { pause } from '#service/runtime/retry.ts';
 import type { Change, Subscription, TraceSnapshot } from '../changes.ts';
 import { watchDigest, type Formers } from '../hub/formers.ts';
-import { headOf, type LevelsBeginning, type LevelsLog, type TimedRecord } from '../hub/levels-log.ts';
+import { traceOf, type LevelsBeginning, type LevelsLog, type TimedRecord } from '../hub/levels-log.ts';
 import { lastWhole } from '../hub/positions.ts';
 import { createRecentKeys } from '../hub/recent-keys.ts';
 import type { Publishing } from '../hub/publishing.ts';
@@ -110,7 +111,7 @@ export function createLevelsFeed(dependencies: LevelsFeedDependencies): LevelsFe
   async function publishIn(session: FeedSession, changes: readonly Change[]): Promise<readonly Change[]> {
     const given: Promise<boolean>[] = [];
     for (const change of changes.slice(0, AT_ONCE_MAX)) {
-      const isLate = publishing.ended.isLate(headOf(change));
+      const isLate = publishing.ended.isLate(traceOf(change));
       const record = isLate ? undefined : await encodeRecord(change, publishing.livePosition());
       if (!isLate && record === undefined) metrics.appended('too_large');
       given.push(record === undefined ? Promise.resolve(true) : append(session, change, record));
@@ -350,15 +351,4 @@ function beginningOf(
     droppedMs: nowMs - (droppedAgeMs ?? 0),
     cutMs: isCut ? nowMs : nowMs - (cutAgeMs ?? Infinity),
   };
-}
-
-/** Undefined when the work takes longer. */
-async function inTime<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
-  const late = Promise.withResolvers<undefined>();
-  const timer = setTimeout(() => late.resolve(undefined), ms);
-  try {
-    return await Promise.race([work, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -64,9 +64,9 @@ export type SharedLogOptions = {
 };
 
 export type SharedLogDependencies = {
-  readonly link: Omit<PendingLink, 'close'> & { readonly close: () => void };
+  readonly link: PendingLink;
   /** A second connection: a read that waits stops the commands behind it. */
-  readonly reading: Omit<PendingLink, 'close'> & { readonly close: () => void };
+  readonly reading: PendingLink;
   readonly randomEpoch: () => number;
 };
 
