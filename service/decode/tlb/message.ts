@@ -6,7 +6,7 @@ import type { CellTable } from '../cell-table.ts';
 import { DecodeError } from '../errors.ts';
 import { readCurrencyCollection } from './currency-collection.ts';
 import type { CurrencyCollection } from './currency-collection.ts';
-import { readInternalAddress, readMessageAddress, skipMessageAddress } from './message-address.ts';
+import { readInternalAddress, readMessageAddress } from './message-address.ts';
 import type { ExternalAddress, InternalAddress, MessageAddress } from './message-address.ts';
 import { readStateInit } from './state-init.ts';
 import type { StateInit } from './state-init.ts';
@@ -111,27 +111,6 @@ function readInfo(slice: CellSlice): MessageInfo {
     createdLt: slice.uint64(),
     createdAt: slice.uint(32),
   };
-}
-
-/** Returns the sender of a message, without reading the rest; null for a message from outside. Throws DecodeError. */
-export function readSender(table: CellTable, cell: number): InternalAddress | undefined | null {
-  const slice = new CellSlice(table, cell);
-  const isExternal = slice.bit();
-  const isFromOutside = isExternal && !slice.bit();
-  if (isFromOutside) return null;
-  if (!isExternal) slice.skip(3);
-  return expectInternal(slice, readMessageAddress(slice));
-}
-
-/** Returns the receiver of a message, without reading the rest; null for a message to the outside. Throws DecodeError. */
-export function readReceiver(table: CellTable, cell: number): InternalAddress | null {
-  const slice = new CellSlice(table, cell);
-  const isExternal = slice.bit();
-  const isToOutside = isExternal && slice.bit();
-  if (isToOutside) return null;
-  if (!isExternal) slice.skip(3);
-  skipMessageAddress(slice);
-  return readInternalAddress(slice);
 }
 
 function expectInternal(slice: CellSlice, address: MessageAddress | undefined): InternalAddress | undefined {

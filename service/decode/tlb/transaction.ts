@@ -4,13 +4,12 @@ import { DecodeError } from '../errors.ts';
 import { walkHashmap } from '../hashmap.ts';
 import { readAccountStatus } from './account-status.ts';
 import type { AccountStatus } from './account-status.ts';
-import { readCurrencyCollection, skipCurrencyCollection } from './currency-collection.ts';
+import { readCurrencyCollection } from './currency-collection.ts';
 import type { CurrencyCollection } from './currency-collection.ts';
 import { readHashUpdate } from './hash-update.ts';
 import type { HashUpdate } from './hash-update.ts';
-import { readMessage, readReceiver, readSender } from './message.ts';
+import { readMessage } from './message.ts';
 import type { Message } from './message.ts';
-import type { InternalAddress } from './message-address.ts';
 import { readTransactionDescr } from './transaction-descr.ts';
 import type { TransactionDescr } from './transaction-descr.ts';
 
@@ -75,58 +74,16 @@ export function readTransaction(table: CellTable, cell: number): Transaction {
   };
 }
 
-/** Part of a transaction that is available without reading its messages whole. */
-export type TransactionOutline = Pick<
-  Transaction,
-  'account' | 'outMessageCount' | 'originalStatus' | 'endStatus' | 'stateUpdate'
-> & {
-  /** Sender of the received message and receivers of the sent messages, without addresses outside the chain. Undefined for a missing address. */
-  readonly parties: readonly (InternalAddress | undefined)[];
-};
-
-/** Reads the outline of a transaction, like `readTransaction` without its checks of the rest. Throws DecodeError. */
-export function readTransactionOutline(table: CellTable, cell: number): TransactionOutline {
-  const slice = new CellSlice(table, cell);
-  slice.expectTag(4, 7, 'Transaction');
-  const account = slice.hash();
-  slice.skip(64 + 256 + 64 + 32);
-  const outMessageCount = slice.uint(15);
-  const originalStatus = readAccountStatus(slice);
-  const endStatus = readAccountStatus(slice);
-  const messages = slice.refSlice();
-  const parties: (InternalAddress | undefined)[] = [];
-  const sender = messages.bit() ? readSender(table, messages.ref()) : null;
-  if (sender !== null) parties.push(sender);
-  eachOutMessage(table, messages, outMessageCount, (message) => {
-    const receiver = readReceiver(table, message);
-    if (receiver !== null) parties.push(receiver);
-  });
-  skipCurrencyCollection(slice);
-  return {
-    account,
-    outMessageCount,
-    originalStatus,
-    endStatus,
-    stateUpdate: readHashUpdate(table, slice.ref()),
-    parties,
-  };
-}
-
-function readOutMessages(table: CellTable, messages: CellSlice, count: number): Message[] {
-  const out: Message[] = [];
-  eachOutMessage(table, messages, count, (message) => out.push(readMessage(table, message)));
-  return out;
-}
-
-/** Visits outgoing messages in the order in which they were sent. Throws DecodeError `bad_value` when their number is not `count`. */
-function eachOutMessage(table: CellTable, messages: CellSlice, count: number, visit: (cell: number) => void): void {
-  let found = 0;
+/** Returns outgoing messages in the order in which they were sent. Throws DecodeError `bad_value` when their number is not `count`. */
+function readOutMessages(table: CellTable, messages: CellSlice, count: number): readonly Message[] {
+  const sent: Message[] = [];
   walkHashmap(table, messages.maybeRef(), 15, (_, value) => {
     // A dictionary over shared cells may spell far more messages than the transaction counts.
-    if (++found > count) throw wrongCount(messages.cell, count);
-    visit(value.ref());
+    if (sent.length === count) throw wrongCount(messages.cell, count);
+    sent.push(readMessage(table, value.ref()));
   });
-  if (found !== count) throw wrongCount(messages.cell, count);
+  if (sent.length !== count) throw wrongCount(messages.cell, count);
+  return sent;
 }
 
 function wrongCount(cell: number, count: number): DecodeError {

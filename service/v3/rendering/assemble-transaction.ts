@@ -27,7 +27,7 @@ type RenderRow = Pick<
 
 /** A rendered transaction without its account's states, and the data to complete it. */
 export type BegunTransaction = Pick<RenderedTransaction, 'hash' | 'traceId'> &
-  PartialTransactionJson & { readonly tail: TransactionTail };
+  Omit<PartialTransactionJson, 'accounts'> & { readonly tail: TransactionTail };
 
 export function assembleTransaction(
   { pieces, tail, ...names }: BegunTransaction,

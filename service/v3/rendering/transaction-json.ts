@@ -8,6 +8,8 @@ import { openMessages, viewHead, type ShownTransaction } from '../views/transact
 export type PartialTransactionJson = Pick<TreeTransaction, 'in_msg' | 'out_msgs'> & {
   /** JSON of an object, without its closing brace, in UTF-8. */
   readonly pieces: readonly Buffer[];
+  /** Account of the transaction and both ends of its messages, same as `addressesOf` of the rendered transaction. */
+  readonly accounts: readonly string[];
 };
 
 /** Resources for rendering the transactions of an answer. */
@@ -25,12 +27,16 @@ export async function renderPartial(
   { timeSlice, store, slab }: RenderContext,
 ): Promise<PartialTransactionJson> {
   const { taken, sent } = openMessages(shown, store);
+  const head = viewHead(shown);
+  const accounts = [head.account];
+  if (taken !== null && taken.source !== null) accounts.push(taken.source);
   const out_msgs: PartialTransactionJson['out_msgs'][number][] = [];
   const pieces: Buffer[] = [];
-  let text = `${JSON.stringify({ ...viewHead(shown), in_msg: taken }).slice(0, -1)},"out_msgs":[`;
+  let text = `${JSON.stringify({ ...head, in_msg: taken }).slice(0, -1)},"out_msgs":[`;
   for (const message of sent) {
     text += `${out_msgs.length === 0 ? '' : ','}${JSON.stringify(message)}`;
     out_msgs.push({ hash: message.hash });
+    if (message.destination !== null) accounts.push(message.destination);
     if (text.length > PIECE_LENGTH) {
       pieces.push(slab.place(text));
       text = '';
@@ -39,7 +45,7 @@ export async function renderPartial(
     if (rest !== undefined) await rest;
   }
   pieces.push(slab.place(`${text}]`));
-  return { in_msg: taken && { hash: taken.hash }, out_msgs, pieces };
+  return { in_msg: taken && { hash: taken.hash }, out_msgs, pieces, accounts };
 }
 
 /** Characters per write to the slab. */

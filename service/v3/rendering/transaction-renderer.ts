@@ -2,11 +2,8 @@ import type { RenderedTransaction } from '../views/trace-tree.ts';
 import { RawJson } from '#service/contract/json-stream.ts';
 import { createTimeSlice, mapInSlices } from '#service/runtime/time-slice.ts';
 import { createUtf8Buffer, type Utf8Buffer } from '#service/runtime/utf8-buffer.ts';
-import { formatRawAddress } from '#service/decode/address.ts';
-import { createBagReader, type BagReader } from '#service/decode/boc.ts';
+import { createBagReader } from '#service/decode/boc.ts';
 import { createCellStore } from '#service/decode/cell-store.ts';
-import { addressText } from '#service/decode/messages/addresses.ts';
-import { readTransactionOutline } from '#service/decode/tlb/transaction.ts';
 import { hashKey } from '#service/store/hash-key.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import {
@@ -127,6 +124,9 @@ export function createTransactionRenderer({
     messagesBeside: number,
   ): Promise<OpenedTransactions> {
     const timeSlice = createTimeSlice(signal);
+    const slab = createUtf8Buffer();
+    const context = { timeSlice, store: createCellStore(), slab };
+    // Transactions are rendered one by one: each bag reuses the memory of the previous bag.
     const readBag = createBagReader();
     const opened: Opened[] = [];
     let messages = 0;
@@ -137,84 +137,59 @@ export function createTransactionRenderer({
     count(messagesBeside);
     for (const one of found) {
       await timeSlice.pause();
-      const begun: Opened = 'row' in one ? { ...one, ...outlineOf(one.row, readBag) } : one;
-      count(1 + ('row' in begun ? begun.sent : begun.names.out_msgs.length));
-      opened.push(begun);
+      if (!('row' in one)) {
+        count(1 + one.names.out_msgs.length);
+        opened.push(one);
+        continue;
+      }
+      const shown = openTransaction(one.row, readBag);
+      const { stateUpdate, originalStatus, endStatus, outMessageCount } = shown.transaction;
+      count(1 + outMessageCount);
+      const tail = { stateUpdate, originalStatus, endStatus, ...indexedMarks };
+      opened.push({ ...one, ...(await renderPartial(shown, context)), tail });
     }
     return {
       accounts: opened.flatMap((one) => ('row' in one ? one.accounts : one.names.accounts)),
-      write: (reader) => writeOpened(opened, reader),
+      write: (reader) => writeOpened(opened, slab, reader),
     };
   }
 
-  /** Most of the text is rendered while the states are read. */
-  async function writeOpened(opened: readonly Opened[], reader: StoreReader): Promise<readonly NewlyRendered[]> {
+  async function writeOpened(
+    opened: readonly Opened[],
+    slab: Utf8Buffer,
+    reader: StoreReader,
+  ): Promise<readonly NewlyRendered[]> {
     const fresh = opened.filter((one) => 'row' in one);
-    const hashes = fresh.flatMap(({ tail: { stateUpdate } }) => [stateUpdate.oldHash, stateUpdate.newHash]);
-    const slab = createUtf8Buffer();
-    const [states, heads] = await Promise.all([readStates(reader, hashes), renderHeads(fresh, slab, reader.signal)]);
-    const next = heads.values();
+    const states = await readStates(
+      reader,
+      fresh.flatMap(({ tail: { stateUpdate } }) => [stateUpdate.oldHash, stateUpdate.newHash]),
+    );
     return mapInSlices(
       opened,
       (one) => {
         if (!('row' in one)) return { ...one.names, json: new RawJson([one.text]), isSettled: true };
-        const names = { hash: viewBytes(one.row.hash), traceId: viewBytes(one.row.trace_id) };
-        const begun = { ...names, ...next.next().value!, tail: one.tail };
-        const statesBefore = withStateBefore(one.row, one.tail, states);
-        const { isSettled: isWhole, ...written } = assembleTransaction(begun, statesBefore, slab);
+        const { key, row, accounts, ...begun } = one;
+        const names = { hash: viewBytes(row.hash), traceId: viewBytes(row.trace_id) };
+        const statesBefore = withStateBefore(row, begun.tail, states);
+        const { isSettled: isWhole, ...written } = assembleTransaction({ ...names, ...begun }, statesBefore, slab);
         // The state itself may be indexed later.
         const isSettled = isWhole && statesBefore === states;
-        if (isSettled) keep(one, written);
+        if (isSettled) keep(key, accounts, written);
         return { ...written, isSettled };
       },
       createTimeSlice(reader.signal),
     );
   }
 
-  function keep({ key, accounts }: Fresh, { json, ...tree }: RenderedTransaction): void {
+  function keep(key: string, accounts: readonly string[], { json, ...tree }: RenderedTransaction): void {
     cache?.keep(key, { parts: json.parts, names: { ...tree, accounts } }, MADE_BEFORE);
   }
 }
 
-/** Renders one by one: each bag reuses the memory of the previous bag. */
-async function renderHeads(
-  transactions: readonly Fresh[],
-  slab: Utf8Buffer,
-  signal: AbortSignal | undefined,
-): Promise<readonly PartialTransactionJson[]> {
-  const context = { timeSlice: createTimeSlice(signal), store: createCellStore(), slab };
-  const readBag = createBagReader();
-  const heads: PartialTransactionJson[] = [];
-  for (const { row } of transactions) {
-    heads.push(await renderPartial(openTransaction(row, readBag), context));
-    await context.timeSlice.pause();
-  }
-  return heads;
-}
-
-/** Data of a transaction that is needed before any rendering. */
-type Outline = {
-  readonly accounts: readonly string[];
-  readonly tail: TransactionTail;
-  /** Messages that it sent. */
-  readonly sent: number;
-};
-
-function outlineOf({ boc, workchain }: FoundTransaction, readBag: BagReader): Outline {
-  const table = readBag(boc);
-  const read = readTransactionOutline(table, table.roots[0]!);
-  const account = formatRawAddress({ workchain, id: read.account }, 'upper');
-  const { stateUpdate, originalStatus, endStatus } = read;
-  return {
-    accounts: [account, ...read.parties.map(addressText)],
-    tail: { stateUpdate, originalStatus, endStatus, ...indexedMarks },
-    sent: read.outMessageCount,
-  };
-}
-
 type Unwritten<R> = { readonly key: string; readonly row: R };
 
-type Fresh = Outline & Unwritten<FoundTransaction>;
+/** A transaction whose text lacks the states of its account. */
+type Fresh = Unwritten<FoundTransaction> & PartialTransactionJson & { readonly tail: TransactionTail };
 
 type Opened = Fresh | CachedJson<CachedNames>;
 
