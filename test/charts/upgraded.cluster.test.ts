@@ -122,13 +122,13 @@ describe.skipIf(missing)('an upgrade by Helm from the release before', () => {
     await answer.arrayBuffer();
     return answer.status;
   };
-  /** Waits until every pod of the API shares its limits. A pod whose Redis is late counts alone. */
-  const untilShared = async (): Promise<void> => {
-    for (const pod of await podsOf('api')) {
-      const metrics = `http://${onLoopback(pod['status'].podIP)}:8082/metrics`;
-      const text = async (): Promise<string> => (await fetch(metrics)).text();
-      await expect.poll(text, patience).toMatch(/^ton_limits_redis_away 0$/m);
-    }
+  /** Reports whether every pod of the API shares its limits. A pod whose Redis is late counts alone. */
+  const isShared = async (): Promise<boolean> => {
+    const pods = await podsOf('api');
+    const texts = pods.map(async (pod) =>
+      (await fetch(`http://${onLoopback(pod['status'].podIP)}:8082/metrics`)).text(),
+    );
+    return (await Promise.all(texts)).every((text) => /^ton_limits_redis_away 0$/m.test(text));
   };
   /** Returns the tokens of the key's day that Redis has counted, under the scope of the earlier release. */
   const countedInRedis = async (): Promise<number> => {
@@ -148,7 +148,7 @@ describe.skipIf(missing)('an upgrade by Helm from the release before', () => {
       await expect.poll(() => readiness(paths.tonApi), patience).toBe('Serving');
       await expect.poll(() => readiness(paths.key), patience).toBe('InForce');
       const key = keyOf(await cluster.client.get(paths.secret));
-      await untilShared();
+      await expect.poll(isShared, patience).toBe(true);
       while ((counted = await countedInRedis()) < usedBefore) expect(await ask(key)).toBe(200);
     },
     minutes,
@@ -190,10 +190,17 @@ describe.skipIf(missing)('an upgrade by Helm from the release before', () => {
 
   it('goes on with what the key has used of its day', async () => {
     const key = keyOf(await cluster.client.get(paths.secret));
-    await untilShared();
     const statuses: number[] = [];
-    while (statuses.at(-1) !== 429 && statuses.length < 2 * dayTokens) statuses.push(await ask(key));
-    expect(statuses.filter((status) => status === 200)).toHaveLength(dayTokens - counted);
+    // A pod that loses Redis for a moment admits by its own count, which the day cannot bound.
+    let alone = 0;
+    while (statuses.at(-1) !== 429 && statuses.length < 2 * dayTokens) {
+      await expect.poll(isShared, patience).toBe(true);
+      statuses.push(await ask(key));
+      if (!(await isShared())) alone++;
+    }
+    const admitted = statuses.filter((status) => status === 200).length;
+    expect(admitted).toBeGreaterThanOrEqual(dayTokens - counted);
+    expect(admitted - alone).toBeLessThanOrEqual(dayTokens - counted);
   });
 
   it(
