@@ -9,13 +9,13 @@ import { createDevMethods } from '#service/devchain/dev/dev-methods.ts';
 import { createFaucet } from '#service/devchain/production/faucet.ts';
 import type { PrivateNetwork } from '#service/devchain/private-network.ts';
 import { INTERPRETATION_VERSION } from '#service/interpreter/options.ts';
-import { migrate } from '#service/store/migrate.ts';
 import { untilIndexed } from '#test/service/indexer/index-under-test.ts';
 import { meaningHashes, tableHashes } from '#test/service/indexer/table-hashes.ts';
 import { untilInterpreted } from '#test/service/interpreter/interpreter-under-test.ts';
 import { startApiOver } from '#test/support/api.ts';
 import { startPrivateNetwork } from '#test/support/private-network.ts';
-import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
+import type { StoreUnderTest } from '#test/support/store.ts';
+import { createMigratedStore } from '#test/support/templates.ts';
 import { testWallet } from '#test/support/wallet.ts';
 
 type Json = Record<string, unknown>;
@@ -92,8 +92,7 @@ describe('changes of accounts that no transaction explains', () => {
     const faucet = createFaucet(network.faucet, { ...network, now: () => 0 });
     const methods = createDevMethods({ network, faucet });
     call = async (method, fields = {}) => (await methods[method as MethodName]({ ...fields })) as Json;
-    index = await createStoreUnderTest(import.meta.filename);
-    await migrate(index.store);
+    index = await createMigratedStore(import.meta.filename);
     api = await startApiOver(network, { postgresUrl: index.url, writesIndex: true });
     for (const { address } of [owner, friend]) {
       await call('dev_setBalance', { address: raw(address), balance: '100000000000' });
@@ -166,8 +165,7 @@ describe('changes of accounts that no transaction explains', () => {
     expect(await ask(`accountStates?address=${raw(friendJettons)}`)).toMatchObject({
       accounts: [{ status: 'nonexist', balance: '0', last_transaction_lt: '0' }],
     });
-    const fresh = await createStoreUnderTest(import.meta.filename);
-    await migrate(fresh.store);
+    const fresh = await createMigratedStore(import.meta.filename);
     const later = await startApiOver(
       { globalConfig: () => network.globalConfig(), close: async () => {} },
       { postgresUrl: fresh.url, writesIndex: true },

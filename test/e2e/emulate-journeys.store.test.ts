@@ -1,7 +1,6 @@
 import { Address, Cell } from '@ton/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { migrate } from '#service/store/migrate.ts';
 import type { Reply } from '#test/service/http/requests.ts';
 import { untilIndexed } from '#test/service/indexer/index-under-test.ts';
 import { startApiOver, type ApiUnderTest } from '#test/support/api.ts';
@@ -17,7 +16,8 @@ import {
 } from '#test/support/emulated-journeys.ts';
 import { startForkedNetwork, type ForkedNetwork } from '#test/support/forked-network.ts';
 import { putAccount } from '#test/support/put-account.ts';
-import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
+import type { StoreUnderTest } from '#test/support/store.ts';
+import { createMigratedStore } from '#test/support/templates.ts';
 import { countOf } from '#test/support/volume.ts';
 import { wholeTrace } from '#test/support/whole-trace.ts';
 
@@ -43,8 +43,7 @@ beforeAll(async () => {
     putAccount({ workchain: address.workChain, id: address.hash }, init!),
   );
   await network.step(edits);
-  index = await createStoreUnderTest(import.meta.filename);
-  await migrate(index.store);
+  index = await createMigratedStore(import.meta.filename);
   const over = { globalConfig: () => network.globalConfig(), close: () => network.close() };
   service = await startApiOver(over, { postgresUrl: index.url, writesIndex: true, requestTimeoutMs: PATIENT_MS });
   client = await openEmulateClient(service);

@@ -15,13 +15,13 @@ import {
   nftTransferBody,
 } from '#service/devchain/demo/tokens.ts';
 import type { PrivateNetwork } from '#service/devchain/private-network.ts';
-import { migrate } from '#service/store/migrate.ts';
 import { untilIndexed } from '#test/service/indexer/index-under-test.ts';
 import { startApiOver, type ApiUnderTest } from '#test/support/api.ts';
 import { openEmulateClient, type EmulateClient } from '#test/support/emulate-client.ts';
 import { differencesOf, type ComparedTrace } from '#test/support/emulated-and-real.ts';
 import { startPrivateNetwork } from '#test/support/private-network.ts';
-import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
+import type { StoreUnderTest } from '#test/support/store.ts';
+import { createMigratedStore } from '#test/support/templates.ts';
 import { wholeTrace, type RealTrace } from '#test/support/whole-trace.ts';
 
 // A request of TON Connect is emulated, then signed and sent with the client library. The index shows what really happened.
@@ -42,8 +42,7 @@ let client: EmulateClient;
 beforeAll(async () => {
   network = await startPrivateNetwork();
   demo = await createDemo(network);
-  index = await createStoreUnderTest(import.meta.filename);
-  await migrate(index.store);
+  index = await createMigratedStore(import.meta.filename);
   const over = { globalConfig: () => network.globalConfig(), close: () => network.close() };
   api = await startApiOver(over, { postgresUrl: index.url, writesIndex: true });
   client = await openEmulateClient(api);

@@ -2,13 +2,13 @@ import { Address, Cell, type MessageRelaxed } from '@ton/core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { migrate } from '#service/store/migrate.ts';
 import { untilIndexed } from '#test/service/indexer/index-under-test.ts';
 import { startApiOver, type ApiUnderTest } from '#test/support/api.ts';
 import { openEmulateClient, type EmulateClient } from '#test/support/emulate-client.ts';
 import { startForkedNetwork, type ForkedNetwork } from '#test/support/forked-network.ts';
 import { jettonOrder } from '#test/support/jetton-order.ts';
-import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
+import type { StoreUnderTest } from '#test/support/store.ts';
+import { createMigratedStore } from '#test/support/templates.ts';
 import { transfer, type TestWallet } from '#test/support/wallet.ts';
 
 /*
@@ -218,8 +218,7 @@ describe('an emulation for WalletKit', () => {
 
   beforeAll(async () => {
     forked = await startForkedNetwork();
-    index = await createStoreUnderTest(import.meta.filename);
-    await migrate(index.store);
+    index = await createMigratedStore(import.meta.filename);
     api = await startApiOver(forked.network, { postgresUrl: index.url, writesIndex: true });
     client = await openEmulateClient(api);
     await untilIndexed(index.store, forked.network.head().id.seqno);

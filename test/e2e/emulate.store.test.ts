@@ -1,7 +1,6 @@
 import { Address, beginCell, Cell, contractAddress, internal, loadMessage, type MessageRelaxed } from '@ton/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { migrate } from '#service/store/migrate.ts';
 import { shownIn, transactionsIn, type ShownTrace } from '#test/service/emulate/emulate-under-test.ts';
 import { post } from '#test/service/http/requests.ts';
 import { untilIndexed } from '#test/service/indexer/index-under-test.ts';
@@ -9,7 +8,8 @@ import { startApiOver, type ApiUnderTest } from '#test/support/api.ts';
 import { openEmulateClient, type EmulateClient } from '#test/support/emulate-client.ts';
 import { startForkedNetwork, type ForkedNetwork } from '#test/support/forked-network.ts';
 import { jettonOrder } from '#test/support/jetton-order.ts';
-import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
+import type { StoreUnderTest } from '#test/support/store.ts';
+import { createMigratedStore } from '#test/support/templates.ts';
 import { transfer, type TestWallet } from '#test/support/wallet.ts';
 
 const raw = (address: Address): string => address.toRawString().toUpperCase();
@@ -22,8 +22,7 @@ describe('an emulation with an index', () => {
 
   beforeAll(async () => {
     forked = await startForkedNetwork();
-    index = await createStoreUnderTest(import.meta.filename);
-    await migrate(index.store);
+    index = await createMigratedStore(import.meta.filename);
     const options = { postgresUrl: index.url, writesIndex: true };
     api = await startApiOver(forked.network, options);
     client = await openEmulateClient(api);

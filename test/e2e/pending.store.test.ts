@@ -6,13 +6,13 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 
 import { commentBody } from '#service/devchain/demo/tokens.ts';
 import type { PrivateNetwork } from '#service/devchain/private-network.ts';
-import { migrate } from '#service/store/migrate.ts';
 import { untilIndexed } from '#test/service/indexer/index-under-test.ts';
 import { startApiOver, type ApiUnderTest } from '#test/support/api.ts';
 import { startForkedNetwork, type ForkedNetwork } from '#test/support/forked-network.ts';
 import { jettonOrder } from '#test/support/jetton-order.ts';
 import { skipLoudly } from '#test/support/skips.ts';
-import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
+import type { StoreUnderTest } from '#test/support/store.ts';
+import { createMigratedStore } from '#test/support/templates.ts';
 import { createV3Judge } from '#test/support/v3-reference.ts';
 import { testWallet, transfer, type TestWallet } from '#test/support/wallet.ts';
 
@@ -59,8 +59,7 @@ describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'pending traces over 
       forked = await startForkedNetwork();
       network = forked.network;
       faucet = testWallet(network.faucet.seed);
-      index = await createStoreUnderTest(import.meta.filename);
-      await migrate(index.store);
+      index = await createMigratedStore(import.meta.filename);
       const over = { globalConfig: () => network.globalConfig(), close: stays };
       const options = { postgresUrl: index.url, redisUrl: redisUrl!, namespace };
       pods = [

@@ -9,12 +9,12 @@ import type { MethodName } from '#service/devchain/dev/method-table.ts';
 import { createFaucet } from '#service/devchain/production/faucet.ts';
 import type { PrivateNetwork } from '#service/devchain/private-network.ts';
 import { INTERPRETATION_VERSION } from '#service/interpreter/options.ts';
-import { migrate } from '#service/store/migrate.ts';
 import { untilIndexed } from '#test/service/indexer/index-under-test.ts';
 import { untilInterpreted } from '#test/service/interpreter/interpreter-under-test.ts';
 import { startApiOver } from '#test/support/api.ts';
 import { startPrivateNetwork } from '#test/support/private-network.ts';
-import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
+import type { StoreUnderTest } from '#test/support/store.ts';
+import { createMigratedStore } from '#test/support/templates.ts';
 import { testWallet } from '#test/support/wallet.ts';
 
 type Json = Record<string, unknown>;
@@ -81,8 +81,7 @@ describe('jettons that the next contract refuses', () => {
     network = await startPrivateNetwork();
     const methods = createDevMethods({ network, faucet: createFaucet(network.faucet, { ...network, now: () => 0 }) });
     call = async (method, fields = {}) => (await methods[method as MethodName]({ ...fields })) as Json;
-    index = await createStoreUnderTest(import.meta.filename);
-    await migrate(index.store);
+    index = await createMigratedStore(import.meta.filename);
     api = await startApiOver(network, { postgresUrl: index.url, writesIndex: true });
     await call('dev_setBalance', { address: raw(owner.address), balance: '100000000000' });
     await send(

@@ -5,11 +5,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import { hasMessagesOnTheWay } from '#service/devchain/chain/snapshots.ts';
 import type { PrivateNetwork } from '#service/devchain/private-network.ts';
-import { migrate } from '#service/store/migrate.ts';
 import { untilIndexed } from '#test/service/indexer/index-under-test.ts';
 import { startApiOver, type ApiUnderTest } from '#test/support/api.ts';
 import { startPrivateNetwork } from '#test/support/private-network.ts';
-import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
+import type { StoreUnderTest } from '#test/support/store.ts';
+import { createMigratedStore } from '#test/support/templates.ts';
 import { readSse, type StreamFrame, type StreamReader } from '#test/support/stream-readers.ts';
 import { testWallet, transfer, type TestWallet } from '#test/support/wallet.ts';
 
@@ -27,8 +27,7 @@ beforeAll(async () => {
   wallet = testWallet(network.faucet.seed);
   // The wallet's code is there from its first message on.
   network.send(wallet.send(sent++, [transfer(receiver(0x40), 1_000_000_000n)]));
-  index = await createStoreUnderTest(import.meta.filename);
-  await migrate(index.store);
+  index = await createMigratedStore(import.meta.filename);
   const over = { globalConfig: () => network.globalConfig(), close: () => network.close() };
   api = await startApiOver(over, { postgresUrl: index.url, writesIndex: true });
   await settle();

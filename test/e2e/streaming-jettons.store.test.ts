@@ -10,11 +10,11 @@ import { hasMessagesOnTheWay } from '#service/devchain/chain/snapshots.ts';
 import { createDemo, type Demo } from '#service/devchain/demo/demo.ts';
 import { jettonTransferBody, jettonWallet } from '#service/devchain/demo/tokens.ts';
 import type { PrivateNetwork } from '#service/devchain/private-network.ts';
-import { migrate } from '#service/store/migrate.ts';
 import { untilIndexed } from '#test/service/indexer/index-under-test.ts';
 import { startApiOver, type ApiUnderTest } from '#test/support/api.ts';
 import { startPrivateNetwork } from '#test/support/private-network.ts';
-import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
+import type { StoreUnderTest } from '#test/support/store.ts';
+import { createMigratedStore } from '#test/support/templates.ts';
 import { readSse, type StreamFrame, type StreamReader } from '#test/support/stream-readers.ts';
 
 // Balances of jetton wallets in signed shard blocks, and in the masterchain blocks that list them.
@@ -31,8 +31,7 @@ const owner = WalletContractV4.create({ workchain: 0, publicKey });
 beforeAll(async () => {
   network = await startPrivateNetwork();
   demo = await createDemo(network);
-  index = await createStoreUnderTest(import.meta.filename);
-  await migrate(index.store);
+  index = await createMigratedStore(import.meta.filename);
   const over = { globalConfig: () => network.globalConfig(), close: () => network.close() };
   api = await startApiOver(over, { postgresUrl: index.url, writesIndex: true });
   await settle();

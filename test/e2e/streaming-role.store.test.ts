@@ -7,14 +7,14 @@ import { stringify } from 'yaml';
 import { hotHashOfManifest } from '#service/config.ts';
 import { hasMessagesOnTheWay } from '#service/devchain/chain/snapshots.ts';
 import type { PrivateNetwork } from '#service/devchain/private-network.ts';
-import { migrate } from '#service/store/migrate.ts';
 import { untilIndexed } from '#test/service/indexer/index-under-test.ts';
 import { statusOf } from '#test/support/api-processes.ts';
 import { startApiOver, type ApiUnderTest } from '#test/support/api.ts';
 import { mountFolder, type MountedFolder } from '#test/support/mounted-folder.ts';
 import { startPrivateNetwork } from '#test/support/private-network.ts';
 import { runToEnd, startService, type ServiceProcess } from '#test/support/service-process.ts';
-import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
+import type { StoreUnderTest } from '#test/support/store.ts';
+import { createMigratedStore } from '#test/support/templates.ts';
 import { readSse, readWebSocket, type StreamReader } from '#test/support/stream-readers.ts';
 import { testWallet, transfer } from '#test/support/wallet.ts';
 
@@ -29,8 +29,7 @@ let sent = 0;
 
 beforeAll(async () => {
   network = await startPrivateNetwork();
-  index = await createStoreUnderTest(import.meta.filename);
-  await migrate(index.store);
+  index = await createMigratedStore(import.meta.filename);
   const over = { globalConfig: () => network.globalConfig(), close: () => network.close() };
   api = await startApiOver(over, { postgresUrl: index.url, writesIndex: true });
   await settle();

@@ -13,12 +13,12 @@ import { createDemo, type Demo } from '#service/devchain/demo/demo.ts';
 import { jettonTransferBody, jettonWallet } from '#service/devchain/demo/tokens.ts';
 import type { PrivateNetwork } from '#service/devchain/private-network.ts';
 import { SKEW_SECONDS } from '#service/pending/watch-list.ts';
-import { migrate } from '#service/store/migrate.ts';
 import { untilIndexed } from '#test/service/indexer/index-under-test.ts';
 import { startApiOver, type ApiUnderTest } from '#test/support/api.ts';
 import { startPrivateNetwork } from '#test/support/private-network.ts';
 import { skipLoudly } from '#test/support/skips.ts';
-import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
+import type { StoreUnderTest } from '#test/support/store.ts';
+import { createMigratedStore } from '#test/support/templates.ts';
 import { checkSseText } from '#test/support/stream-contract.ts';
 import { readSse, readWebSocket, type StreamFrame, type StreamReader } from '#test/support/stream-readers.ts';
 
@@ -39,8 +39,7 @@ const readers: StreamReader[] = [];
 beforeAll(async () => {
   network = await startPrivateNetwork();
   demo = await createDemo(network);
-  index = await createStoreUnderTest(import.meta.filename);
-  await migrate(index.store);
+  index = await createMigratedStore(import.meta.filename);
   const over = { globalConfig: () => network.globalConfig(), close: () => network.close() };
   api = await startApiOver(over, { postgresUrl: index.url, writesIndex: true, requestTimeoutMs: PATIENCE_MS });
   await untilIndexed(index.store, network.head().id.seqno);

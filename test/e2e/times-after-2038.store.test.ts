@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDevMethods } from '#service/devchain/dev/dev-methods.ts';
 import { createFaucet } from '#service/devchain/production/faucet.ts';
 import type { PrivateNetwork } from '#service/devchain/private-network.ts';
-import { migrate } from '#service/store/migrate.ts';
 import { untilIndexed } from '#test/service/indexer/index-under-test.ts';
 import { startApiOver } from '#test/support/api.ts';
 import { startPrivateNetwork } from '#test/support/private-network.ts';
-import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
+import type { StoreUnderTest } from '#test/support/store.ts';
+import { createMigratedStore } from '#test/support/templates.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -38,8 +38,7 @@ beforeAll(async () => {
     await methods.dev_mine({ blocks: 3 });
     await funded;
   };
-  index = await createStoreUnderTest(import.meta.filename);
-  await migrate(index.store);
+  index = await createMigratedStore(import.meta.filename);
   api = await startApiOver(network, { postgresUrl: index.url, writesIndex: true });
   await fund();
   await methods.dev_advance({ seconds: tenYears });

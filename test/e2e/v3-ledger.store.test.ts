@@ -4,9 +4,8 @@ import type { Infer } from '#service/contract/shape.ts';
 import type { block } from '#service/v3/views/block-views.ts';
 import type { MessageView } from '#service/v3/views/message-views.ts';
 import type { TransactionView } from '#service/v3/views/transaction-views.ts';
-import { migrate } from '#service/store/migrate.ts';
 import { startApiUnderTest } from '#test/support/api.ts';
-import { createStoreUnderTest } from '#test/support/store.ts';
+import { createMigratedStore } from '#test/support/templates.ts';
 import { startV3UnderTest, type Query, type V3Answer, type V3UnderTest } from '#test/support/v3-service.ts';
 
 type BlockView = Infer<typeof block>;
@@ -296,8 +295,7 @@ describe('the ledger over HTTP', () => {
 
 describe('an index that has nothing yet', () => {
   it('has no ends, and lists without anything', async () => {
-    const empty = await createStoreUnderTest(import.meta.filename);
-    await migrate(empty.store);
+    const empty = await createMigratedStore(import.meta.filename);
     const api = await startApiUnderTest({ behindBlocks: 0, postgresUrl: empty.url });
     const ask = async (operation: string): Promise<[number, unknown]> => {
       const response = await fetch(`${api.api.url}/api/v3/${operation}`, { headers: { 'x-api-key': api.key } });

@@ -13,12 +13,12 @@ import { NO_CURRENCIES, writeCurrencyCollection } from '#service/decode/tlb/curr
 import { rowsOf } from '#service/indexer/rows/rows.ts';
 import { assembleTraces } from '#service/indexer/traces/assembly.ts';
 import type { SourceBlock } from '#service/indexer/source.ts';
-import { migrate } from '#service/store/migrate.ts';
 import { createWriter } from '#service/store/writer.ts';
 import type { SplitOrMerge } from '#test/service/decode/split-or-merge.ts';
 import { writeSplitOrMerge } from '#test/service/decode/split-or-merge.ts';
 import { recordedBlocks } from '#test/service/indexer/recorded-blocks.ts';
-import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
+import type { StoreUnderTest } from '#test/support/store.ts';
+import { createMigratedStore } from '#test/support/templates.ts';
 import { startV3UnderTest, type V3UnderTest } from '#test/support/v3-service.ts';
 
 type Json = Record<string, unknown>;
@@ -168,8 +168,7 @@ describe('transactions that split and merge accounts', () => {
   let mcSeqno: number;
 
   async function createIndex(testFile: string): Promise<StoreUnderTest> {
-    const index = await createStoreUnderTest(testFile);
-    await migrate(index.store);
+    const index = await createMigratedStore(testFile);
     const group = (await recordedBlocks()).find(({ shards }) => shards.length > 0)!;
     ({ mcSeqno } = group);
     const rows = rowsOf({ ...group, shards: [withTransactions(group.shards[0]!, cells)] });

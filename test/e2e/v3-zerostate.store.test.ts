@@ -10,11 +10,11 @@ import { genesisWallet } from '#service/devchain/zerostate/wallet.ts';
 import type { GenesisAccount } from '#service/devchain/zerostate/zerostate.ts';
 import type { PrivateNetwork } from '#service/devchain/private-network.ts';
 import { validatorKey } from '#service/devchain/chain/signing.ts';
-import { migrate } from '#service/store/migrate.ts';
 import { untilIndexed } from '#test/service/indexer/index-under-test.ts';
 import { startApiOver } from '#test/support/api.ts';
 import { startPrivateNetwork } from '#test/support/private-network.ts';
-import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
+import type { StoreUnderTest } from '#test/support/store.ts';
+import { createMigratedStore } from '#test/support/templates.ts';
 import { createV3Judge } from '#test/support/v3-reference.ts';
 import { testWallet, transfer } from '#test/support/wallet.ts';
 
@@ -55,8 +55,7 @@ describe('an account that is there from the beginning, and that no transaction h
 
   beforeAll(async () => {
     network = await startPrivateNetwork({ accounts: [untouched, genesisMinter()] });
-    index = await createStoreUnderTest(import.meta.filename);
-    await migrate(index.store);
+    index = await createMigratedStore(import.meta.filename);
     api = await startApiOver(network, { postgresUrl: index.url, writesIndex: true });
     await untilIndexed(index.store, network.head().id.seqno);
   });

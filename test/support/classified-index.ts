@@ -8,8 +8,9 @@ import { countInterpretations } from '#service/store/interpretations.ts';
 import { createTvm } from '#service/tvm/tvm.ts';
 import { startInterpreter, untilInterpreted } from '../service/interpreter/interpreter-under-test.ts';
 import { openPool, startNetwork } from '../service/pool/network.ts';
-import { makeRecordedIndex, makeTemplate } from './recorded-index.ts';
+import { makeRecordedIndex } from './recorded-index.ts';
 import { createStoreUnderTest, openStore, type StoreUnderTest } from './store.ts';
+import { makeTemplate } from './templates.ts';
 
 /** Databases made once for a run of tests: the recorded chain of which the interpreter has classified half, and all. */
 const templates = { half: 'half_classified_index', whole: 'classified_index' } as const;

@@ -20,7 +20,10 @@ export async function createDatabase(
   const server = inject('postgresUrl');
   const stem = basename(testFile).replace(/\W.*$/, '').toLowerCase();
   const name = `test_${stem}_${process.pid}_${Math.random().toString(36).slice(2, 8)}`;
-  await run(server, `CREATE DATABASE ${name}${template === undefined ? '' : ` TEMPLATE ${template}`}`);
+  await run(
+    server,
+    `CREATE DATABASE ${name}${template === undefined ? '' : ` TEMPLATE ${template} STRATEGY file_copy`}`,
+  );
   const url = new URL(server);
   url.pathname = `/${name}`;
   return { url: url.href, close: () => run(server, `DROP DATABASE ${name} WITH (FORCE)`) };

@@ -21,11 +21,11 @@ import {
   type NftSaleRow,
   type NftTransferRow,
 } from '#service/store/classification-tables.ts';
-import { migrate } from '#service/store/migrate.ts';
 import type { Session, Store } from '#service/store/store.ts';
 import { blocks, type BlockRow } from '#service/store/tables.ts';
 import { createDraw, type Draw } from './draw.ts';
-import { createStoreUnderTest, type StoreUnderTest } from './store.ts';
+import type { StoreUnderTest } from './store.ts';
+import { createMigratedStore } from './templates.ts';
 
 // Rows of made tokens: what the tables hold, without a chain that they came from.
 
@@ -229,8 +229,7 @@ async function insertBlocks(session: Session): Promise<void> {
 
 /** A new database that holds made tokens alone. */
 export async function createTokenStore(testFile: string, rows: TokenRows): Promise<StoreUnderTest> {
-  const made = await createStoreUnderTest(testFile);
-  await migrate(made.store);
+  const made = await createMigratedStore(testFile);
   await made.store.transaction(insertBlocks);
   await insertTokens(made.store, rows);
   await made.store.transaction(({ query }) => query('ANALYZE'));

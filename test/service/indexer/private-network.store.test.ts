@@ -2,9 +2,8 @@ import { afterEach, expect, test } from 'vitest';
 
 import type { PrivateNetwork } from '#service/devchain/private-network.ts';
 import type { Store } from '#service/store/store.ts';
-import { migrate } from '#service/store/migrate.ts';
 import { startPrivateNetwork } from '#test/support/private-network.ts';
-import { createStoreUnderTest } from '#test/support/store.ts';
+import { createMigratedStore } from '#test/support/templates.ts';
 import { live } from '../devchain/lively.ts';
 import { openPool } from '../pool/network.ts';
 import { patientPool, startIndexer, untilIndexed } from './index-under-test.ts';
@@ -18,9 +17,8 @@ afterEach(async () => {
 });
 
 async function newStore(): Promise<Store> {
-  const made = await createStoreUnderTest(import.meta.filename);
+  const made = await createMigratedStore(import.meta.filename);
   closings.push(() => made.close());
-  await migrate(made.store);
   return made.store;
 }
 

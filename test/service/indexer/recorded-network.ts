@@ -2,9 +2,8 @@ import type { Devchain } from '#service/devchain/devchain.ts';
 import type { LiveBlockFiles } from '#service/live/blocks/block-files.ts';
 import type { Pool } from '#service/pool/pool.ts';
 import type { Store } from '#service/store/store.ts';
-import { migrate } from '#service/store/migrate.ts';
-import { makeTemplate } from '#test/support/recorded-index.ts';
 import { createStoreUnderTest, openStore, type StoreUnderTest } from '#test/support/store.ts';
+import { createMigratedStore, makeMigratedIndex, makeTemplate } from '#test/support/templates.ts';
 import { openPool, startNetwork, until } from '../pool/network.ts';
 import type { IndexerSettings } from './index-under-test.ts';
 import { patientPool, startIndexer, untilIndexed } from './index-under-test.ts';
@@ -41,23 +40,23 @@ export async function openRecordedNetwork(testFile: string, servers = 2): Promis
   let hashes: Promise<Record<string, string>> | undefined;
 
   async function newStore(): Promise<StoreUnderTest> {
-    const made = await createStoreUnderTest(testFile);
+    const made = await createMigratedStore(testFile);
     stores.push(made);
-    await migrate(made.store);
     return made;
   }
 
+  const make = async (url: string): Promise<void> => {
+    const store = openStore({ url });
+    try {
+      await indexWhole(store, { last, files, zero });
+    } finally {
+      await store.close();
+    }
+  };
+
   /** The first file of a run that asks makes the index. */
   async function onePass(): Promise<Record<string, string>> {
-    await makeTemplate(template, async (url) => {
-      const store = openStore({ url });
-      try {
-        await migrate(store);
-        await indexWhole(store, { last, files, zero });
-      } finally {
-        await store.close();
-      }
-    });
+    await makeTemplate(template, make, await makeMigratedIndex());
     const made = await createStoreUnderTest(testFile, {}, template);
     stores.push(made);
     return tableHashes(made.store);

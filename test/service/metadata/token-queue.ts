@@ -6,9 +6,9 @@ import {
   nftItems,
   type AddressMetadataRow,
 } from '#service/store/classification-tables.ts';
-import { migrate } from '#service/store/migrate.ts';
 import type { Store } from '#service/store/store.ts';
-import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
+import type { StoreUnderTest } from '#test/support/store.ts';
+import { createMigratedStore } from '#test/support/templates.ts';
 
 export type Content = Readonly<Record<string, unknown>>;
 
@@ -48,9 +48,8 @@ export function tokenKey(number: number): Buffer {
 const state = { last_trans_lt: 1n, code_hash: null, data_hash: null };
 
 export async function createTokenQueue(testFile: string): Promise<TokenQueue> {
-  const tested = await createStoreUnderTest(testFile);
+  const tested = await createMigratedStore(testFile);
   const { store } = tested;
-  await migrate(store);
   const enqueue = (addresses: readonly Uint8Array[], type: string): Promise<void> =>
     store.transaction(async ({ query }) => {
       await query(

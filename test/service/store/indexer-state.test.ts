@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { claimIndex, readProgress, type IndexIdentity } from '#service/store/indexer-state.ts';
-import { migrate } from '#service/store/migrate.ts';
-import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
+import type { StoreUnderTest } from '#test/support/store.ts';
+import { createMigratedStore } from '#test/support/templates.ts';
 
 const identity: IndexIdentity = { rootHash: Buffer.alloc(32, 1), fileHash: Buffer.alloc(32, 2), startSeqno: 7 };
 
@@ -10,8 +10,7 @@ describe('the state of an index', () => {
   let tested: StoreUnderTest;
 
   beforeEach(async () => {
-    tested = await createStoreUnderTest(import.meta.filename);
-    await migrate(tested.store);
+    tested = await createMigratedStore(import.meta.filename);
   });
 
   afterEach(() => tested.close());

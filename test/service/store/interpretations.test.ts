@@ -8,9 +8,9 @@ import {
   type ClaimedBlocks,
   type InterpretationChanges,
 } from '#service/store/interpretations.ts';
-import { migrate } from '#service/store/migrate.ts';
 import type { Store } from '#service/store/store.ts';
-import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
+import type { StoreUnderTest } from '#test/support/store.ts';
+import { createMigratedStore } from '#test/support/templates.ts';
 
 const hour = 3_600_000;
 
@@ -18,9 +18,8 @@ let made: StoreUnderTest;
 let store: Store;
 
 beforeAll(async () => {
-  made = await createStoreUnderTest(import.meta.filename);
+  made = await createMigratedStore(import.meta.filename);
   store = made.store;
-  await migrate(store);
 });
 
 afterAll(() => made.close());

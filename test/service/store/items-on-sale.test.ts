@@ -2,17 +2,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { NftItemRow, NftSaleRow } from '#service/store/classification-tables.ts';
 import { writeClassification, type ContractRows, type Classification } from '#service/store/classification-writer.ts';
-import { migrate } from '#service/store/migrate.ts';
 import { itemsOnSale } from '#service/store/migrations/0012-items-on-sale.ts';
 import { createDraw, oneOf } from '#test/support/draw.ts';
-import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
+import type { StoreUnderTest } from '#test/support/store.ts';
+import { createMigratedStore } from '#test/support/templates.ts';
 import { itemRow, keyOf, saleRow } from '#test/support/token-rows.ts';
 
 let made: StoreUnderTest;
 
 beforeAll(async () => {
-  made = await createStoreUnderTest(import.meta.filename);
-  await migrate(made.store);
+  made = await createMigratedStore(import.meta.filename);
 });
 afterAll(() => made.close());
 

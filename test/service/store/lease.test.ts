@@ -4,15 +4,14 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { claimIndex, readProgress } from '#service/store/indexer-state.ts';
 import { acquireHeadLease, type HeadLease } from '#service/store/lease.ts';
-import { migrate } from '#service/store/migrate.ts';
-import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
+import type { StoreUnderTest } from '#test/support/store.ts';
+import { createMigratedStore } from '#test/support/templates.ts';
 
 describe('the lease of the head', () => {
   let tested: StoreUnderTest;
 
   beforeEach(async () => {
-    tested = await createStoreUnderTest(import.meta.filename);
-    await migrate(tested.store);
+    tested = await createMigratedStore(import.meta.filename);
     await claimIndex(tested.store, { rootHash: Buffer.alloc(32, 1), fileHash: Buffer.alloc(32, 2), startSeqno: 1 });
   });
 

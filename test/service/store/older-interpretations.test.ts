@@ -3,11 +3,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { accountKey } from '#service/store/account-key.ts';
 import { createInserts } from '#service/store/insert.ts';
 import { reviewOlder, type InterpretationChanges } from '#service/store/interpretations.ts';
-import { migrate } from '#service/store/migrate.ts';
 import { createPartitions } from '#service/store/partitions.ts';
 import type { Store } from '#service/store/store.ts';
 import { messages, traces, transactions } from '#service/store/tables.ts';
-import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
+import type { StoreUnderTest } from '#test/support/store.ts';
+import { createMigratedStore } from '#test/support/templates.ts';
 
 const [order, log, other] = [0xa7733acd, 0xf0000001, 0x00000007];
 
@@ -24,9 +24,8 @@ let made: StoreUnderTest;
 let store: Store;
 
 beforeAll(async () => {
-  made = await createStoreUnderTest(import.meta.filename);
+  made = await createMigratedStore(import.meta.filename);
   store = made.store;
-  await migrate(store);
   const rows = ledger.map(rowsOf);
   await createPartitions(store).ensure(rows.map(({ transaction }) => transaction.lt));
   await store.transaction(async (session) => {

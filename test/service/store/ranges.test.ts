@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { readProgress, claimIndex } from '#service/store/indexer-state.ts';
-import { migrate } from '#service/store/migrate.ts';
 import { addRanges, claimRange, queueGaps, RANGE_BLOCKS, type ClaimedRange } from '#service/store/ranges.ts';
 import type { Store } from '#service/store/store.ts';
-import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
+import type { StoreUnderTest } from '#test/support/store.ts';
+import { createMigratedStore } from '#test/support/templates.ts';
 
 /** Longer than any test. */
 const claimMs = 600_000;
@@ -14,9 +14,8 @@ describe('ranges of the past', () => {
   let store: Store;
 
   beforeEach(async () => {
-    tested = await createStoreUnderTest(import.meta.filename);
+    tested = await createMigratedStore(import.meta.filename);
     ({ store } = tested);
-    await migrate(store);
     await claimIndex(store, { rootHash: Buffer.alloc(32, 1), fileHash: Buffer.alloc(32, 2), startSeqno: 1 });
   });
 

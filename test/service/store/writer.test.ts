@@ -3,12 +3,12 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { rowsOf } from '#service/indexer/rows/rows.ts';
 import { assembleTraces } from '#service/indexer/traces/assembly.ts';
 import type { InsertMode } from '#service/store/insert.ts';
-import { migrate } from '#service/store/migrate.ts';
 import { PARTITION_LTS } from '#service/store/partitions.ts';
 import type { Store } from '#service/store/store.ts';
 import type { BlockRows } from '#service/store/tables.ts';
 import { createWriter, type Writer, type WriteTurn } from '#service/store/writer.ts';
-import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
+import type { StoreUnderTest } from '#test/support/store.ts';
+import { createMigratedStore } from '#test/support/templates.ts';
 import { recordedBlocks } from '../indexer/recorded-blocks.ts';
 import { tableHashes } from '../indexer/table-hashes.ts';
 
@@ -33,17 +33,15 @@ describe('the writer', () => {
   });
 
   beforeEach(async () => {
-    tested = await createStoreUnderTest(import.meta.filename);
-    await migrate(tested.store);
+    tested = await createMigratedStore(import.meta.filename);
   });
 
   afterEach(() => tested.close());
 
   /** In a database of its own. */
   async function written(carriage: InsertMode, batches: readonly (readonly BlockRows[])[]) {
-    const other = await createStoreUnderTest(import.meta.filename);
+    const other = await createMigratedStore(import.meta.filename);
     try {
-      await migrate(other.store);
       const write = writer(carriage, other.store);
       for (const batch of batches) await write.write(batch, anyTurn);
       return await tableHashes(other.store);

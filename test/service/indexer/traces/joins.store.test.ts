@@ -3,13 +3,12 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { assembleTraces } from '#service/indexer/traces/assembly.ts';
 import type { InsertMode } from '#service/store/insert.ts';
-import { migrate } from '#service/store/migrate.ts';
 import type { Store } from '#service/store/store.ts';
 import type { BlockRows } from '#service/store/tables.ts';
 import type { Writer, WriteTurn } from '#service/store/writer.ts';
 import { createWriter } from '#service/store/writer.ts';
 import type { StoreUnderTest } from '#test/support/store.ts';
-import { createStoreUnderTest } from '#test/support/store.ts';
+import { createMigratedStore } from '#test/support/templates.ts';
 import { messageGraph, shuffledBatches } from './message-graphs.ts';
 import type { TraceTables } from './stored-traces.ts';
 import { tablesOf } from './stored-traces.ts';
@@ -23,8 +22,7 @@ const writerOn = (store: Store, carriage: InsertMode): Writer =>
   createWriter({ carriage, assemble: assembleTraces }, store);
 
 beforeAll(async () => {
-  tested = await createStoreUnderTest(import.meta.filename);
-  await migrate(tested.store);
+  tested = await createMigratedStore(import.meta.filename);
   writers = (['copy', 'unnest', 'copy'] as const).map((carriage) => writerOn(tested.store, carriage));
 });
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { migrate } from '#service/store/migrate.ts';
 import { actionOrder, findActions, findActionsOfTraces, type ActionFilter } from '#service/store/queries/actions.ts';
 import { supportedTypes } from '#service/v3/request/action-versions.ts';
 import { createPlannedReader, type PlannedReader } from '#test/support/query-plans.ts';
-import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
+import type { StoreUnderTest } from '#test/support/store.ts';
+import { createMigratedStore } from '#test/support/templates.ts';
 
 let made: StoreUnderTest;
 let planned: PlannedReader;
@@ -18,8 +18,7 @@ const ofAction = `CASE WHEN n % 2 = 0 THEN 0 ELSE 1 + n % 9 END`;
 const times = `1000000 + n / 2 * 10, 1000000 + n / 2 * 10 + 5, 1700000000 + n / 20, 1700000000 + n / 20`;
 
 beforeAll(async () => {
-  made = await createStoreUnderTest(import.meta.filename);
-  await migrate(made.store);
+  made = await createMigratedStore(import.meta.filename);
   await made.store.transaction(async ({ query }) => {
     const series = `generate_series(0, ${actionCount - 1}) AS n`;
     await query(

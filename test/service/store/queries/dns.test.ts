@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { dnsEntries } from '#service/store/classification-tables.ts';
-import { migrate } from '#service/store/migrate.ts';
 import { readAccountNames } from '#service/store/queries/accounts.ts';
 import { findDnsRecords } from '#service/store/queries/dns.ts';
 import { addRows, dnsEntry, keyOf } from '#test/support/contract-rows.ts';
-import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
+import type { StoreUnderTest } from '#test/support/store.ts';
+import { createMigratedStore } from '#test/support/templates.ts';
 
 let index: StoreUnderTest;
 const all = { limit: 100, offset: 0 };
@@ -24,8 +24,7 @@ const names: readonly (readonly [domain: string, owner: Buffer | null, wallet: B
 ];
 
 beforeAll(async () => {
-  index = await createStoreUnderTest(import.meta.filename);
-  await migrate(index.store);
+  index = await createMigratedStore(import.meta.filename);
   const rows = names.map(([domain, nft_item_owner, wallet], at) =>
     dnsEntry({ nft_item: keyOf(10 + at), domain, nft_item_owner, wallet }),
   );

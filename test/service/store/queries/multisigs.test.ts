@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { multisigOrders, multisigs } from '#service/store/classification-tables.ts';
-import { migrate } from '#service/store/migrate.ts';
 import { findMultisigOrders, findMultisigs, findOrdersOf } from '#service/store/queries/multisigs.ts';
 import { addRows, keyOf, multisigOrderRow, multisigRow } from '#test/support/contract-rows.ts';
-import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
+import type { StoreUnderTest } from '#test/support/store.ts';
+import { createMigratedStore } from '#test/support/templates.ts';
 
 let index: StoreUnderTest;
 const page = { limit: 100, offset: 0, sort: 'asc' } as const;
@@ -23,8 +23,7 @@ const orders = [
 ];
 
 beforeAll(async () => {
-  index = await createStoreUnderTest(import.meta.filename);
-  await migrate(index.store);
+  index = await createMigratedStore(import.meta.filename);
   await addRows(index.store, multisigs, wallets);
   await addRows(index.store, multisigOrders, orders);
 });

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { assembleTraces } from '#service/indexer/traces/assembly.ts';
 import { accountOfKey } from '#service/store/account-key.ts';
-import { migrate } from '#service/store/migrate.ts';
 import {
   findTransactions,
   readTransactionsAt,
@@ -13,7 +12,8 @@ import {
 import type { BlockRow, TransactionRow } from '#service/store/tables.ts';
 import { createWriter } from '#service/store/writer.ts';
 import { createRecordedIndex, recordedRows } from '#test/support/recorded-index.ts';
-import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
+import type { StoreUnderTest } from '#test/support/store.ts';
+import { createMigratedStore } from '#test/support/templates.ts';
 import { countOf } from '#test/support/volume.ts';
 
 type Plain = Omit<TransactionRow, 'trace_id'>;
@@ -177,8 +177,7 @@ describe('transactions', () => {
 
 describe('transactions of an index that begins late and has a gap', () => {
   it('are found by time among those of the first blocks behind it as well', async () => {
-    const partial = await createStoreUnderTest(`${import.meta.filename} gap`);
-    await migrate(partial.store);
+    const partial = await createMigratedStore(`${import.meta.filename} gap`);
     const rows = (await recordedRows()).filter(({ mcSeqno }) => isNear(mcSeqno, 88) || isNear(mcSeqno, 887));
     await createWriter({ carriage: 'copy', assemble: assembleTraces }, partial.store).write(rows, {
       advance: async () => {},

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { vestingContracts } from '#service/store/classification-tables.ts';
-import { migrate } from '#service/store/migrate.ts';
 import { contractsOrder } from '#service/store/queries/first-seen.ts';
 import { positionOf } from '#service/store/queries/order.ts';
 import { findVestings, type VestingFilter } from '#service/store/queries/vestings.ts';
 import { addRows, keyOf, vestingRow } from '#test/support/contract-rows.ts';
-import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
+import type { StoreUnderTest } from '#test/support/store.ts';
+import { createMigratedStore } from '#test/support/templates.ts';
 
 let index: StoreUnderTest;
 const [alice, bob, carol] = [keyOf(1), keyOf(2), keyOf(3)];
@@ -19,8 +19,7 @@ const contracts = [
 ];
 
 beforeAll(async () => {
-  index = await createStoreUnderTest(import.meta.filename);
-  await migrate(index.store);
+  index = await createMigratedStore(import.meta.filename);
   await addRows(index.store, vestingContracts, contracts);
 });
 afterAll(() => index.close());

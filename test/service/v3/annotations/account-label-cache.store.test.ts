@@ -3,7 +3,6 @@ import { Registry } from 'prom-client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import { methodIdOf } from '#service/tvm/method-id.ts';
-import { migrate } from '#service/store/migrate.ts';
 import { CHANGES_MAX } from '#service/store/queries/account-changes.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import { createAccountLabelCache, type AccountLabelCache } from '#service/v3/annotations/account-label-cache.ts';
@@ -11,7 +10,8 @@ import { createCacheMetrics } from '#service/v3/metrics.ts';
 import { keyOf, rawOf } from '#test/support/contract-rows.ts';
 import { createDraw, oneOf, type Draw } from '#test/support/draw.ts';
 import { lockOpenTransactions, untilOthersSettled } from '#test/support/settled.ts';
-import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
+import type { StoreUnderTest } from '#test/support/store.ts';
+import { createMigratedStore } from '#test/support/templates.ts';
 import { insertTokens, masterRow, walletRow } from '#test/support/token-rows.ts';
 
 let index: StoreUnderTest;
@@ -19,8 +19,7 @@ let unlock: () => Promise<void>;
 
 beforeAll(async () => {
   unlock = await lockOpenTransactions();
-  index = await createStoreUnderTest(import.meta.filename);
-  await migrate(index.store);
+  index = await createMigratedStore(import.meta.filename);
 });
 afterAll(async () => {
   await index.close();

@@ -1,17 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { migrate } from '#service/store/migrate.ts';
 import { readAccountNames } from '#service/store/queries/accounts.ts';
 import { readTokens } from '#service/store/queries/metadata.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
-import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
+import type { StoreUnderTest } from '#test/support/store.ts';
+import { createMigratedStore } from '#test/support/templates.ts';
 import { readSources } from '#test/style/sources.ts';
 
 let index: StoreUnderTest;
 
 beforeAll(async () => {
-  index = await createStoreUnderTest(import.meta.filename);
-  await migrate(index.store);
+  index = await createMigratedStore(import.meta.filename);
 });
 afterAll(() => index.close());
 

@@ -1,7 +1,6 @@
 import { Registry } from 'prom-client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
-import { migrate } from '#service/store/migrate.ts';
 import { CHANGES_MAX } from '#service/store/queries/account-changes.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import type { TokenName } from '#service/store/token-content.ts';
@@ -13,7 +12,8 @@ import { createTokenMetadata } from '#service/v3/annotations/metadata.ts';
 import { createCacheMetrics } from '#service/v3/metrics.ts';
 import { createDraw, oneOf } from '#test/support/draw.ts';
 import { lockOpenTransactions, untilOthersSettled } from '#test/support/settled.ts';
-import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
+import type { StoreUnderTest } from '#test/support/store.ts';
+import { createMigratedStore } from '#test/support/templates.ts';
 import {
   collectionRow,
   insertTokens,
@@ -31,8 +31,7 @@ let unlock: () => Promise<void>;
 
 beforeAll(async () => {
   unlock = await lockOpenTransactions();
-  index = await createStoreUnderTest(import.meta.filename);
-  await migrate(index.store);
+  index = await createMigratedStore(import.meta.filename);
 });
 afterAll(async () => {
   await index.close();
