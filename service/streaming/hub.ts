@@ -7,11 +7,12 @@ import { createSemaphore } from '#service/runtime/semaphore.ts';
 import type { EventType, FinalLog, Hub, Labels } from './changes.ts';
 import { createAbsentConnections } from './hub/absent-connections.ts';
 import { createDistribution, type Watchers } from './hub/distribution.ts';
-import { ConnectionAtHub, type HubConnectionDependencies } from './hub/hub-connection.ts';
+import { ConnectionAtHub } from './hub/hub-connection.ts';
 import { createFormers } from './hub/formers.ts';
 import { createHubMetrics } from './hub/hub-metrics.ts';
 import { createLevelsLog } from './hub/levels-log.ts';
 import { createPast } from './hub/past.ts';
+import { createPresentTraces, type PresentTracesDependencies } from './hub/present-traces.ts';
 import { createPublishing, isFinalChange } from './hub/publishing.ts';
 import { Subscriber, type Place, type Sending } from './hub/subscriber.ts';
 import { createSubscriptionsIndex } from './hub/subscriptions-index.ts';
@@ -34,7 +35,9 @@ export type HubDependencies = {
   /** Log of levels that all pods share; absent without Redis. Closed with the hub. */
   readonly shared?: SharedLog | undefined;
   /** Current snapshot of a pending trace by one of its hashes in hex; without it there is no pending level. */
-  readonly findPending?: HubConnectionDependencies['findPending'];
+  readonly findPending?: PresentTracesDependencies['findPending'];
+  /** Snapshot of a trace in the signed blocks that this process reads, by its key in hex. */
+  readonly findConfirmed?: PresentTracesDependencies['findConfirmed'];
   readonly clock: { readonly nowMs: () => number; readonly unixMs: () => number };
   readonly logger: Logger;
   readonly register: Registry;
@@ -69,7 +72,7 @@ const internalError = { code: 1011, reason: 'internal error' } as const;
 export function createHub(options: HubOptions, dependencies: HubDependencies): WatchedHub {
   const { queueBytesMax = QUEUE_BYTES_MAX, levelsBytesMax: bytesMax } = options;
   const { log, labels, cursors, clock, logger, register, random = Math.random } = dependencies;
-  const { findPending = async () => undefined } = dependencies;
+  const { findPending = async () => undefined, findConfirmed = async () => undefined } = dependencies;
   const ending = new AbortController();
   const { signal } = ending;
   const connections = new Map<number, ConnectionAtHub>();
@@ -170,7 +173,7 @@ export function createHub(options: HubOptions, dependencies: HubDependencies): W
     watchers,
     distribution,
     metrics,
-    findPending,
+    present: createPresentTraces({ levels, past, findPending, findConfirmed }),
     readCursor: cursors.read,
     connectionBy: (other: number) => connections.get(other)?.subscriber,
     between: <T>(work: () => T) => turns.run(signal, async () => work()),

@@ -200,6 +200,24 @@ describe('a stream at the level confirmed', () => {
     expect(final['trace_external_hash_norm']).toBe(signed['trace_external_hash_norm']);
   });
 
+  it('that names a trace of a signed block gets it at once', async () => {
+    const account = receiver(0x47);
+    const reader = await watch(account, 'confirmed');
+    await send(account);
+    await network.shardBlocks.sign();
+    const { trace_external_hash_norm: key } = await reader.until(has('transactions', 'confirmed'));
+    for (const level of ['pending', 'confirmed']) {
+      const body = JSON.stringify({ types: ['trace'], trace_external_hash_norms: [key], min_finality: level });
+      const named = await readSse(`${api.api.url}/api/streaming/v2/sse`, { method: 'POST', headers: headers(), body });
+      readers.push(named);
+      const shown = await named.until(has('trace'));
+      expect(shown).toMatchObject({ finality: 'confirmed', trace_external_hash_norm: key });
+    }
+    await settle();
+    for (const one of readers) await one.until(has(one === reader ? 'transactions' : 'trace', 'finalized'));
+    for (const one of readers.slice(1)) expect(levelsOf(one, 'trace')).toEqual(['confirmed', 'finalized']);
+  });
+
   it('keeps a trace that the block in place of the signed one has too', async () => {
     const account = receiver(0x44);
     const reader = await watch(account, 'confirmed');

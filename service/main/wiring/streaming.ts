@@ -105,8 +105,9 @@ export function startStreaming(
   const reader: StoreReader = { read: (sql, values) => index.store.read(sql, values, { timeoutMs: QUERY_MS }) };
   const snapshots = createPendingSnapshots({ pending: index.pending, network, logger });
   const levels = redis && connectSharedLevels(config, redis, logger);
-  const labelled = { log: source, labels: source.labels, shared: levels?.log };
-  const hub: WatchedHub = createHub({}, { ...labelled, cursors, findPending: snapshots.find, clock, logger, register });
+  const findConfirmed: ConfirmedSource['find'] = (key, signal) => confirmed.find(key, signal);
+  const found = { log: source, labels: source.labels, shared: levels?.log, findPending: snapshots.find, findConfirmed };
+  const hub: WatchedHub = createHub({}, { ...found, cursors, clock, logger, register });
   const lag = createPendingLag(register);
   const simulated = createPendingSource({ ...index, snapshots, hub, unixMs: Date.now, logger, lag });
   const begun = createTailSource({
@@ -116,7 +117,16 @@ export function startStreaming(
     counted: createTailCounter(register),
     logger,
   });
-  const confirmed = startConfirmed(reader, { pool, live, detector, snapshots, hub, network, logger, register });
+  const confirmed: ConfirmedSource = startConfirmed(reader, {
+    pool,
+    live,
+    detector,
+    snapshots,
+    hub,
+    network,
+    logger,
+    register,
+  });
   const streaming = createStreaming(
     { connectionsMax: config.streaming.maxConnectionsPerPod, plans: config.plans.map(({ name }) => name) },
     {

@@ -13,11 +13,13 @@ import type { ConfirmedJettons } from './confirmed-jettons.ts';
 import { aheadOf, finalBlocksOf, followedOf, type Followed } from './followed-chain.ts';
 import { createOpenTraces } from './open-traces.ts';
 import { blockName, openSeenBlock, type SeenBlock } from './seen-block.ts';
+import { createSignedTraces, type SignedTraces } from './signed-traces.ts';
 
 /** Gives the hub what signed shard blocks say, before a masterchain block lists them (service/streaming/README.md#finality). */
 export type ConfirmedSource = {
   /** True while a lite server answers non-final queries; null before the first answer. */
   readonly isAvailable: () => boolean | null;
+  readonly find: SignedTraces['find'];
   /** Reads what is new. It also runs in intervals. Never rejects. */
   readonly look: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -80,6 +82,7 @@ export function createConfirmedSource(
   /** Masterchain block whose shards are known as final; undefined when nothing is known. */
   let at: Followed | undefined;
   let looking: Promise<void> | undefined;
+  const shown = createSignedTraces({ traces, snapshots, hub, at: () => at, signal, logger });
   const isWatched = (account: AccountKey): boolean => hub.watchesConfirmed({ accounts: [account], traces: [] });
 
   async function followHead(context: ReadContext): Promise<void> {
@@ -128,28 +131,13 @@ export function createConfirmedSource(
     const block = openSeenBlock(await signed.readFile(id, context));
     await correct(traces.drop(block));
     const changes: readonly Change[] = [
-      ...(await snapshotsOf(traces.sign(block))),
+      ...(await shown.watched(traces.sign(block))),
       ...statesOfBlock(block).filter(({ account }) => isWatched(account)),
       ...(await jettons.of(block)),
     ];
     if (changes.length === 0) return;
     await hub.publish(changes);
     onLag?.((nowMs() - seenMs) / 1000);
-  }
-
-  async function snapshotsOf(keys: readonly string[]): Promise<readonly Change[]> {
-    const found: Change[] = [];
-    for (const key of keys) {
-      const trace = traces.trace(key);
-      const accounts = trace?.parts.map(({ transaction }) => transaction.account) ?? [];
-      const hashes = [key, ...(trace?.parts.slice(0, 1).map(({ transaction }) => transaction.hash) ?? [])];
-      if (trace === undefined || !hub.watchesConfirmed({ accounts, traces: hashes })) continue;
-      const { finalSeqno } = traces;
-      const place = { newest: at?.seqno ?? 0, version: at?.version ?? null, finalSeqno };
-      const snapshot = await snapshots.of(trace, place, signal);
-      if (snapshot !== undefined) found.push(snapshot);
-    }
-    return found;
   }
 
   async function lookOnce(): Promise<void> {
@@ -188,6 +176,7 @@ export function createConfirmedSource(
 
   return {
     isAvailable: () => isAvailable,
+    find: shown.find,
     look,
     async close() {
       ending.abort(new Error('the confirmed source is closed'));

@@ -9,7 +9,6 @@ import {
   type HubConnection,
   type Position,
   type Subscription,
-  type TraceSnapshot,
 } from '../changes.ts';
 import { changesFor } from '../concerned.ts';
 import { indexAway, StreamingError } from '../errors.ts';
@@ -24,9 +23,11 @@ import { LevelsReplay } from './levels-replay.ts';
 import type { Past } from './past.ts';
 import { IndexedKeys } from './indexed-keys.ts';
 import { endOf, isAfter, positionOf, steps } from './positions.ts';
+import type { PresentTrace, PresentTraces } from './present-traces.ts';
 import { atPresent, planResume, type LevelsStart, type Resume } from './resume.ts';
 import { createSkipping } from './skipping.ts';
 import type { Place, Subscriber } from './subscriber.ts';
+import { rankOf } from './trace-views.ts';
 
 export type HubConnectionDependencies = {
   readonly log: FinalLog;
@@ -34,8 +35,7 @@ export type HubConnectionDependencies = {
   readonly watchers: Watchers;
   readonly distribution: Distribution;
   readonly metrics: HubMetrics;
-  /** Current snapshot of a pending trace. */
-  readonly findPending: (hash: string, signal: AbortSignal) => Promise<TraceSnapshot | undefined>;
+  readonly present: PresentTraces;
   readonly readCursor: (cursor: string) => Cursor;
   readonly cursorOf: (subscriber: Subscriber, place: Place) => string;
   readonly livePosition: () => Position | null;
@@ -176,7 +176,7 @@ export class ConnectionAtHub implements HubConnection {
     });
     if (begun === undefined) return;
     await this.#keys.settle(signal);
-    const show = (): Promise<void> => this.#showCurrent(wish, resume.from !== undefined, signal);
+    const show = (): Promise<void> => this.#showPresent(wish, resume.from !== undefined, signal);
     // The log of levels has earlier snapshots than the present one.
     const isLater = resume.levels !== undefined || resume.isAhead === true;
     if (!isLater) await show();
@@ -278,32 +278,37 @@ export class ConnectionAtHub implements HubConnection {
   }
 
   /** Shows the present state of the subscribed traces. A resumed connection gets final ones from the past. */
-  async #showCurrent(wish: Subscription, isResumed: boolean, signal: AbortSignal): Promise<void> {
-    const { subscriber } = this;
-    const { past, distribution, findPending, between, levels, livePosition, feed } = this.#dependencies;
+  async #showPresent(wish: Subscription, isResumed: boolean, signal: AbortSignal): Promise<void> {
     for (const hash of wish.types.has('trace') ? wish.traces : []) {
-      await subscriber.room();
+      await this.subscriber.room();
       signal.throwIfAborted();
-      const pending = wish.minFinality === 'pending' ? await findPending(hash, signal) : undefined;
-      const snapshot = pending ?? (isResumed ? undefined : await past.findTrace(hash, signal));
+      const found = await this.#dependencies.present.find(hash, wish.minFinality, isResumed, signal);
       signal.throwIfAborted();
-      if (snapshot === undefined) continue;
-      const isFinal = snapshot.finality === 'finalized';
-      // A snapshot that came during the search is newer than this one.
-      const isOld = (): boolean => !isFinal && subscriber.memory.get(snapshot.key)?.shown.has('trace') === true;
-      if (!isFinal && !isOld() && !feed.isAlone() && !levels.hasLevel(snapshot)) {
-        // It comes as a record of the log.
-        await feed.publish([snapshot]);
-        continue;
-      }
-      const deliver = await distribution.prepareCurrent(snapshot, subscriber, signal);
-      await between(() => {
-        if (signal.aborted || isOld() || deliver === undefined) return;
-        if (!isFinal && feed.isAlone() && !levels.hasLevel(snapshot))
-          levels.given(levels.append(snapshot, livePosition()));
-        deliver();
-      });
+      if (found !== undefined) await this.#showTrace(hash, found, signal);
     }
+  }
+
+  async #showTrace(hash: string, { snapshot, record }: PresentTrace, signal: AbortSignal): Promise<void> {
+    const { subscriber } = this;
+    const { distribution, between, levels, livePosition, feed } = this.#dependencies;
+    const { key, finality } = snapshot;
+    const isFinal = finality === 'finalized';
+    // A snapshot that came during the search is newer than this one. A withdrawal during the search had nothing to withdraw.
+    const isOld = (): boolean =>
+      !isFinal &&
+      ((subscriber.memory.get(key)?.shown.get('trace')?.rank ?? 0) >= rankOf(snapshot) ||
+        (record !== undefined && levels.snapshotOf(hash, finality) !== record));
+    const isNew = !isFinal && !levels.hasLevel(snapshot);
+    // It comes as a record of the log.
+    if (isNew && !isOld() && !feed.isAlone()) return feed.publish([snapshot]);
+    const deliver = await distribution.prepareCurrent(snapshot, subscriber, signal);
+    await between(() => {
+      if (signal.aborted || isOld() || deliver === undefined) return;
+      if (isNew && feed.isAlone() && !levels.hasLevel(snapshot)) {
+        levels.given(levels.append(snapshot, livePosition()));
+      }
+      deliver();
+    });
   }
 }
 

@@ -61,8 +61,13 @@ export type LevelsLog = {
   readonly given: (number: number) => void;
   /** Mark behind all records that live connections were given. */
   readonly mark: () => number;
-  /** Reports whether a snapshot of its trace and level is there. */
+  /** Reports whether a snapshot of its trace and level is there that was not withdrawn. */
   readonly hasLevel: (snapshot: TraceSnapshot) => boolean;
+  /**
+   * Newest snapshot of a trace at a level below `finalized`, by a hash in hex. Undefined after its withdrawal or the end of its trace.
+   * Undefined also for a snapshot of more than five minutes: by then it is final or void.
+   */
+  readonly snapshotOf: (hash: string, finality: Finality) => LevelRecord | undefined;
   /** A trace is final. @param position before all events of its end */
   readonly end: (key: string, position: Position) => void;
   /** Position of the first end of a trace with records; undefined for a trace that is not final. */
@@ -151,6 +156,15 @@ export function createLevelsLog({ bytesMax = levelsBounds.bytes, nowMs, ...optio
     for (const name of record.head.names) addLast(byTrace, name, newest);
   }
 
+  /** Newest snapshot of a level that was not withdrawn. */
+  function newestOf(hash: string, finality: Finality): TimedRecord | undefined {
+    const number = byTrace.get(hash)?.findLast((at) => records.get(at)!.record.head.finality === finality);
+    if (number === undefined) return undefined;
+    const found = records.get(number)!;
+    const isVoid = (at: number): boolean => at > number && records.get(at)!.record.head.kind === 'invalidation';
+    return byTrace.get(found.record.head.key!)!.some(isVoid) ? undefined : found;
+  }
+
   return {
     epoch: () => epoch,
     restart(beginning) {
@@ -182,8 +196,13 @@ export function createLevelsLog({ bytesMax = levelsBounds.bytes, nowMs, ...optio
       mark = markOf(number, steps.last);
     },
     mark: () => mark,
-    hasLevel: ({ key, finality }) =>
-      byTrace.get(key)?.some((number) => records.get(number)?.record.head.finality === finality) === true,
+    hasLevel: ({ key, finality }) => newestOf(key, finality) !== undefined,
+    snapshotOf(hash, finality) {
+      bound();
+      const found = newestOf(hash, finality);
+      if (found === undefined || nowMs() - found.atMs >= OPEN_MS) return undefined;
+      return ends.has(found.record.head.key!) ? undefined : found.record;
+    },
     end(key, position) {
       if (byTrace.has(key) && !ends.has(key)) ends.set(key, position);
     },

@@ -92,7 +92,7 @@ export class LevelsReplay {
   #peek(): LevelRecord | undefined {
     const { levels } = this.#dependencies;
     const newest = levels.newest();
-    if (this.#next.length === 0 && (this.#seen ?? this.#since) < newest) {
+    if (this.#next.length === 0 && (this.#seen ?? -1) < newest) {
       // The caller took so long that records are gone. Its cursor says so.
       if (levels.dropped() > Math.max(this.#seen ?? this.#since, this.#spared)) this.#subscriber.endSlow();
       const found = this.#find().toReversed();

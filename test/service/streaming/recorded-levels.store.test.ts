@@ -479,4 +479,22 @@ describe('the recorded chain, played block by block', () => {
     },
     PLAY_MS_MAX,
   );
+
+  it('gives callers that name a trace of signed blocks its snapshot at once, though no caller asked for it before', async () => {
+    const { hub, open } = createHubUnderTest({ findConfirmed: (key, ends) => source.find(key, ends) });
+    const source = createRecordedSource(hub);
+    await open().subscribe({ accounts: new Set([WRONG]), minFinality: 'confirmed' });
+    const [wanted, callers]: [string[], Caller[]] = [[], []];
+    for (const { mcSeqno } of blocks.slice(1)) {
+      await source.look();
+      for (const [key, step] of new Map([...signedSteps(mcSeqno)].map((one) => [one.key, one]))) {
+        const wish = wishOf({ types: new Set(['trace']), traces: new Set([key]), minFinality: 'confirmed' });
+        wanted.push(...demandedEvents([step], wish));
+        await callers[callers.push(open()) - 1]!.subscribe(wish);
+      }
+      source.reach(mcSeqno);
+    }
+    expect(callers.flatMap(({ events }) => received({ events: events.slice(0, 1) }))).toEqual(wanted);
+    await Promise.all([source.close(), hub.close()]);
+  });
 });

@@ -192,6 +192,40 @@ describe('events of a connection', () => {
     );
   });
 
+  it('begin for a caller that names traces with the newest one of each, and go on as for a caller that was there before', async () => {
+    const level = fc.constantFrom<Finality>('pending', 'confirmed', 'finalized');
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 25 }), level, fc.nat(24), async (steps, minFinality, begin) => {
+        const { hub, block, open, log } = createHubUnderTest();
+        const one = wishOf({ types: new Set(['trace']), traces: new Set([1, 2, 3].map(hash)), minFinality });
+        const whole = open();
+        await whole.subscribe(one);
+        const late = open();
+        let shown = 0;
+        for (const [at, next] of steps.entries()) {
+          if (at === begin) {
+            await late.subscribe(one);
+            shown = whole.events.length;
+          }
+          if (next.kind === 'final' && log.found.has(hash(next.key))) continue;
+          if (next.kind === 'gone')
+            await hub.publish([{ kind: 'invalidation', key: hash(next.key), reason: 'expired' }]);
+          else if (next.kind === 'final') {
+            await block(snapshotOf(next));
+            const [end] = await log.changesOf(log.newest()!.mcSeqno, new AbortController().signal);
+            log.found.set(hash(next.key), end as TraceSnapshot);
+          } else await hub.publish([snapshotOf(next)]);
+        }
+        if (steps.length <= begin) return;
+        const newest = new Map(whole.events.slice(0, shown).map((event) => [event.trace_external_hash_norm!, event]));
+        const present = [1, 2, 3].flatMap((key) => newest.get(base64(hash(key))) ?? []);
+        const wanted = present.filter(({ type }) => type === 'trace');
+        expect(contents(late.events)).toEqual(contents([...wanted, ...whole.events.slice(shown)]));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   it('are the same final ones for a caller that is cut anywhere, on any of two pods, as for one that is not', async () => {
     const block = fc.array(fc.record({ touched, kind: fc.constant('final' as const) }), { maxLength: 4 });
     await fc.assert(

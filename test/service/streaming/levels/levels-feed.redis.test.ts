@@ -30,6 +30,8 @@ function namesIn({ events }: Pick<Caller, 'events'>): string[] {
   );
 }
 
+const levelsOf = ({ events }: Caller): unknown[] => events.map(({ finality, reason }) => finality ?? reason);
+
 const resumedOf = ({ begun }: Caller): unknown => begun.at(-1)?.resumed;
 
 /** Does to Redis what another writer may do. */
@@ -109,6 +111,27 @@ describe.skipIf(missing)('levels below finalized of several pods', () => {
     await third.subscribe(wish, again.connection.cursor());
     expect(resumedOf(third)).toBe('full');
     expect(namesIn(third)).toEqual([]);
+  });
+
+  it('of a trace are shown at once by another pod to a caller that names it, and after a resume only if they changed', async () => {
+    await one.hub.publish([shown(1, 'pending', 't1'), shown(1, 'confirmed', 't1')]);
+    const named = { types: new Set(['trace'] as const), traces: new Set([hash(1)]), minFinality: 'pending' as const };
+    const young = await pods.start();
+    const cut = young.open();
+    await cut.subscribe(named);
+    expect(levelsOf(cut)).toEqual(['confirmed']);
+    cut.connection.close();
+    for (const [change, wanted] of [
+      [undefined, []],
+      [shown(1, 'confirmed', 't1 and more'), ['confirmed']],
+    ] as const) {
+      if (change !== undefined) await one.hub.publish([change]);
+      const again = one.open();
+      await again.subscribe(named, cut.events[0]!.cursor);
+      expect(resumedOf(again)).toBe('full');
+      expect(levelsOf(again)).toEqual(wanted);
+      again.connection.close();
+    }
   });
 
   it('are watched at once by the pod that a cursor comes to', async () => {
