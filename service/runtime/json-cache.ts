@@ -11,11 +11,6 @@ export type JsonCache<T> = {
 /** The text in UTF-8. */
 export type CachedJson<T> = { readonly text: Buffer; readonly names: T };
 
-export type JsonCacheDependencies = {
-  /** Called for each look-up; true for a hit. */
-  readonly counted: (isKept: boolean) => void;
-};
-
 /** Largest part of the limit for an entry, so that a single large entry does not empty the cache. */
 const SHARE_MAX = 1 / 8;
 
@@ -31,10 +26,7 @@ const PASSED_MIN = 1024;
  * @param options.bytesMax of texts and names in UTF-8
  * @template T is stored as JSON
  */
-export function createJsonCache<T>(
-  { bytesMax }: { readonly bytesMax: number },
-  { counted }: JsonCacheDependencies,
-): JsonCache<T> {
+export function createJsonCache<T>({ bytesMax }: { readonly bytesMax: number }): JsonCache<T> {
   const ring = createByteRing(bytesMax);
   const entries = new Map<string, Entry>();
   /** Entries in the order of writing, superseded entries included. */
@@ -56,7 +48,6 @@ export function createJsonCache<T>(
   return {
     get(key) {
       const entry = entries.get(key);
-      counted(entry !== undefined);
       if (entry === undefined) return undefined;
       const bytes = ring.read(entry.at, entry.bytes);
       return {

@@ -1,13 +1,13 @@
 const MIB = 1024 * 1024;
 
 /**
- * Bytes of each cache of v3 in a pod: 112 MiB together. Popular content fits: newest pages, and accounts of wallets and explorers. The
+ * Bytes of each cache of v3 in a pod: 136 MiB together. Popular content fits: newest pages, and accounts of wallets and explorers. The
  * numbers of entries are those of mainnet.
  */
 const cacheBytesMax = {
-  /** Some 19,000 rendered transactions, packed. */
-  transactions: 24 * MIB,
-  /** Rendered messages, some 6,500. */
+  /** Some 38,000 rendered transactions, packed. */
+  transactions: 48 * MIB,
+  /** Some 18,000 rendered messages, packed. */
   messages: 16 * MIB,
   /** Rendered traces, some 110: the popular ones among the newest and the busiest accounts. Unpacking them takes a third of an answer. */
   traces: 4 * MIB,

@@ -42,7 +42,7 @@ export function createCacheMetrics(register: Registry): CacheMetrics {
   const readings = new Map<CacheKind, () => number>();
   const bytesGauge: Gauge = new Gauge({
     name: 'ton_v3_kept_bytes',
-    help: 'Cached parts of answers. Limits of a pod: transactions 24 MiB, messages 16, traces 28, accounts 20, tokens 12, answers 8',
+    help: 'Cached parts of answers. Limits of a pod: transactions 48 MiB, messages 16, traces 28, accounts 20, tokens 12, answers 8',
     labelNames: ['kind'],
     registers,
     collect: () => {

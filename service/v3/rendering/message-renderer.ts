@@ -12,9 +12,11 @@ import { hashKey } from '#service/store/hash-key.ts';
 import { readHolders, type FoundMessage } from '#service/store/queries/messages.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import type { MessageRow } from '#service/store/tables.ts';
-import type { CachedJson, JsonCache } from '#service/runtime/json-cache.ts';
+import type { CachedJson } from '#service/runtime/json-cache.ts';
 import { viewMessage, type MessageView } from '../views/message-views.ts';
+import type { CacheOutcome } from '../metrics.ts';
 import { viewBytes } from '../request/scalars.ts';
+import type { PackedCache } from './packed-cache.ts';
 
 /** Renders messages from their transactions; recently requested messages are cached. */
 export type MessageRenderer = {
@@ -34,21 +36,31 @@ type Ends = readonly (string | null)[];
 /** Cached data of a rendered message besides its text: its ends. */
 export type CachedEnds = Ends;
 
-export function createMessageRenderer(texts: JsonCache<CachedEnds>): MessageRenderer {
+/** Earlier renderings of a message that is cached. */
+const MADE_BEFORE = 1;
+
+export type MessageRendererDependencies = {
+  readonly cache: PackedCache<CachedEnds>;
+  /** Called for each look-up. */
+  readonly counted: (outcome: CacheOutcome, messages: number) => void;
+};
+
+export function createMessageRenderer({ cache, counted }: MessageRendererDependencies): MessageRenderer {
   return {
     async open(rows, reader) {
-      const wanted = await mapInSlices(
-        rows,
-        (row) => ({ row, cached: texts.get(keyOf(row)) }),
+      const keyed = await mapInSlices(rows, (row) => ({ row, key: keyOf(row) }), createTimeSlice(reader.signal));
+      const found = await cache.find(
+        keyed.map(({ key }) => key),
         createTimeSlice(reader.signal),
       );
-      const shown = await openFresh(
-        wanted.filter(({ cached }) => cached === undefined).map(({ row }) => row),
-        reader,
-      );
-      const opened = wanted.flatMap(({ row, cached }): Opened[] => {
+      const wanted = keyed.map((one) => ({ ...one, cached: found.get(one.key) }));
+      const fresh = wanted.flatMap(({ row, cached }) => (cached === undefined ? [row] : []));
+      counted('kept', rows.length - fresh.length);
+      counted('made', fresh.length);
+      const shown = await openFresh(fresh, reader);
+      const opened = wanted.flatMap(({ row, key, cached }): Opened[] => {
         const one = cached ?? shown.get(row);
-        return one === undefined ? [] : [{ row, one }];
+        return one === undefined ? [] : [{ row, key, one }];
       });
       const store = createCellStore();
       const slab = createUtf8Buffer();
@@ -57,13 +69,13 @@ export function createMessageRenderer(texts: JsonCache<CachedEnds>): MessageRend
         write: () =>
           mapInSlices(
             opened,
-            ({ row, one }) => {
+            ({ row, key, one }) => {
               if ('text' in one) return new RawJson([one.text]);
               const { table, content, globalVersion, transactions } = one;
               const source = { table, globalVersion, store, decode: decodeBody };
               const view = { ...viewMessage(content, source), ...transactions };
               const json = new RawJson<MessageView>([slab.place(JSON.stringify(view))]);
-              if (isSettled(row, one)) texts.keep(keyOf(row), { parts: json.parts, names: endsOf(content) });
+              if (isSettled(row, one)) cache.keep(key, { parts: json.parts, names: endsOf(content) }, MADE_BEFORE);
               return json;
             },
             createTimeSlice(reader.signal),
@@ -93,7 +105,7 @@ async function openFresh(
   return shown;
 }
 
-type Opened = { readonly row: MessageRow; readonly one: ShownMessage | CachedJson<CachedEnds> };
+type Opened = { readonly row: MessageRow; readonly key: string; readonly one: ShownMessage | CachedJson<CachedEnds> };
 
 /** A message from outside may be received several times; its row has the lt of the first receipt. */
 const keyOf = ({ hash, lt }: MessageRow): string => `${hashKey(hash)}${lt}`;

@@ -1,12 +1,12 @@
-import { createJsonCache, type JsonCacheDependencies } from '#service/runtime/json-cache.ts';
+import { createJsonCache } from '#service/runtime/json-cache.ts';
 import type { CacheBytes } from '../cache-bytes.ts';
 import { createTraceCache } from './trace-cache.ts';
 import type { StoredTrace } from './stored-trace.ts';
 import { createMessageRenderer, type CachedEnds, type MessageRenderer } from './message-renderer.ts';
 import type { CacheMetrics } from '../metrics.ts';
-import { storedTransactions } from './stored-transactions.ts';
+import { createPackedCache } from './packed-cache.ts';
+import { storedTransactions, type TransactionNames } from './stored-transactions.ts';
 import { createTraceRenderer, type TraceRenderer } from './trace-renderer.ts';
-import { createTransactionCache } from './transaction-cache.ts';
 import {
   createTransactionRenderer,
   type TransactionRenderer,
@@ -32,15 +32,10 @@ export function createRenderers(
   { cacheBytes }: RenderersOptions,
   { metrics, random }: RenderersDependencies,
 ): Renderers {
-  const counting: JsonCacheDependencies = {
-    counted: (isCached) => metrics.counted('messages', isCached ? 'kept' : 'made'),
-  };
-  // Transactions and traces are counted elsewhere: there the stored ones are known.
-  const uncounted: JsonCacheDependencies = { counted: () => {} };
-  const transactions = createTransactionCache({ bytesMax: cacheBytes.transactions });
-  const messages = createJsonCache<CachedEnds>({ bytesMax: cacheBytes.messages }, counting);
-  const traces = createJsonCache<StoredTrace>({ bytesMax: cacheBytes.traces }, uncounted);
-  const packedTraces = createJsonCache<StoredTrace>({ bytesMax: cacheBytes.packedTraces }, uncounted);
+  const transactions = createPackedCache<TransactionNames>({ bytesMax: cacheBytes.transactions });
+  const messages = createPackedCache<CachedEnds>({ bytesMax: cacheBytes.messages });
+  const traces = createJsonCache<StoredTrace>({ bytesMax: cacheBytes.traces });
+  const packedTraces = createJsonCache<StoredTrace>({ bytesMax: cacheBytes.packedTraces });
   metrics.holds('transactions', transactions.bytes);
   metrics.holds('messages', messages.bytes);
   metrics.holds('traces', () => traces.bytes() + packedTraces.bytes());
@@ -50,7 +45,10 @@ export function createRenderers(
   };
   return {
     transactions: createTransactionRenderer({ ...rendering, stored: storedTransactions }),
-    messages: createMessageRenderer(messages),
+    messages: createMessageRenderer({
+      cache: messages,
+      counted: (outcome, count) => metrics.counted('messages', outcome, count),
+    }),
     traces: createTraceRenderer({
       cache: createTraceCache({
         texts: traces,

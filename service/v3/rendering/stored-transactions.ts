@@ -7,12 +7,18 @@ import { viewBytes } from '../request/scalars.ts';
 import type { CachedJson } from '#service/runtime/json-cache.ts';
 import { batchesOf, unpackJson } from './packed-json.ts';
 import { TRACE_FORMAT_VERSION, type StoredTrace } from './stored-trace.ts';
-import type { CachedNames } from './transaction-cache.ts';
+import type { RenderedTransaction } from '../views/trace-tree.ts';
+
+/** Data of a rendered transaction besides its text. */
+export type TransactionNames = Omit<RenderedTransaction, 'json'> & { readonly accounts: readonly string[] };
 
 /** Rendered transactions, cut out of stored traces. */
 export type StoredTransactions = {
   /** Transactions of stored traces, by `hashKey` of their hashes. Others are missing, and all of few places. */
-  find(places: readonly TransactionPlace[], reader: StoreReader): Promise<ReadonlyMap<string, CachedJson<CachedNames>>>;
+  find(
+    places: readonly TransactionPlace[],
+    reader: StoreReader,
+  ): Promise<ReadonlyMap<string, CachedJson<TransactionNames>>>;
 };
 
 /** Fewer transactions are rendered in less time than a query for their traces takes. */
@@ -58,7 +64,7 @@ function wantedOf(places: readonly TransactionPlace[]): ReadonlyMap<string, Want
 /** Copies the wanted transactions: views would retain all transactions of the traces. */
 function takeWanted(
   traces: readonly (CachedJson<StoredTrace> & Wanted)[],
-): readonly (readonly [key: string, transaction: CachedJson<CachedNames>])[] {
+): readonly (readonly [key: string, transaction: CachedJson<TransactionNames>])[] {
   const found = traces.flatMap(({ id, hashes, text, names }) =>
     Array.from(transactionsIn(text.subarray(names.treeBytes + names.orderBytes)))
       .filter(({ hash }) => hashes.has(hash))
@@ -93,11 +99,11 @@ function* transactionsIn(all: Buffer): Generator<{ readonly hash: string; readon
 const HASH_THEN_SOURCE = '","source":';
 
 /** Messages of a rendered transaction, and accounts in the order of `accounts`. */
-function linksIn(json: Buffer): Pick<CachedNames, 'in_msg' | 'out_msgs' | 'accounts'> {
+function linksIn(json: Buffer): Pick<TransactionNames, 'in_msg' | 'out_msgs' | 'accounts'> {
   const text = json.toString('latin1');
   const accounts = [stringAt(text, '{"account":'.length)!];
   const out_msgs: { readonly hash: string }[] = [];
-  let in_msg: CachedNames['in_msg'] = null;
+  let in_msg: TransactionNames['in_msg'] = null;
   for (let at = 0; (at = text.indexOf(HASH_THEN_SOURCE, at + 1)) > 0;) {
     const start = at - HASH_LENGTH - '{"hash":"'.length;
     if (!text.startsWith('{"hash":"', start)) continue;

@@ -14,8 +14,8 @@ import {
 import { V3Error } from '../request/errors.ts';
 import type { CacheOutcome } from '../metrics.ts';
 import type { CachedJson } from '#service/runtime/json-cache.ts';
-import type { StoredTransactions } from './stored-transactions.ts';
-import type { CachedNames, TransactionCache } from './transaction-cache.ts';
+import type { PackedCache } from './packed-cache.ts';
+import type { StoredTransactions, TransactionNames } from './stored-transactions.ts';
 import { viewBytes } from '../request/scalars.ts';
 import {
   assembleTransaction,
@@ -57,7 +57,7 @@ const CUT_BEFORE = 3;
 
 export type TransactionRendererDependencies = {
   /** Absent, no transaction is cached. */
-  readonly cache?: TransactionCache | undefined;
+  readonly cache?: PackedCache<TransactionNames> | undefined;
   /** Absent, transactions that are not cached are rendered. */
   readonly stored?: StoredTransactions | undefined;
   /** Called for each look-up. */
@@ -79,7 +79,7 @@ export function createTransactionRenderer({
         found.flatMap((one) => ('row' in one ? [one.row] : [])),
       );
       const byHash = new Map(rows.map((row) => [hashKey(row.hash), row]));
-      const whole = found.flatMap((one): (CachedJson<CachedNames> | Unwritten<FoundTransaction>)[] => {
+      const whole = found.flatMap((one): (CachedJson<TransactionNames> | Unwritten<FoundTransaction>)[] => {
         if (!('row' in one)) return [one];
         const row = byHash.get(hashKey(one.row.hash));
         return row === undefined ? [] : [{ key: keyOf(row), row }];
@@ -91,7 +91,7 @@ export function createTransactionRenderer({
   async function findWritten<R extends TransactionPlace>(
     rows: readonly R[],
     reader: StoreReader,
-  ): Promise<readonly (CachedJson<CachedNames> | Unwritten<R>)[]> {
+  ): Promise<readonly (CachedJson<TransactionNames> | Unwritten<R>)[]> {
     const { signal } = reader;
     const begin = (row: R): Unwritten<R> => ({ key: keyOf(row), row });
     const unwritten = await mapInSlices(rows, begin, createTimeSlice(signal));
@@ -119,7 +119,7 @@ export function createTransactionRenderer({
   }
 
   async function openFound(
-    found: readonly (CachedJson<CachedNames> | Unwritten<FoundTransaction>)[],
+    found: readonly (CachedJson<TransactionNames> | Unwritten<FoundTransaction>)[],
     signal: AbortSignal | undefined,
     messagesBeside: number,
   ): Promise<OpenedTransactions> {
@@ -191,7 +191,7 @@ type Unwritten<R> = { readonly key: string; readonly row: R };
 /** A transaction whose text lacks the states of its account. */
 type Fresh = Unwritten<FoundTransaction> & PartialTransactionJson & { readonly tail: TransactionTail };
 
-type Opened = Fresh | CachedJson<CachedNames>;
+type Opened = Fresh | CachedJson<TransactionNames>;
 
 /** The JSON depends on the cells, the block and the trace id. The trace id is in the key because traces can be merged later. */
 const keyOf = ({ hash, trace_id: traceId }: TransactionPlace): string => hashKey(hash) + hashKey(traceId);

@@ -3,11 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { createJsonCache, type CachedJson, type JsonCache } from '#service/runtime/json-cache.ts';
 
-function jsonCacheOf(bytesMax: number): { texts: JsonCache<readonly string[]>; readonly found: boolean[] } {
-  const found: boolean[] = [];
-  const counted = (isKept: boolean): void => void found.push(isKept);
-  return { texts: createJsonCache<readonly string[]>({ bytesMax }, { counted }), found };
-}
+const jsonCacheOf = (bytesMax: number): JsonCache<readonly string[]> => createJsonCache({ bytesMax });
 
 describe('the cache of rendered JSON', () => {
   it.each([
@@ -16,15 +12,14 @@ describe('the cache of rendered JSON', () => {
     ['in any letters', [Buffer.from('{"a":"Käse '), '奶酪 🧀"}']],
     ['that are empty', ['']],
   ])('are given back whole: %s', (_case, parts) => {
-    const { texts, found } = jsonCacheOf(10_000);
+    const texts = jsonCacheOf(10_000);
     expect(texts.get('k')).toBeUndefined();
     texts.keep('k', { parts, names: ['größer', ''] });
     expect(texts.get('k')).toEqual({ text: Buffer.from(parts.join('')), names: ['größer', ''] });
-    expect(found).toEqual([false, true]);
   });
 
   it('are those that were written last, and as many as there is room for', () => {
-    const { texts } = jsonCacheOf(16_000);
+    const texts = jsonCacheOf(16_000);
     for (let n = 0; n < 100; n++) texts.keep(`k${n}`, { parts: ['ä'.repeat(400)], names: [] });
     const kept = Array.from({ length: 100 }, (_, n) => n).filter((n) => texts.get(`k${n}`) !== undefined);
     expect(kept).toEqual(Array.from({ length: 19 }, (_, n) => 81 + n));
@@ -32,7 +27,7 @@ describe('the cache of rendered JSON', () => {
   });
 
   it('are not swept by one that takes more than an eighth', () => {
-    const { texts } = jsonCacheOf(8000);
+    const texts = jsonCacheOf(8000);
     texts.keep('small', { parts: ['a'], names: [] });
     texts.keep('large', { parts: ['a'.repeat(1000)], names: [] });
     expect([texts.get('small')?.text.toString(), texts.get('large')]).toEqual(['a', undefined]);
@@ -47,7 +42,7 @@ describe('the cache of rendered JSON', () => {
     });
     fc.assert(
       fc.property(fc.array(written, { maxLength: 200 }), fc.constantFrom(2000, 100_000), (all, bytesMax) => {
-        const { texts } = jsonCacheOf(bytesMax);
+        const texts = jsonCacheOf(bytesMax);
         const last = new Map<string, { text: string; names: readonly string[] }>();
         for (const { key, text, times, names } of all) {
           const whole = text.repeat(times);

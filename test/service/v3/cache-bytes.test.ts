@@ -18,7 +18,7 @@ describe('the caches of v3', () => {
 
   it('take at most a sixth of a limit of memory, and no more than in a pod of 1 GiB', () => {
     const limits = [GIB / 4, GIB / 2, GIB, 4 * GIB];
-    expect(limits.map((bytes) => mibOf(cachePartOf(bytes)))).toEqual([28, 56, 112, 112]);
+    expect(limits.map((bytes) => mibOf(cachePartOf(bytes)))).toEqual([34, 68, 136, 136]);
   });
 
   it('have the bytes that the page says', () => {

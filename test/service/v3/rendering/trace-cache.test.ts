@@ -31,7 +31,7 @@ function indexOf(texts: readonly (string | undefined)[]): { readonly reader: Sto
   return { reader, asked };
 }
 
-const jsonCacheOf = (): JsonCache<StoredTrace> => createJsonCache({ bytesMax: 16_000_000 }, { counted: () => {} });
+const jsonCacheOf = (): JsonCache<StoredTrace> => createJsonCache({ bytesMax: 16_000_000 });
 
 /** @param draws numbers for chances, in turn */
 function createMemory(draws: readonly number[] = [1]) {

@@ -49,8 +49,8 @@ async function answer(asked: readonly TraceRow[]) {
     },
   };
   const cache = createTraceCache({
-    texts: createJsonCache({ bytesMax: 16_000_000 }, { counted: () => {} }),
-    packed: createJsonCache({ bytesMax: 16_000_000 }, { counted: () => {} }),
+    texts: createJsonCache({ bytesMax: 16_000_000 }),
+    packed: createJsonCache({ bytesMax: 16_000_000 }),
     random: () => 0,
     counted: (outcome, traces) => (outcomes[outcome] = traces),
   });

@@ -10,7 +10,7 @@ import type { CacheOutcome } from '#service/v3/metrics.ts';
 import type { TraceContent } from '#service/v3/views/trace-views.ts';
 import { createTraceRenderer, type TraceRenderer } from '#service/v3/rendering/trace-renderer.ts';
 import type { TransactionView } from '#service/v3/views/transaction-views.ts';
-import { createTransactionCache } from '#service/v3/rendering/transaction-cache.ts';
+import { createPackedCache } from '#service/v3/rendering/packed-cache.ts';
 import { createTransactionRenderer } from '#service/v3/rendering/transaction-renderer.ts';
 import { createRecordedIndex } from '#test/support/recorded-index.ts';
 import type { StoreUnderTest } from '#test/support/store.ts';
@@ -46,15 +46,15 @@ function createWriter(): { readonly writer: TraceRenderer; readonly found: Cache
   const found: CacheOutcome[] = [];
   const bytesMax = 16_000_000;
   const traces = createTraceCache({
-    texts: createJsonCache({ bytesMax }, { counted: () => {} }),
-    packed: createJsonCache({ bytesMax }, { counted: () => {} }),
+    texts: createJsonCache({ bytesMax }),
+    packed: createJsonCache({ bytesMax }),
     random: () => 0,
     counted: (outcome, count) => void found.push(...Array.from({ length: count }, () => outcome)),
   });
   return {
     writer: createTraceRenderer({
       cache: traces,
-      transactions: createTransactionRenderer({ cache: createTransactionCache({ bytesMax }) }),
+      transactions: createTransactionRenderer({ cache: createPackedCache({ bytesMax }) }),
     }),
     found,
   };

@@ -4,7 +4,8 @@ import type { StoreReader } from '#service/store/queries/reader.ts';
 import type { FoundTransaction } from '#service/store/queries/transactions.ts';
 import type { AccountStateRow } from '#service/store/tables.ts';
 import { addressesOf } from '#service/v3/rendering/assemble-transaction.ts';
-import { createTransactionCache, type TransactionCache } from '#service/v3/rendering/transaction-cache.ts';
+import { createPackedCache, type PackedCache } from '#service/v3/rendering/packed-cache.ts';
+import type { TransactionNames } from '#service/v3/rendering/stored-transactions.ts';
 import { createTransactionRenderer, type TransactionRenderer } from '#service/v3/rendering/transaction-renderer.ts';
 import type { TransactionView } from '#service/v3/views/transaction-views.ts';
 import { recordedRows, statesIn } from '#test/support/recorded-index.ts';
@@ -30,8 +31,8 @@ const readerOf = (known: ReadonlyMap<string, AccountStateRow>): StoreReader => (
 
 function createWriter(bytesMax = 16_000_000): { readonly writer: TransactionRenderer; readonly found: boolean[] } {
   const found: boolean[] = [];
-  const packed = createTransactionCache({ bytesMax });
-  const cache: TransactionCache = {
+  const packed = createPackedCache<TransactionNames>({ bytesMax });
+  const cache: PackedCache<TransactionNames> = {
     ...packed,
     async find(keys, timeSlice) {
       const cached = await packed.find(keys, timeSlice);

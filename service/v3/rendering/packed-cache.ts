@@ -1,34 +1,30 @@
 import { createJsonCache, type CachedJson } from '#service/runtime/json-cache.ts';
 import { mapInSlices, type TimeSlice } from '#service/runtime/time-slice.ts';
-import type { RenderedTransaction } from '../views/trace-tree.ts';
 import { batchesOf, packJson, unpackJson, type Rendered } from './packed-json.ts';
 
-/** Cached data of a rendered transaction besides its text. */
-export type CachedNames = Omit<RenderedTransaction, 'json'> & { readonly accounts: readonly string[] };
-
-/** Rendered transactions in packed form, a fourth of their text. */
-export type TransactionCache = {
-  /** Cached transactions of some keys, by key. Unpacking a transaction takes a tenth of rendering it. */
-  find(keys: readonly string[], timeSlice: TimeSlice): Promise<ReadonlyMap<string, CachedJson<CachedNames>>>;
+/** Rendered parts of answers in packed form, a fourth of their text. @template T further data of a part */
+export type PackedCache<T> = {
+  /** Cached parts of some keys, by key. Unpacking a part takes a tenth of rendering it. */
+  find(keys: readonly string[], timeSlice: TimeSlice): Promise<ReadonlyMap<string, CachedJson<T>>>;
   /**
-   * Caches a transaction that was given here often before. Packing takes half of rendering, and most transactions are shown once.
+   * Caches a part that was given here often before. Packing takes as long as rendering a small part, and most parts are shown once.
    *
    * @param before times, 1 to 15
    */
-  keep(key: string, rendered: Rendered<CachedNames>, before: number): void;
+  keep(key: string, rendered: Rendered<T>, before: number): void;
   /** Bytes in use. */
   readonly bytes: () => number;
 };
 
-/** Notes of transactions, 4 bytes each. A newer transaction takes the place of an older one, after some 100,000 of them. */
+/** Notes of parts, 4 bytes each. A newer part takes the place of an older part, after some 100,000 of them. */
 const NOTES = 1 << 17;
 
 /** Most times in a note: its low 4 bits. The other bits are of the key. */
 const TIMES_MAX = 15;
 
-/** @param options.bytesMax of packed transactions */
-export function createTransactionCache(options: { readonly bytesMax: number }): TransactionCache {
-  const frames = createJsonCache<null>(options, { counted: () => {} });
+/** @param options.bytesMax of packed parts */
+export function createPackedCache<T>(options: { readonly bytesMax: number }): PackedCache<T> {
+  const frames = createJsonCache<null>(options);
   const notes = new Uint32Array(NOTES);
 
   /** Notes a key. @returns the times that it was noted before, up to 15 */
@@ -49,7 +45,7 @@ export function createTransactionCache(options: { readonly bytesMax: number }): 
         return frame === undefined ? [] : [{ key, frame }];
       });
       const batches = batchesOf(found, ({ frame }) => frame);
-      const unpacked = await mapInSlices(batches, unpackTogether, timeSlice);
+      const unpacked = await mapInSlices(batches, unpackTogether<T>, timeSlice);
       return new Map(unpacked.flat());
     },
     keep(key, rendered, before) {
@@ -61,9 +57,9 @@ export function createTransactionCache(options: { readonly bytesMax: number }): 
   };
 }
 
-function unpackTogether(
+function unpackTogether<T>(
   batch: readonly { readonly key: string; readonly frame: Buffer }[],
-): readonly (readonly [key: string, transaction: CachedJson<CachedNames>])[] {
-  const unpacked = unpackJson<CachedNames>(batch.map(({ frame }) => frame)) ?? [];
-  return unpacked.map((transaction, at) => [batch[at]!.key, transaction]);
+): readonly (readonly [key: string, part: CachedJson<T>])[] {
+  const unpacked = unpackJson<T>(batch.map(({ frame }) => frame)) ?? [];
+  return unpacked.map((part, at) => [batch[at]!.key, part]);
 }

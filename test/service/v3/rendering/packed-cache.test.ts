@@ -3,11 +3,12 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 
 import { createTimeSlice } from '#service/runtime/time-slice.ts';
-import { createTransactionCache, type CachedNames } from '#service/v3/rendering/transaction-cache.ts';
+import { createPackedCache, type PackedCache } from '#service/v3/rendering/packed-cache.ts';
+import type { TransactionNames } from '#service/v3/rendering/stored-transactions.ts';
 
 const keyOf = (number: number): string => createHash('sha512').update(`${number}`).digest('latin1');
 
-const names = (number: number): CachedNames => ({
+const names = (number: number): TransactionNames => ({
   hash: `hash ${number}`,
   traceId: `trace ${number}`,
   in_msg: { hash: `taken ${number}` },
@@ -24,7 +25,7 @@ const rendered = (number: number) => ({
 
 const numbers = Array.from({ length: 300 }, (_, number) => number);
 
-async function foundIn(cache: ReturnType<typeof createTransactionCache>, wanted: readonly number[]) {
+async function foundIn(cache: PackedCache<TransactionNames>, wanted: readonly number[]) {
   const found = await cache.find(wanted.map(keyOf), createTimeSlice(undefined));
   return wanted.map((number) => {
     const one = found.get(keyOf(number));
@@ -32,9 +33,9 @@ async function foundIn(cache: ReturnType<typeof createTransactionCache>, wanted:
   });
 }
 
-describe('the cache of rendered transactions', () => {
+describe('the packed cache of rendered transactions', () => {
   it('has a transaction from its second rendering on, with its text and its names', async () => {
-    const cache = createTransactionCache({ bytesMax: 1_000_000 });
+    const cache = createPackedCache<TransactionNames>({ bytesMax: 1_000_000 });
     for (const number of numbers) cache.keep(keyOf(number), rendered(number), 1);
     expect(await foundIn(cache, numbers)).toEqual(numbers.map(() => undefined));
     expect(cache.bytes()).toBe(0);
@@ -45,7 +46,7 @@ describe('the cache of rendered transactions', () => {
   });
 
   it('has a transaction once it was given so often before', async () => {
-    const cache = createTransactionCache({ bytesMax: 1_000_000 });
+    const cache = createPackedCache<TransactionNames>({ bytesMax: 1_000_000 });
     const times: number[] = [];
     for (const before of [1, 3, 15]) {
       const key = [before];
@@ -58,7 +59,7 @@ describe('the cache of rendered transactions', () => {
   });
 
   it('takes no more bytes than its bound, and loses the oldest transactions first', async () => {
-    const cache = createTransactionCache({ bytesMax: 10_000 });
+    const cache = createPackedCache<TransactionNames>({ bytesMax: 10_000 });
     for (const number of [...numbers, ...numbers]) cache.keep(keyOf(number), rendered(number), 1);
     expect(cache.bytes()).toBeLessThanOrEqual(10_000);
     const found = await foundIn(cache, numbers);
@@ -68,7 +69,7 @@ describe('the cache of rendered transactions', () => {
   });
 
   it('leaves out a text of more than 2 MiB', async () => {
-    const cache = createTransactionCache({ bytesMax: 100_000_000 });
+    const cache = createPackedCache<TransactionNames>({ bytesMax: 100_000_000 });
     const large = { parts: [Buffer.alloc(2 * 1024 * 1024, 'a')], names: names(1) };
     cache.keep(keyOf(1), large, 1);
     cache.keep(keyOf(1), large, 1);
