@@ -97,9 +97,6 @@ export default defineConfig({
           name: 'cluster',
           include: onControlPlane,
           globalSetup: [...programs, 'test/support/control-plane-setup.ts'],
-          // The first group of the run: its files wait for control planes and pods more than they compute.
-          maxWorkers: 3,
-          sequence: { groupOrder: 0 },
           ...together,
         },
       },

@@ -6,7 +6,7 @@ import { startNetwork } from './network.ts';
 
 let network: Devchain;
 beforeAll(async () => {
-  network = await startNetwork(1);
+  network = await startNetwork(4);
 });
 afterAll(() => network.close());
 

@@ -6,12 +6,11 @@ import { Registry } from 'prom-client';
 import type { Devchain } from '#service/devchain/devchain.ts';
 import { createLive } from '#service/main/wiring/live.ts';
 import type { Pool } from '#service/pool/pool.ts';
-import { createSignatureChecker } from '#service/proof/signature-checker.ts';
 import { createTvm } from '#service/tvm/tvm.ts';
 import { querySource } from '#service/contract/parameter.ts';
 import { createV2 } from '#service/v2/v2.ts';
 import type { V2 } from '#service/v2/v2.ts';
-import { openPool, until, within } from './network.ts';
+import { openPool, signatures, until, within } from './network.ts';
 import type { Faults } from './network.ts';
 
 /** Ways to forge an answer (service/liteserver/README.md#faults), and single bits anywhere in it. */
@@ -37,19 +36,18 @@ export type ForgeryRun = {
   readonly code?: string;
 };
 
-/** Forges every proved answer in every way. Each is read through the operations of v2 by a pool without another lite server. */
+/** Forges every proved answer in every way. Each is read through the operations of v2 by a pool of one lite server of the network. */
 export async function runForgeries(network: Devchain): Promise<ForgeryRun[]> {
   const quiet = { logger: pino({ level: 'silent' }), register: new Registry() };
-  const signatures = createSignatureChecker({}, quiet);
   const workerUrl = new URL('../../../service/tvm/worker.ts', import.meta.url);
   const tvm = createTvm({ workerUrl }, { ...quiet, now: () => performance.now() });
-  const liteServer = network.liteServers[0]!;
   const liveOf = (pool: Pool): V2 =>
     createV2({ release: 0 }, createLive({ trust: 'verified', network: 'custom' }, { pool, signatures, tvm }));
 
   /** Returns the operation's answer from a pool of its own with an empty cache. */
-  async function ask(name: string, query: string, faults: Faults): Promise<unknown> {
-    const open = openPool(network, { use: [0] });
+  async function ask(name: string, query: string, faults: Faults, index = 0): Promise<unknown> {
+    const liteServer = network.liteServers[index]!;
+    const open = openPool(network, { use: [index] });
     const { pool } = open;
     try {
       await until(() => pool.ready());
@@ -62,18 +60,27 @@ export async function runForgeries(network: Devchain): Promise<ForgeryRun[]> {
     }
   }
 
-  const runs: ForgeryRun[] = [];
-  for (const { functionName, name, query } of await findReads(network, ask)) {
-    const honest = await ask(name, query, {});
-    for (const [way, faults] of Object.entries(ways)) {
-      const run = await ask(name, query, { ...faults, only: [functionName] }).then(
-        (value) => ({ outcome: isDeepStrictEqual(value, honest) ? 'harmless' : 'accepted' }) as const,
-        (error: unknown) => ({ outcome: 'refused', code: String((error as { code?: string }).code ?? error) }) as const,
-      );
-      runs.push({ functionName, way, ...run });
+  const reads = await findReads(network, ask);
+
+  /** Each lite server forges the answers to some of the reads. */
+  async function forge(index: number): Promise<ForgeryRun[]> {
+    const runs: ForgeryRun[] = [];
+    for (const { functionName, name, query } of reads.filter((_, at) => at % network.liteServers.length === index)) {
+      const honest = await ask(name, query, {}, index);
+      for (const [way, faults] of Object.entries(ways)) {
+        const run = await ask(name, query, { ...faults, only: [functionName] }, index).then(
+          (value) => ({ outcome: isDeepStrictEqual(value, honest) ? 'harmless' : 'accepted' }) as const,
+          (error: unknown) =>
+            ({ outcome: 'refused', code: String((error as { code?: string }).code ?? error) }) as const,
+        );
+        runs.push({ functionName, way, ...run });
+      }
     }
+    return runs;
   }
-  await Promise.all([signatures.close(), tvm.close()]);
+
+  const runs = (await Promise.all(network.liteServers.map((_, index) => forge(index)))).flat();
+  await tvm.close();
   return runs;
 }
 
