@@ -124,6 +124,16 @@ export type Invalidation = {
   readonly kind: 'invalidation';
   readonly key: string;
   readonly reason: InvalidationReason;
+  /** Snapshot that its maker withdraws. With a newer one of the level nothing is withdrawn. Absent: the trace has none of the level. */
+  readonly withdraws?: SnapshotName | undefined;
+};
+
+/** Names a snapshot below `finalized` of a trace. */
+export type SnapshotName = {
+  readonly level: Exclude<Finality, 'finalized'>;
+  /** Log of levels that has the snapshot, and the number of its record there. */
+  readonly epoch: number;
+  readonly number: number;
 };
 
 export type Change = TraceSnapshot | StateChange | JettonChange | Invalidation;

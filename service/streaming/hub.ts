@@ -14,6 +14,7 @@ import { createLevelsLog } from './hub/levels-log.ts';
 import { createPast } from './hub/past.ts';
 import { createPresentTraces, type PresentTracesDependencies } from './hub/present-traces.ts';
 import { createPublishing, isFinalChange } from './hub/publishing.ts';
+import { createSnapshotNames } from './hub/snapshot-names.ts';
 import { Subscriber, type Place, type Sending } from './hub/subscriber.ts';
 import { createSubscriptionsIndex } from './hub/subscriptions-index.ts';
 import { createLevelsFeed, type FeedStatus } from './levels/levels-feed.ts';
@@ -83,6 +84,7 @@ export function createHub(options: HubOptions, dependencies: HubDependencies): W
     return isWatched(watchers, keys, takes);
   }
   const levels = createLevelsLog({ epoch: randomInt(1, EPOCHS_END), bytesMax, nowMs: clock.nowMs });
+  const names = createSnapshotNames({ levels });
   const watchers = createWatchers();
   let queueBytes = 0;
   const metrics = createHubMetrics(register, {
@@ -103,6 +105,7 @@ export function createHub(options: HubOptions, dependencies: HubDependencies): W
   const publishing = createPublishing({
     log,
     levels,
+    names,
     distribution,
     turns,
     signal,
@@ -121,6 +124,7 @@ export function createHub(options: HubOptions, dependencies: HubDependencies): W
   const feed = createLevelsFeed({
     shared: dependencies.shared,
     levels,
+    names,
     publishing,
     restart: (beginning) =>
       turns.run(signal, async () => {

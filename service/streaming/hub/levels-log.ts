@@ -1,5 +1,5 @@
 import { accountsOf } from '../concerned.ts';
-import type { AccountKey, Change, Finality, Position, Subscription, TraceSnapshot } from '../changes.ts';
+import type { AccountKey, Change, Finality, Position, SnapshotName, Subscription, TraceSnapshot } from '../changes.ts';
 import type { LevelsPlace } from '../request/cursor.ts';
 import { lastWhole, markOf, steps } from './positions.ts';
 
@@ -68,6 +68,8 @@ export type LevelsLog = {
    * Undefined also for a snapshot of more than five minutes: by then it is final or void.
    */
   readonly snapshotOf: (hash: string, finality: Finality) => LevelRecord | undefined;
+  /** Reports whether a snapshot of a trace is the newest one of its level, or the level has none that was not withdrawn. */
+  readonly isNewest: (key: string, name: SnapshotName) => boolean;
   /** A trace is final. @param position before all events of its end */
   readonly end: (key: string, position: Position) => void;
   /** Position of the first end of a trace with records; undefined for a trace that is not final. */
@@ -202,6 +204,10 @@ export function createLevelsLog({ bytesMax = levelsBounds.bytes, nowMs, ...optio
       const found = newestOf(hash, finality);
       if (found === undefined || nowMs() - found.atMs >= OPEN_MS) return undefined;
       return ends.has(found.record.head.key!) ? undefined : found.record;
+    },
+    isNewest(key, name) {
+      const there = newestOf(key, name.level)?.record.number;
+      return there === undefined || (name.epoch === epoch && name.number === there);
     },
     end(key, position) {
       if (byTrace.has(key) && !ends.has(key)) ends.set(key, position);

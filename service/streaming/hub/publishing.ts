@@ -6,6 +6,7 @@ import { createEndedTraces, isEnd, isOpenPart, type EndedTraces } from './ended-
 import { traceOf, type LevelsLog } from './levels-log.ts';
 import { laterOf, positionOf, steps } from './positions.ts';
 import { createRecentKeys, type RecentKeys } from './recent-keys.ts';
+import type { SnapshotNames } from './snapshot-names.ts';
 import { createTaking, type Taking } from './taking.ts';
 
 /** Brings the changes of all sources into one order, and gives them to the connections one at a time. */
@@ -24,6 +25,7 @@ export type Publishing = {
 export type PublishingDependencies = {
   readonly log: Pick<FinalLog, 'newest' | 'changesOf'>;
   readonly levels: LevelsLog;
+  readonly names: Pick<SnapshotNames, 'name'>;
   readonly distribution: Pick<Distribution, 'readEarly' | 'distribute'>;
   /** Admits one change at a time. No subscription begins during it. */
   readonly turns: Semaphore;
@@ -46,7 +48,7 @@ type WatchedKeys = { readonly accounts: Iterable<string>; readonly traces: Itera
 const STATES_MAX = 5_000;
 
 export function createPublishing(dependencies: PublishingDependencies): Publishing {
-  const { log, levels, distribution, turns, signal, metrics, nowMs, onFault } = dependencies;
+  const { log, levels, names, distribution, turns, signal, metrics, nowMs, onFault } = dependencies;
   const { takesLevels, isWatched, sharePart } = dependencies;
   const newestStates = createRecentKeys<string>(STATES_MAX);
   /** Position behind the newest final change that was distributed. */
@@ -79,6 +81,7 @@ export function createPublishing(dependencies: PublishingDependencies): Publishi
   async function distribute(change: Change, early: EarlyLabels | undefined): Promise<void> {
     const isFinal = finalPositionOf(change) !== null;
     if (!isFinal && ended.isLate(traceOf(change))) return;
+    if (change.kind === 'invalidation' && change.withdraws && !levels.isNewest(change.key, change.withdraws)) return;
     const isRecorded = !isFinal || (isWatchedPart(change) && !sharePart(change));
     const record = isRecorded ? levels.append(change, livePosition()) : null;
     await give(change, isFinal ? null : record, early);
@@ -110,7 +113,8 @@ export function createPublishing(dependencies: PublishingDependencies): Publishi
   }
 
   async function publishAll(changes: readonly Change[]): Promise<void> {
-    for (const change of changes) {
+    for (const one of changes) {
+      const change = names.name(one);
       const early = await readEarly(change);
       await turns.run(signal, async () => {
         await distribute(change, early);

@@ -10,11 +10,12 @@ import { traceOf, type LevelsBeginning, type LevelsLog, type TimedRecord } from 
 import { lastWhole } from '../hub/positions.ts';
 import { createRecentKeys } from '../hub/recent-keys.ts';
 import type { Publishing } from '../hub/publishing.ts';
+import type { SnapshotNames } from '../hub/snapshot-names.ts';
 import { EPOCHS_END, type LevelsPlace } from '../request/cursor.ts';
 import { createFeedSession, emptyPast, readPast, type FeedSession, type SessionEnd } from './feed-session.ts';
-import type { LevelsMetrics } from './levels-metrics.ts';
+import type { AppendResult, LevelsMetrics } from './levels-metrics.ts';
 import { encodeRecord, type EncodedRecord } from './record-codec.ts';
-import type { KnownEnd, SharedBeginning, SharedLog, Word } from './shared-log.ts';
+import type { Appended, KnownEnd, SharedBeginning, SharedLog, Word } from './shared-log.ts';
 
 /**
  * Way of changes below `finalized` from their sources to the connections. With Redis it goes through the log that all pods share; while Redis is
@@ -56,6 +57,7 @@ export type LevelsFeedDependencies = {
   /** Undefined without Redis. */
   readonly shared: SharedLog | undefined;
   readonly levels: LevelsLog;
+  readonly names: SnapshotNames;
   readonly publishing: Publishing;
   /** Goes on with another log, between two changes. */
   readonly restart: (beginning: LevelsBeginning) => Promise<void>;
@@ -88,7 +90,7 @@ const PARTS_MAX = 1_000;
 const WAIT_MS = { start: 2_000, answer: 1_000 } as const;
 
 export function createLevelsFeed(dependencies: LevelsFeedDependencies): LevelsFeed {
-  const { shared, levels, publishing, metrics } = dependencies;
+  const { shared, levels, names, publishing, metrics } = dependencies;
   if (shared === undefined) return feedOfProcess(publishing);
   const route = createRoute(shared, dependencies);
   const knownEnd = (): KnownEnd => ({ epoch: levels.epoch(), newest: levels.newest() });
@@ -96,11 +98,14 @@ export function createLevelsFeed(dependencies: LevelsFeedDependencies): LevelsFe
   /** @returns false when the session ends before connections have the change */
   async function append(session: FeedSession, change: Change, record: EncodedRecord): Promise<boolean> {
     const found = await shared!.append(record, knownEnd());
-    metrics.appended(found === undefined ? 'failed' : found.isNew ? 'added' : 'equal');
+    metrics.appended(found === undefined ? 'failed' : resultOf(found));
     if (found?.epoch !== session.epoch) {
       route.leave(session, found === undefined ? 'away' : 'another');
       return false;
     }
+    // Another pod has a newer snapshot than the withdrawn one.
+    if (found.isOutdated) return true;
+    names.note(change, found);
     if (found.number > session.joinedAt) return session.passed(found.number);
     // The log had it before this process joined.
     await publishing.giveBare(change);
@@ -110,7 +115,10 @@ export function createLevelsFeed(dependencies: LevelsFeedDependencies): LevelsFe
   /** @returns changes that connections do not have when the session ends */
   async function publishIn(session: FeedSession, changes: readonly Change[]): Promise<readonly Change[]> {
     const given: Promise<boolean>[] = [];
-    for (const change of changes.slice(0, AT_ONCE_MAX)) {
+    for (const one of changes.slice(0, AT_ONCE_MAX)) {
+      // A withdrawal names a snapshot before it.
+      if (one.kind === 'invalidation') await Promise.all(given);
+      const change = names.name(one);
       const isLate = publishing.ended.isLate(traceOf(change));
       const record = isLate ? undefined : await encodeRecord(change, publishing.livePosition());
       if (!isLate && record === undefined) metrics.appended('too_large');
@@ -317,6 +325,10 @@ function createRoute(shared: SharedLog, dependencies: LevelsFeedDependencies): R
       await done;
     },
   };
+}
+
+function resultOf({ isNew, isOutdated }: Appended): AppendResult {
+  return isOutdated ? 'outdated' : isNew ? 'added' : 'equal';
 }
 
 /** Says words to the other pods. Those that come while others are on their way go together: many callers come back at once. */

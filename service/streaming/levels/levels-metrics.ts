@@ -1,7 +1,7 @@
 import { Counter, type Registry } from 'prom-client';
 
 /** Result of adding a record to the shared log. */
-export type AppendResult = 'added' | 'equal' | 'too_large' | 'failed';
+export type AppendResult = 'added' | 'equal' | 'outdated' | 'too_large' | 'failed';
 
 export type LevelsMetrics = {
   readonly appended: (result: AppendResult) => void;
@@ -12,7 +12,7 @@ export type LevelsMetrics = {
 export function createLevelsMetrics(register: Registry): LevelsMetrics {
   const appends = new Counter({
     name: 'ton_streaming_levels_appends_total',
-    help: 'Changes below finalized for the log that pods share, by result: added, equal (another pod was first), too_large (left out below finalized), failed (Redis did not answer)',
+    help: 'Changes below finalized for the log that pods share, by result: added, equal (another pod was first), outdated (a withdrawal, and another pod has a newer snapshot), too_large (left out below finalized), failed (Redis did not answer)',
     labelNames: ['result'],
     registers: [register],
   });

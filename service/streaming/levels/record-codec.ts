@@ -4,7 +4,7 @@ import { zstdCompress, zstdDecompress } from 'node:zlib';
 
 import { createTimeSlice, mapInSlices } from '#service/runtime/time-slice.ts';
 import { isVisible } from '#service/v3/request/action-versions.ts';
-import type { Change, Position, StreamAction, StreamTransaction, TraceSnapshot } from '../changes.ts';
+import type { Change, Position, SnapshotName, StreamAction, StreamTransaction, TraceSnapshot } from '../changes.ts';
 import { headOf, type LevelHead } from '../hub/levels-log.ts';
 
 /** A change as the shared log has it. */
@@ -16,6 +16,8 @@ export type EncodedRecord = {
   readonly print: string;
   /** The thing starts again: states before it are compared no more. */
   readonly isReset: boolean;
+  /** Snapshot of the thing that a withdrawal takes back: with a newer one of the level the record is refused. Null: it is never refused. */
+  readonly withdraws: SnapshotName | null;
   readonly head: string;
   readonly body: Buffer;
 };
@@ -42,7 +44,8 @@ export async function encodeRecord(change: Change, behind: Position | null): Pro
   const body = await compress(lines.join('\n'));
   if (body.length > BODY_BYTES_MAX) return undefined;
   const head = JSON.stringify({ head: headOf(change), behind } satisfies DecodedHead);
-  return { ...comparisonOf(change, await printOf(change, lines)), head, body };
+  const withdraws = change.kind === 'invalidation' ? (change.withdraws ?? null) : null;
+  return { ...comparisonOf(change, await printOf(change, lines)), withdraws, head, body };
 }
 
 /** @throws Error for a text of another writer */
@@ -84,6 +87,8 @@ type StoredTrace = Omit<TraceSnapshot, 'transactions' | 'actions' | 'fresh'> & {
 
 /** Undefined for a tree that is too deep for the stack. */
 async function linesOf(change: Change): Promise<readonly string[] | undefined> {
+  // The log refuses a withdrawal when it is added, so readers need no name.
+  if (change.kind === 'invalidation') return [JSON.stringify({ ...change, withdraws: undefined })];
   if (change.kind !== 'trace') return [JSON.stringify(change)];
   const { transactions, actions, fresh, ...rest } = change;
   const first: StoredTrace = { ...rest, count: transactions.length, ...(fresh && { fresh: [...fresh] }) };

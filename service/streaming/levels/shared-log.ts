@@ -8,7 +8,7 @@ import type { Change } from '../changes.ts';
 
 /** A log of levels that all pods of an API share in Redis (service/streaming/README.md#order). What Redis does not answer in time is undefined. */
 export type SharedLog = {
-  /** Adds a record, unless the newest one of its thing and level is equal. */
+  /** Adds a record, unless the newest one of its thing and level is equal. Refuses a withdrawal of a snapshot that is not the newest one. */
   readonly append: (record: EncodedRecord, known: KnownEnd) => Promise<Appended | undefined>;
   /** Beginning of the log. Makes the log if there is none, or if it is not whole. */
   readonly join: (known: KnownEnd) => Promise<SharedBeginning | undefined>;
@@ -26,9 +26,11 @@ export type KnownEnd = { readonly epoch: number; readonly newest: number };
 
 export type Appended = {
   readonly epoch: number;
-  /** Number of the record, or of the equal one. */
+  /** Number of the record, of the equal one, or of the newer snapshot. */
   readonly number: number;
   readonly isNew: boolean;
+  /** A withdrawal was refused: its level has a newer snapshot. */
+  readonly isOutdated: boolean;
 };
 
 export type SharedBeginning = {
@@ -122,14 +124,20 @@ return {epoch, found[1] or '0', found[2] or '', found[3] or '', string.format('%
  * Adds a record and removes old ones.
  * - KEYS[3]: hash of the thing, by level: epoch, number and print of its newest record.
  * - ARGV: those of `begin`, then level, print, 1 for a reset, head, body, bounds in records, bytes and milliseconds.
+ *   For a withdrawal then level, and `epoch:number` of the withdrawn snapshot.
  *
- * Answers epoch, number, and 1 for a new record.
+ * Answers epoch, number, and 1 for a new record, 2 for a refused withdrawal.
  */
 const appendScript = `${begin}
 local known = redis.call('HGET', KEYS[3], ARGV[5])
 if known then
   local of, number, print = string.match(known, '^(%d+):(%d+):(.*)$')
   if of == epoch and print == ARGV[6] then return {epoch, number, 0} end
+end
+local newest = ARGV[13] and redis.call('HGET', KEYS[3], ARGV[13])
+if newest then
+  local of, number = string.match(newest, '^(%d+):(%d+):')
+  if of == epoch and of .. ':' .. number ~= ARGV[14] then return {epoch, number, 2} end
 end
 local number = string.format('%.0f', redis.call('HINCRBY', KEYS[2], 'next', 1))
 redis.call('XADD', KEYS[1], '*', 'n', number, 'e', epoch, 'h', ARGV[8], 'b', ARGV[9])
@@ -174,14 +182,16 @@ export function createSharedLog({ scope }: SharedLogOptions, dependencies: Share
   const beginning = ({ epoch, newest }: KnownEnd) => [randomEpoch(), UNUSED_MS, epoch, newest];
 
   return {
-    async append({ thing, level, print, isReset, head, body }, known) {
+    async append({ thing, level, print, isReset, withdraws, head, body }, known) {
       const keys = [log, data, `${prefix}${thing}`];
       const { records, bytes, recordedMs } = levelsBounds;
-      const values = [...beginning(known), level, print, isReset ? 1 : 0, head, body, records, bytes, recordedMs];
+      const withdrawn = withdraws === null ? [] : [withdraws.level, `${withdraws.epoch}:${withdraws.number}`];
+      const kind = [level, print, isReset ? 1 : 0] as const;
+      const values = [...beginning(known), ...kind, head, body, records, bytes, recordedMs, ...withdrawn];
       const found = await ask(keys, (client) => client.eval(appendScript, keys.length, ...keys, ...values));
       if (found === undefined) return undefined;
-      const [epoch, number, isNew] = found as readonly [string, string, number];
-      return { epoch: Number(epoch), number: Number(number), isNew: isNew === 1 };
+      const [epoch, number, result] = found as readonly [string, string, number];
+      return { epoch: Number(epoch), number: Number(number), isNew: result === 1, isOutdated: result === 2 };
     },
     async join(known) {
       const keys = [log, data];

@@ -134,6 +134,30 @@ describe.skipIf(missing)('levels below finalized of several pods', () => {
     }
   });
 
+  it('are not withdrawn by a pod that lags, where another pod has a newer snapshot', async () => {
+    const callers = [one.open(), other.open()];
+    for (const caller of callers) await caller.subscribe(wish);
+    await one.hub.publish([shown(1, 'pending', 'old'), shown(2, 'confirmed', 'old'), shown(3, 'pending', 'both')]);
+    await other.hub.publish([shown(1, 'pending', 'new'), shown(2, 'confirmed', 'new'), shown(3, 'pending', 'both')]);
+    await one.hub.publish([expired(1), { ...expired(2), reason: 'replaced' } as Change, expired(3)]);
+    const shownAll = ['pending old', 'confirmed old', 'pending both', 'pending new', 'confirmed new', 'expired'];
+    for (const caller of callers) await expect.poll(() => namesIn(caller)).toEqual(shownAll);
+    await other.hub.publish([expired(1), { ...expired(2), reason: 'replaced' } as Change]);
+    for (const caller of callers)
+      await expect.poll(() => namesIn(caller)).toEqual([...shownAll, 'expired', 'replaced']);
+    const counts = await one.register.getSingleMetricAsString('ton_streaming_levels_appends_total');
+    expect(counts).toContain('{result="outdated"} 2');
+  });
+
+  it('are withdrawn by a pod that made none of them, where it has read the newest one', async () => {
+    const caller = other.open();
+    await caller.subscribe(wish);
+    await one.hub.publish([shown(1, 'pending', 't1')]);
+    await expect.poll(() => namesIn(caller)).toEqual(['pending t1']);
+    await other.hub.publish([expired(1)]);
+    await expect.poll(() => namesIn(caller)).toEqual(['pending t1', 'expired']);
+  });
+
   it('are watched at once by the pod that a cursor comes to', async () => {
     const cut = one.open();
     await cut.subscribe(wish);

@@ -69,6 +69,15 @@ describe('records of the shared log', () => {
     expect(await comparisonOf(signed(7, comment))).not.toEqual(await comparisonOf(signed(7, '"mc_block_seqno":2')));
   });
 
+  it('of a withdrawal are the same for readers of the former version, which named no snapshot', async () => {
+    const former: Change = { kind: 'invalidation', key: hash(1), reason: 'expired' };
+    const withdraws = { level: 'pending', epoch: 7, number: 3 } as const;
+    const [plain, named] = [await encodeRecord(former, behind), await encodeRecord({ ...former, withdraws }, behind)];
+    expect({ ...named, withdraws: null }).toEqual(plain);
+    expect(named!.withdraws).toEqual(withdraws);
+    expect(await decodeChange(named!.body, 'invalidation')).toEqual(former);
+  });
+
   it('have in their heads what finds them, and the position of their pod', async () => {
     const { head } = (await encodeRecord(snapshot, behind))!;
     expect(decodeHead(head)).toEqual({

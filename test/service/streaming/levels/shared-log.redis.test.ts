@@ -20,7 +20,15 @@ const start = { log: '0-0', words: '0-0' };
 function recordOf(name: string): EncodedRecord {
   const head = { kind: 'state', key: null, names: [], accounts: [name], finality: 'confirmed', position: null };
   const text = JSON.stringify({ head, behind: null });
-  return { thing: `state:${name}`, level: name, print: name, isReset: false, head: text, body: Buffer.from(name) };
+  return {
+    thing: `state:${name}`,
+    level: name,
+    print: name,
+    isReset: false,
+    withdraws: null,
+    head: text,
+    body: Buffer.from(name),
+  };
 }
 
 function stepOf(level: string, print: string, isReset = false): EncodedRecord {
@@ -61,6 +69,24 @@ describe.skipIf(missing)('the log of levels in Redis', () => {
     for (const { record, number, isNew } of steps) {
       expect(await log.append(record, nothing)).toMatchObject({ number, isNew });
     }
+  });
+
+  it('refuses to withdraw a snapshot that is not the newest one of its trace and level', async () => {
+    const { epoch } = (await log.append(stepOf('pending', 'x'), nothing))!;
+    await log.append(stepOf('confirmed', 'x'), nothing);
+    await log.append(stepOf('pending', 'y'), nothing);
+    const withdrawn = (level: 'pending' | 'confirmed', number: number, of = epoch): EncodedRecord => ({
+      ...stepOf('reset', 'expired', true),
+      withdraws: { level, epoch: of, number },
+    });
+    for (const record of [withdrawn('pending', 1), withdrawn('confirmed', 3), withdrawn('pending', 3, epoch + 1)]) {
+      expect(await log.append(record, nothing)).toMatchObject({ epoch, isNew: false, isOutdated: true });
+    }
+    expect(await numbers()).toEqual([1, 2, 3]);
+    expect(await log.append(withdrawn('pending', 3), nothing)).toMatchObject({ number: 4, isNew: true });
+    // Without a snapshot of its level there is none that a withdrawal could take back.
+    await log.append(stepOf('confirmed', 'z'), nothing);
+    expect(await log.append(withdrawn('pending', 3), nothing)).toMatchObject({ number: 6, isNew: true });
   });
 
   it('stays a day after its newest record, also where pods add records without a pause', async () => {
