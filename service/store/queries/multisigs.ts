@@ -1,5 +1,5 @@
 import { multisigOrders, multisigs, type MultisigOrderRow, type MultisigRow } from '../classification-tables.ts';
-import { columnsOf, createConditions, pageOf, type Direction, type Page } from './conditions.ts';
+import { columnsOf, createConditions, limitOfEach, pageOf, type Direction, type Page } from './conditions.ts';
 import { contractsOrder, withId, type Placed } from './first-seen.ts';
 import { addAfter, orderBy, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
@@ -55,9 +55,8 @@ function placesOf(
   const keys = conditions.place(wallets);
   conditions.and('e.member = w.key');
   addAfter(conditions, order, 'e', page.after);
-  const each = pageOf({ limit: page.limit + page.offset, offset: 0 });
   return `SELECT DISTINCT e.id FROM unnest(${keys}::bytea[]) w(key)
-    CROSS JOIN LATERAL (SELECT e.id FROM multisig_members e ${conditions.where()} ${orderBy(order, 'e')} ${each}) e
+    CROSS JOIN LATERAL (SELECT e.id FROM multisig_members e ${conditions.where()} ${orderBy(order, 'e')} ${limitOfEach(page)}) e
     ${orderBy(order, 'e')} ${pageOf(page)}`;
 }
 

@@ -4,6 +4,7 @@ import { signedOf, versionOfRules } from './blocks.ts';
 import {
   anyKeyAt,
   createConditions,
+  firstOfEach,
   keyAt,
   keysAt,
   pageAt,
@@ -124,9 +125,12 @@ async function find<R extends ListedTransaction>(
   const ofAccount = (at: string): string => `t.account = ${statement === undefined ? at : keyAt(at)}`;
   if (!several) conditions.when(keys[0] && Buffer.from(keys[0], 'hex'), ofAccount);
   if (hashes.length > 0) conditions.when(hashes, (at) => `t.hash = ${anyKeyAt(at)}`);
+  const { columns: select } = selection;
+  const list = { select, from: 'transactions t', key: 't.account' };
+  const ofEach = (at: string): string => firstOfEach(list, at, conditions, order, page);
   const inner = several
-    ? fromEach(keys, order, conditions, { ...page, ...selection })
-    : `SELECT ${selection.columns} FROM transactions t ${conditions.where()} ${order} ${statement === undefined ? pageOf(page) : pageAt(conditions, page)}`;
+    ? `SELECT ${select} FROM (${ofEach(conditions.place(keys.map((key) => Buffer.from(key, 'hex'))))}) t ${order} ${pageOf(page)}`
+    : `SELECT ${select} FROM transactions t ${conditions.where()} ${order} ${statement === undefined ? pageOf(page) : pageAt(conditions, page)}`;
   const sql = selection.finish(inner, order);
   return store.read<R>(
     sql,
@@ -162,20 +166,6 @@ function readFirst<R extends ListedTransaction>(
 function keptName(hashes: number, accounts: number, { sort }: Pick<SortedPage, 'sort'>): string | undefined {
   if (hashes > 0) return accounts === 0 ? `of_hashes_${sort}` : undefined;
   return accounts === 1 ? `of_account_${sort}` : undefined;
-}
-
-/** The first rows of each account, then the first of all. No account's history is read further than the page goes. */
-function fromEach(
-  keys: readonly string[],
-  order: string,
-  conditions: Conditions,
-  { columns: selected, ...page }: Page & Pick<Selection, 'columns'>,
-): string {
-  const at = conditions.place(keys.map((key) => Buffer.from(key, 'hex')));
-  conditions.and('t.account = a.key');
-  const each = pageOf({ limit: page.limit + page.offset, offset: 0 });
-  const rows = `SELECT ${selected} FROM transactions t ${conditions.where()} ${order} ${each}`;
-  return `SELECT ${selected} FROM unnest(${at}::bytea[]) a(key) CROSS JOIN LATERAL (${rows}) t ${order} ${pageOf(page)}`;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { vestingContracts, type VestingContractRow } from '../classification-tables.ts';
-import { columnsOf, createConditions, pageOf, type Conditions, type Page } from './conditions.ts';
+import { columnsOf, createConditions, limitOfEach, pageOf, type Conditions, type Page } from './conditions.ts';
 import { contractsOrder, withId, type Placed } from './first-seen.ts';
 import { addAfter, orderBy, type After } from './order.ts';
 import type { StoreReader } from './reader.ts';
@@ -46,7 +46,7 @@ function placesOf(
   const keys = `${conditions.place(wallets)}::bytea[]`;
   const order = contractsOrder([], 'asc');
   addAfter(conditions, order, 'e', page.after);
-  const first = `${orderBy(order, 'e')} ${pageOf({ limit: page.limit + page.offset, offset: 0 })}`;
+  const first = `${orderBy(order, 'e')} ${limitOfEach(page)}`;
   const listOf = (table: string, column: string): string => {
     const list = `SELECT e.id FROM ${table} e ${conditions.where(`e.${column} = w.key`)} ${first}`;
     return `SELECT list.id FROM unnest(${keys}) w(key) CROSS JOIN LATERAL (${list}) list`;

@@ -99,6 +99,13 @@ describe('no query of the ledger reads a table whole', () => {
     expect(found.some((plan) => new RegExp(`Index .* (using|on) transactions_\\d+_${wanted}`).test(plan))).toBe(true);
   });
 
+  it('the lists of some accounts no further than the page goes: only the rows of the page are sorted', async () => {
+    const accounts = [one, other];
+    const lists = [findTransactions, findWholeTransactions];
+    const found = await plansOf(pages.flatMap((page) => lists.map((find) => () => find(reader, { accounts }, page))));
+    expect(found.map((plan) => plan.match(/(?<!Incremental )\bSort  \(/g)?.length)).toEqual([1, 1, 1, 1]);
+  });
+
   it.each([
     ['by lt', {}, 'created_lt_hash_idx'],
     ['by hash', { hashes: [hash] }, 'pkey'],
