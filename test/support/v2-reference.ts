@@ -14,7 +14,17 @@ export type AnswerJudge = {
   disorder(schemaName: string, value: unknown): string[];
 };
 
+/** Judges of a thread by their schemas: a compilation takes up to a second of CPU. */
+const judges = new Map<string, AnswerJudge>();
+
 export function createAnswerJudge(document: OpenApi): AnswerJudge {
+  const schemas = JSON.stringify([document.components, document.paths]);
+  const judge = judges.get(schemas) ?? compileJudge(document);
+  judges.set(schemas, judge);
+  return judge;
+}
+
+function compileJudge(document: OpenApi): AnswerJudge {
   const ajv = new Ajv2020({
     strict: true,
     allErrors: true,
