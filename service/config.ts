@@ -18,6 +18,7 @@ import {
 } from './config/global-config.ts';
 import type { TonApi } from './config/manifest.gen.ts';
 import { readManifest, type Manifest } from './config/manifest.ts';
+import { streamingDefaults, streamingOf, type StreamingConfig } from './config/streaming.ts';
 import { tokenMetadataOf, type TokenMetadataConfig } from './config/token-metadata.ts';
 
 export type { IndexerConfig, PostgresConfig } from './config/database.ts';
@@ -89,8 +90,7 @@ export type ServiceConfig = {
     /** `Ignore` answers without parameters that an operation does not have; `Refuse` answers 422. */
     readonly v3: { readonly unknownParameters: 'Ignore' | 'Refuse' };
   };
-  /** Open connections of the surface `stream`. */
-  readonly streaming: { readonly maxConnectionsPerPod: number };
+  readonly streaming: StreamingConfig;
   /** Upper bound of one HTTP request. */
   readonly requestTimeoutMs: number;
   /** How long requests in flight may take to finish at shutdown. */
@@ -202,7 +202,7 @@ export function configFromManifest(text: string, sources: ManifestSources = {}):
     anchors,
     surfaces: spec.surfaces,
     api: { v2: { ...apiDefaults.v2, ...spec.api?.v2 }, v3: { ...apiDefaults.v3, ...spec.api?.v3 } },
-    streaming: { maxConnectionsPerPod: spec.streaming?.maxConnectionsPerPod ?? STREAMING_CONNECTIONS_DEFAULT },
+    streaming: streamingOf(spec.streaming),
     requestTimeoutMs: Math.ceil(durationMs(spec.requestTimeout) ?? 0),
     drainSeconds: spec.rollout?.drainSeconds ?? DEFAULT_DRAIN_SECONDS,
     plans: spec.plans.map(planOf),
@@ -250,7 +250,7 @@ export function devConfig(
     trust: 'verified',
     surfaces: settings.database === true ? ['v2', 'v3', 'emulate', 'stream', 'explorer'] : ['v2', 'emulate'],
     api: apiDefaults,
-    streaming: { maxConnectionsPerPod: STREAMING_CONNECTIONS_DEFAULT },
+    streaming: streamingDefaults,
     requestTimeoutMs: 10_000,
     drainSeconds: DEFAULT_DRAIN_SECONDS,
     plans: [
@@ -281,9 +281,6 @@ const openStreaming = { connections: 1_000, addresses: 10_000, traces: 1_000 };
 
 /** Default of `rollout.drainSeconds`, for manifests without `rollout`. */
 const DEFAULT_DRAIN_SECONDS = 20;
-
-/** Default of `streaming.maxConnectionsPerPod`, for manifests without `streaming`. */
-const STREAMING_CONNECTIONS_DEFAULT = 20_000;
 
 type Spec = TonApi['spec'];
 type ManifestPlan = Spec['plans'][number];

@@ -101,17 +101,25 @@ const warmFields: ReadonlySet<string> = new Set([
   'indexer',
 ]);
 
+/** Fields of `streaming` that are not hot; undefined for none. */
+function coldStreaming(streaming: TonApi['spec']['streaming']): object | undefined {
+  const hot: readonly string[] = hotFields;
+  const cold = Object.entries(streaming ?? {}).filter(([name]) => !hot.includes(`streaming.${name}`));
+  return cold.length === 0 ? undefined : Object.fromEntries(cold);
+}
+
 /**
  * Hash of the parts of the template that a person can change. A new operator or release alone does not change it.
  * Unknown fields count: an unneeded restart is better than a setting that never takes effect.
  */
 export function coldHash(tonApi: TonApi, references: Pick<References, 'keyring' | 'keyringShardsSettled'>): string {
-  const { rateLimits, observability, rollout, liteServerConfigRef, tokenMetadata, ...rest } = tonApi.spec;
+  const { rateLimits, observability, rollout, liteServerConfigRef, tokenMetadata, streaming, ...rest } = tonApi.spec;
   return contentHash({
     ...Object.fromEntries(Object.entries(rest).filter(([name]) => !warmFields.has(name))),
     // The API queues what is to be fetched, however that is done.
     tokenMetadata: tokenMetadata && true,
     redis: rateLimits.redis,
+    streaming: coldStreaming(streaming),
     drainSeconds: rollout?.drainSeconds,
     tracingEndpoint: observability?.tracing?.endpoint,
     tracingCa: observability?.tracing?.caBundle,

@@ -102,6 +102,26 @@ export type TonApi = {
     readonly streaming?: {
       /** Open connections of one pod. A further connection gets 503. A connection takes up to 1 MiB while its client reads slowly. */
       readonly maxConnectionsPerPod: number;
+      /** Level of signed shard blocks. Auto serves it while a lite server answers non-final queries. Off asks no lite server for it, so confirmed begins at finalized. */
+      readonly confirmed: 'Auto' | 'Off';
+      /** How far back a cursor resumes. */
+      readonly replay?: {
+        /** Time after a cut in which a cursor brings events of each level, 1m to 30m. Each pod watches for cut connections so long, and the log of levels has 10,000 records or 64 MiB at most. */
+        readonly short: string;
+        /** Time after a cut in which a cursor brings final events, 1h to 168h. They come from Postgres, from 259,200 blocks at most. */
+        readonly final: string;
+        /** Events of one resume. Then the stream ends with a cursor that goes on, so that no replay occupies a pod for long. */
+        readonly events: number;
+      };
+      /** Events that wait for a slow client. At a bound the stream ends with code 1013, and its cursor resumes. */
+      readonly queue?: {
+        /** Unsent events of a connection. */
+        readonly eventsPerConnection: number;
+        /** Unsent bytes of a connection. An empty queue takes one event of any size, and an event has 3 MiB at most. */
+        readonly bytesPerConnection: number;
+        /** Unsent bytes of all connections of a pod, a part of its memory limit. Above it the longest queue ends its connection. */
+        readonly bytesPerPod: number;
+      };
     };
     /** Longest time of one request, 100ms to 5m, such as 10s or 1m30s. */
     readonly requestTimeout: string;
@@ -956,6 +976,37 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
           type: 'object',
           properties: {
             maxConnectionsPerPod: { type: 'integer', format: 'int32', minimum: 1, maximum: 100000, default: 20000 },
+            confirmed: { type: 'string', enum: ['Auto', 'Off'], default: 'Auto' },
+            replay: {
+              type: 'object',
+              properties: {
+                short: { type: 'string', maxLength: 16, format: 'duration', default: '10m' },
+                final: { type: 'string', maxLength: 16, format: 'duration', default: '24h' },
+                events: { type: 'integer', format: 'int32', minimum: 1000, maximum: 1000000, default: 100000 },
+              },
+              additionalProperties: false,
+            },
+            queue: {
+              type: 'object',
+              properties: {
+                eventsPerConnection: { type: 'integer', format: 'int32', minimum: 16, maximum: 4096, default: 256 },
+                bytesPerConnection: {
+                  type: 'integer',
+                  format: 'int32',
+                  minimum: 65536,
+                  maximum: 16777216,
+                  default: 1048576,
+                },
+                bytesPerPod: {
+                  type: 'integer',
+                  format: 'int32',
+                  minimum: 16777216,
+                  maximum: 1073741824,
+                  default: 268435456,
+                },
+              },
+              additionalProperties: false,
+            },
           },
           additionalProperties: false,
         },
@@ -1801,6 +1852,9 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
 export const hotFields = [
   'liteServers',
   'streaming.maxConnectionsPerPod',
+  'streaming.confirmed',
+  'streaming.replay',
+  'streaming.queue',
   'plans',
   'anonymousPlan',
   'trustedProxies',

@@ -4,6 +4,7 @@ import type { ConfigProblem } from './errors.ts';
 import type { TonApi } from './manifest.gen.ts';
 import { podTemplateRules } from './pod-template-rules.ts';
 import { rule, type Rule } from './rule.ts';
+import { streamingRules } from './streaming-rules.ts';
 import { surfaceRules } from './surface-rules.ts';
 
 type Spec = TonApi['spec'];
@@ -71,6 +72,7 @@ export const rules: readonly Rule[] = [
   postgresRule('!has(self.tokenMetadata)', [], (spec) => spec.tokenMetadata !== undefined, 'tokenMetadata is set'),
   postgresRule("!('v3' in self.surfaces)", ['surfaces'], ({ surfaces }) => surfaces.includes('v3'), 'surfaces has v3'),
   ...surfaceRules,
+  ...streamingRules,
   rule(
     'spec',
     "!self.plans.exists(p, p.archive) || has(self.liteServerConfigRef) || self.liteServers.exists(l, l.role == 'archive')",

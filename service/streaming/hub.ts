@@ -21,10 +21,11 @@ import { createLevelsFeed, type FeedStatus } from './levels/levels-feed.ts';
 import { createLevelsMetrics } from './levels/levels-metrics.ts';
 import type { SharedLog } from './levels/shared-log.ts';
 import { CONNECTIONS_END, EPOCHS_END, type Cursors } from './request/cursor.ts';
+import { defaultSettings, type StreamSettings } from './settings.ts';
 
 export type HubOptions = {
-  /** Bytes of the queues of all connections; default 256 MiB. Above it the longest queue ends its connection. */
-  readonly queueBytesMax?: number;
+  /** Settings now. They may change at any time. */
+  readonly settings?: () => Pick<StreamSettings, 'replay' | 'queue'>;
   /** Bytes of the log of levels; default 64 MiB. Without the oldest records cursors bring final events alone. */
   readonly levelsBytesMax?: number;
 };
@@ -64,26 +65,25 @@ export type WatchedHub = Hub & {
   readonly levels: () => FeedStatus;
 };
 
-const QUEUE_BYTES_MAX = 256 * 1024 * 1024;
-
 /** Close of a connection after a bug. */
 const internalError = { code: 1011, reason: 'internal error' } as const;
 
 /** Distributes changes to the connections of this process (service/streaming/README.md#order). */
 export function createHub(options: HubOptions, dependencies: HubDependencies): WatchedHub {
-  const { queueBytesMax = QUEUE_BYTES_MAX, levelsBytesMax: bytesMax } = options;
+  const { settings = () => defaultSettings, levelsBytesMax: bytesMax } = options;
+  const shortMs = (): number => settings().replay.shortMs;
   const { log, labels, cursors, clock, logger, register, random = Math.random } = dependencies;
   const { findPending = async () => undefined, findConfirmed = async () => undefined } = dependencies;
   const ending = new AbortController();
   const { signal } = ending;
   const connections = new Map<number, ConnectionAtHub>();
   const subscribers = () => connections.values().map(({ subscriber }) => subscriber);
-  const absent = createAbsentConnections(clock.nowMs);
+  const absent = createAbsentConnections({ nowMs: clock.nowMs, absentMs: shortMs });
   function watches(keys: WatchedKeys, takes: (to: Subscriber) => boolean): boolean {
     absent.sweep();
     return isWatched(watchers, keys, takes);
   }
-  const levels = createLevelsLog({ epoch: randomInt(1, EPOCHS_END), bytesMax, nowMs: clock.nowMs });
+  const levels = createLevelsLog({ epoch: randomInt(1, EPOCHS_END), bytesMax, shortMs, nowMs: clock.nowMs });
   const names = createSnapshotNames({ levels });
   const watchers = createWatchers();
   let queueBytes = 0;
@@ -149,11 +149,12 @@ export function createHub(options: HubOptions, dependencies: HubDependencies): W
 
   function onQueueBytes(change: number): void {
     queueBytes += change;
-    if (change > 0 && queueBytes > queueBytesMax) longest(subscribers())?.endSlow();
+    if (change > 0 && queueBytes > settings().queue.bytesPerPod) longest(subscribers())?.endSlow();
   }
 
   const shared = {
     nowMs: clock.nowMs,
+    settings,
     livePosition,
     levels,
     feed,

@@ -168,6 +168,30 @@ export const tonApiCases: readonly RuleCase[] = [
     refused: set({ postgres: { ...postgres, replicaMaxLag: '999ms' } }),
   },
   {
+    message: 'short must be 1m to 30m',
+    field: 'spec.streaming.replay.short',
+    accepted: set({ streaming: { replay: { short: '1m' } } }),
+    refused: set({ streaming: { replay: { short: '59s' } } }),
+  },
+  {
+    message: 'short must be 1m to 30m',
+    field: 'spec.streaming.replay.short',
+    accepted: set({ streaming: { replay: { short: '30m' } } }),
+    refused: set({ streaming: { replay: { short: '30m1s' } } }),
+  },
+  {
+    message: 'final must be 1h to 168h',
+    field: 'spec.streaming.replay.final',
+    accepted: set({ streaming: { replay: { final: '1h' } } }),
+    refused: set({ streaming: { replay: { final: '59m' } } }),
+  },
+  {
+    message: 'final must be 1h to 168h',
+    field: 'spec.streaming.replay.final',
+    accepted: set({ streaming: { replay: { final: '168h' } } }),
+    refused: set({ streaming: { replay: { final: '168h1s' } } }),
+  },
+  {
     message: 'a plan with archive needs an archive lite server',
     field: 'spec',
     accepted: all(plan({ archive: true }), liteServer({ role: 'archive' })),

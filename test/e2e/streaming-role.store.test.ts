@@ -143,6 +143,21 @@ describe('the role streaming', () => {
     expect(streaming.stdout()).not.toContain('"fields":');
   });
 
+  it('asks no lite server for signed blocks while the manifest says Off, and its health says so', async () => {
+    const sourceOf = async (): Promise<unknown> =>
+      ((await statusOf(streaming))['streaming'] as { source: unknown }).source;
+    const open = await webSocket();
+    folder.put({ 'tonapi.yaml': manifest({ streaming: { confirmed: 'Off' } }) });
+    await expect.poll(sourceOf).toMatchObject({ confirmed: 'Off', levels: ['pending', 'finalized'] });
+    folder.put({ 'tonapi.yaml': manifest() });
+    await expect.poll(sourceOf).toMatchObject({ confirmed: 'Auto', levels: ['pending', 'confirmed', 'finalized'] });
+    open.send({ operation: 'ping', id: 'still' });
+    await open.until((frame) => frame['id'] === 'still');
+    open.close();
+    await open.ended;
+    expect(streaming.stdout()).not.toContain('"fields":');
+  });
+
   it('ends its streams with their cursors before its time is over, and a new process resumes them', async () => {
     const [events, socket] = [await sse(), await webSocket()];
     await events.until((frame) => frame['status'] === 'subscribed');

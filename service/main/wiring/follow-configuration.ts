@@ -11,6 +11,7 @@ import { connectRedis } from '#service/limits/redis/connection.ts';
 import type { SharedLimits } from '#service/limits/redis/shared-limits.ts';
 import type { Pool } from '#service/pool/pool.ts';
 import type { Store } from '#service/store/store.ts';
+import type { StreamSettings } from '#service/streaming/settings.ts';
 import { setLogLevel } from '#service/telemetry/logger.ts';
 import type { Tracing } from '#service/telemetry/tracer.ts';
 import type { IndexService } from './index-service.ts';
@@ -43,7 +44,7 @@ export type HotParts = {
   readonly http: HttpServer;
   readonly tracing: Tracing;
   readonly ledger: Pick<IndexService, 'setUrls' | 'setRedis'> | undefined;
-  readonly streams: Pick<StreamingService, 'setRedis'> | undefined;
+  readonly streams: Pick<StreamingService, 'setRedis' | 'reconfigure'> | undefined;
 };
 
 /** Follows the files of the configuration of a running API. */
@@ -142,6 +143,7 @@ export const redisRetryMs = (): number => 100 + Math.random() * 200;
 type Applied =
   | keyof PlanOptions
   | keyof HotHttpSettings
+  | keyof StreamSettings
   | 'onRedisFailure'
   | 'liteServers'
   | 'sampleRatio'
@@ -171,6 +173,7 @@ function putInForce(
   }
   ledger?.setUrls(next, before);
   http.reconfigure(hot);
+  streams?.reconfigure(hot);
   putChainInForce(next, { pool, tracing }, logger);
 }
 

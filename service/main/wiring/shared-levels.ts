@@ -16,7 +16,7 @@ export type SharedLevels = { readonly log: SharedLog; readonly setRedis: (server
 export function connectSharedLevels(
   config: Pick<ServiceConfig, 'name' | 'namespace' | 'anchors'>,
   server: RedisServer,
-  logger: Logger,
+  { shortMs, logger }: { readonly shortMs: () => number; readonly logger: Logger },
 ): SharedLevels {
   const open = (next: RedisServer) => ({
     link: linkTo(next, logger, 'levels of streams'),
@@ -31,6 +31,7 @@ export function connectSharedLevels(
         ask: (command, timeoutMs) => lines.reading.ask(command, timeoutMs),
         close: () => lines.reading.close(),
       },
+      shortMs,
       randomEpoch: () => randomInt(1, EPOCHS_END),
     },
   );

@@ -34,6 +34,7 @@ import { createTailSnapshots } from '#service/streaming/pending/tail-snapshots.t
 import { createTailCounter, createTailSource } from '#service/streaming/pending/tail-source.ts';
 import { createPendingLag, createPendingSource } from '#service/streaming/pending/pending-source.ts';
 import { createCursors } from '#service/streaming/request/cursor.ts';
+import type { StreamSettings } from '#service/streaming/settings.ts';
 import { createStreaming, type ComponentHealth, type Streaming } from '#service/streaming/streaming.ts';
 import type { ActionNetwork } from '#service/v3/action-details/action-derived.ts';
 import type { AnswerAnnotations } from '#service/v3/annotations/answer-annotations.ts';
@@ -65,6 +66,8 @@ export type StreamingService = {
   readonly streaming: Streaming;
   /** Takes over a changed Redis. */
   readonly setRedis: (server: RedisServer) => void;
+  /** Takes over changed settings. Open connections stay. */
+  readonly reconfigure: (settings: StreamSettings) => void;
   /** Ends the sources, after all connections. */
   readonly close: () => Promise<void>;
 };
@@ -83,8 +86,9 @@ export function startStreaming(
   if (!config.surfaces.includes('stream') || index === undefined) return undefined;
   const network = { testOnly: config.network === 'testnet' };
   const cursors = createCursors(config.anchors.zeroState.rootHash.toString('hex'));
+  let settings: StreamSettings = config.streaming;
   const source: FinalSource = createFinalSource(
-    {},
+    { windowS: () => Math.floor(settings.replay.finalMs / 1000) },
     {
       ...index,
       network,
@@ -104,10 +108,11 @@ export function startStreaming(
   );
   const reader: StoreReader = { read: (sql, values) => index.store.read(sql, values, { timeoutMs: QUERY_MS }) };
   const snapshots = createPendingSnapshots({ pending: index.pending, network, logger });
-  const levels = redis && connectSharedLevels(config, redis, logger);
+  const shortMs = (): number => settings.replay.shortMs;
+  const levels = redis && connectSharedLevels(config, redis, { shortMs, logger });
   const findConfirmed: ConfirmedSource['find'] = (key, signal) => confirmed.find(key, signal);
   const found = { log: source, labels: source.labels, shared: levels?.log, findPending: snapshots.find, findConfirmed };
-  const hub: WatchedHub = createHub({}, { ...found, cursors, clock, logger, register });
+  const hub: WatchedHub = createHub({ settings: () => settings }, { ...found, cursors, clock, logger, register });
   const lag = createPendingLag(register);
   const simulated = createPendingSource({ ...index, snapshots, hub, unixMs: Date.now, logger, lag });
   const begun = createTailSource({
@@ -117,16 +122,19 @@ export function startStreaming(
     counted: createTailCounter(register),
     logger,
   });
-  const confirmed: ConfirmedSource = startConfirmed(reader, {
-    pool,
-    live,
-    detector,
-    snapshots,
-    hub,
-    network,
-    logger,
-    register,
-  });
+  const confirmed: ConfirmedSource = startConfirmed(
+    { reader, isOn: () => settings.confirmed === 'Auto' },
+    {
+      pool,
+      live,
+      detector,
+      snapshots,
+      hub,
+      network,
+      logger,
+      register,
+    },
+  );
   const streaming = createStreaming(
     { connectionsMax: config.streaming.maxConnectionsPerPod, plans: config.plans.map(({ name }) => name) },
     {
@@ -134,7 +142,7 @@ export function startStreaming(
       cursors,
       connectionLimits: createConnectionLimits(shared?.connections),
       parseJson,
-      components: () => ({ ...componentsOf(source, confirmed), log: healthOf(hub.levels()) }),
+      components: () => ({ ...componentsOf(source, confirmed, settings.confirmed), log: healthOf(hub.levels()) }),
       clock,
       random: Math.random,
       logger,
@@ -144,6 +152,7 @@ export function startStreaming(
   return {
     streaming,
     setRedis: (server) => levels?.setRedis(server),
+    reconfigure: (next) => void (settings = next),
     async close() {
       await Promise.all([source.close(), simulated.close(), begun.close(), confirmed.close()]);
       await hub.close();
@@ -153,7 +162,7 @@ export function startStreaming(
 
 /** Starts the source of the level `confirmed`. */
 function startConfirmed(
-  reader: StoreReader,
+  { reader, isOn }: { readonly reader: StoreReader; readonly isOn: () => boolean },
   {
     pool,
     live,
@@ -171,7 +180,7 @@ function startConfirmed(
 ): ConfirmedSource {
   const actions = createRealActions({ worlds: live.worlds, detector, now: nowMs });
   return createConfirmedSource(
-    {},
+    { isOn },
     {
       files: createLiveBlockFiles({ pool, finder: createBlockFinder({ pool }) }),
       signed: createLiveSignedBlocks({ pool }),
@@ -198,7 +207,11 @@ function healthOf(levels: FeedStatus): ComponentHealth {
 }
 
 /** Health of what streams depend on. Simulated traces come from this service, so they have no part of their own. */
-function componentsOf(source: FinalSource, confirmed: ConfirmedSource): Readonly<Record<string, ComponentHealth>> {
+function componentsOf(
+  source: FinalSource,
+  confirmed: ConfirmedSource,
+  setting: StreamSettings['confirmed'],
+): Readonly<Record<string, ComponentHealth>> {
   const { newestSeqno, seenMs, troubles } = source.status();
   const ageMs = seenMs === null ? undefined : Date.now() - seenMs;
   const isFollowing = newestSeqno !== null && ageMs !== undefined && ageMs <= SILENT_MS_MAX;
@@ -211,6 +224,7 @@ function componentsOf(source: FinalSource, confirmed: ConfirmedSource): Readonly
       ...(!isFollowing && { error: 'no classified block was read' }),
       mc_seqno: newestSeqno,
       levels: confirmed.isAvailable() === true ? finalities : finalities.filter((level) => level !== 'confirmed'),
+      confirmed: setting,
     },
     store: { ok: trouble === undefined, ...(trouble !== undefined && { error: 'the index cannot be read' }) },
   };

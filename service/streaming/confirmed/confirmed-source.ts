@@ -28,6 +28,8 @@ export type ConfirmedSource = {
 export type ConfirmedSourceOptions = {
   /** Milliseconds between two looks; default 250. 0: only when `look` is called. */
   readonly everyMs?: number;
+  /** Reports whether lite servers may be asked; default: always. */
+  readonly isOn?: () => boolean;
 };
 
 export type ConfirmedSourceDependencies = {
@@ -70,7 +72,7 @@ const LOOK_MS = 5_000;
 const BLOCKS_MAX = 16;
 
 export function createConfirmedSource(
-  { everyMs = EVERY_MS }: ConfirmedSourceOptions,
+  { everyMs = EVERY_MS, isOn = () => true }: ConfirmedSourceOptions,
   dependencies: ConfirmedSourceDependencies,
 ): ConfirmedSource {
   const { files, signed, snapshots, corrections, jettons, findPending, hub, onLag, nowMs, logger } = dependencies;
@@ -141,10 +143,15 @@ export function createConfirmedSource(
   }
 
   async function lookOnce(): Promise<void> {
-    const isWanted = hub.wantsConfirmed();
+    const isWanted = isOn() && hub.wantsConfirmed();
     if (!isWanted) {
       at = undefined;
       traces.clear();
+    }
+    if (!isOn()) {
+      isAvailable = false;
+      probedMs = -Infinity;
+      return;
     }
     if ((!isWanted || isAvailable !== true) && nowMs() - probedMs < PROBE_MS) return;
     probedMs = nowMs();

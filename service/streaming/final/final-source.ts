@@ -25,7 +25,7 @@ export type FinalSourceOptions = {
   /** Milliseconds between two looks for a new block while no news of Postgres come; default 200. */
   readonly pollMs?: number;
   /** Seconds of the past from which a resume is possible; default 24 hours. */
-  readonly windowS?: number;
+  readonly windowS?: () => number;
   /** Bounds of traces that are sent whole. */
   readonly bounds?: OpenBounds;
 };
@@ -74,7 +74,7 @@ const OLDEST_MS = 10_000;
  * The newest position moves before `onChanges` is called: a connection that opens during the call begins behind the block.
  */
 export function createFinalSource(
-  { pollMs = POLL_MS, windowS = DAY_S, bounds = openBounds }: FinalSourceOptions,
+  { pollMs = POLL_MS, windowS = () => DAY_S, bounds = openBounds }: FinalSourceOptions,
   { listen, ...dependencies }: FinalSourceDependencies,
 ): FinalSource {
   const { store, network, notes, logger, clock } = dependencies;
@@ -111,7 +111,7 @@ export function createFinalSource(
       const last = newest();
       if (last === null) return null;
       if (oldest === undefined || clock() - oldest.atMs > OLDEST_MS) {
-        const seqno = (await findOldestBefore(reader, { newest: last, seconds: windowS })) ?? null;
+        const seqno = (await findOldestBefore(reader, { newest: last, seconds: windowS() })) ?? null;
         oldest = { seqno, atMs: clock() };
       }
       return oldest.seqno;

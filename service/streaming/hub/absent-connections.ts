@@ -5,7 +5,7 @@ import type { Subscriber } from './subscriber.ts';
 export type AbsentConnection = { readonly subscriber: Subscriber; readonly forget: () => void };
 
 /**
- * Connections below `finalized` that were cut. Each watches its accounts and traces for ten minutes. The sources go on for it, so the log of
+ * Connections below `finalized` that were cut. Each watches its accounts and traces for some minutes. The sources go on for it, so the log of
  * levels has no hole when it comes back.
  */
 export type AbsentConnections = {
@@ -21,17 +21,20 @@ export type AbsentConnections = {
 
 type Kept = { readonly connection: AbsentConnection; readonly keys: number; readonly atMs: number };
 
-/** Milliseconds for which a cut connection is watched. */
-const ABSENT_MS = 10 * 60_000;
-
 /** A process has 20,000 connections, and some of them are cut at a time. */
 const ABSENT_MAX = 10_000;
 
 /** Accounts and traces of all absent connections: some 70 MB in the index of subscriptions. */
 const KEYS_MAX = 200_000;
 
+export type AbsentConnectionsDependencies = {
+  readonly nowMs: () => number;
+  /** Milliseconds for which a cut connection is watched. */
+  readonly absentMs: () => number;
+};
+
 /** Beyond the bounds the caller with the most absent connections loses its oldest one. */
-export function createAbsentConnections(nowMs: () => number): AbsentConnections {
+export function createAbsentConnections({ nowMs, absentMs }: AbsentConnectionsDependencies): AbsentConnections {
   /** The oldest first. */
   const byNumber = new Map<number, Kept>();
   const byOwner = new Map<string, Set<Kept>>();
@@ -49,7 +52,7 @@ export function createAbsentConnections(nowMs: () => number): AbsentConnections 
 
   function sweep(): void {
     for (const one of byNumber.values()) {
-      if (nowMs() - one.atMs < ABSENT_MS) return;
+      if (nowMs() - one.atMs < absentMs()) return;
       remove(one);
     }
   }

@@ -13,6 +13,7 @@ import {
 import { changesFor } from '../concerned.ts';
 import { indexAway, StreamingError } from '../errors.ts';
 import type { Cursor } from '../request/cursor.ts';
+import type { StreamSettings } from '../settings.ts';
 import type { Distribution, Watchers } from './distribution.ts';
 import { isOpenPart } from './ended-traces.ts';
 import type { Formers } from './formers.ts';
@@ -30,6 +31,8 @@ import type { Place, Subscriber } from './subscriber.ts';
 import { rankOf } from './trace-views.ts';
 
 export type HubConnectionDependencies = {
+  /** Bound of one replay. The close at its end has a cursor, from which the caller goes on. */
+  readonly settings: () => Pick<StreamSettings, 'replay'>;
   readonly log: FinalLog;
   readonly past: Past;
   readonly watchers: Watchers;
@@ -47,9 +50,6 @@ export type HubConnectionDependencies = {
   /** Runs work while no change is distributed. */
   readonly between: <T>(work: () => T) => Promise<T>;
 };
-
-/** Events of one replay. Its end has a cursor, from which the caller goes on. */
-const REPLAYED_MAX = 100_000;
 
 /** Milliseconds between two looks whether this process is as far as a cursor. */
 const CATCH_UP_MS = 50;
@@ -217,7 +217,7 @@ export class ConnectionAtHub implements HubConnection {
 
   async #replay(wish: Subscription, from: Position, signal: AbortSignal): Promise<void> {
     const { subscriber } = this;
-    const { past, log, between, distribution, feed } = this.#dependencies;
+    const { past, log, between, distribution, feed, settings } = this.#dependencies;
     const records = subscriber.isReplayingLevels ? new LevelsReplay(subscriber, wish, this.#dependencies) : undefined;
     if (records !== undefined) await this.#catchUp(from, signal);
     const watched = records?.watched() ?? wish;
@@ -251,7 +251,7 @@ export class ConnectionAtHub implements HubConnection {
         if (wish.minFinality !== 'finalized' && isOpenPart(change)) feed.sharePart(change);
         const before = subscriber.progress();
         await distribution.replay({ change, record: null }, subscriber, signal);
-        if (subscriber.progress() !== before && ++events >= REPLAYED_MAX) return subscriber.endSlow();
+        if (subscriber.progress() !== before && ++events >= settings().replay.events) return subscriber.endSlow();
       }
       signal.throwIfAborted();
       subscriber.pass(endOf(mcSeqno));

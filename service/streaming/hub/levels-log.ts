@@ -1,6 +1,7 @@
 import { accountsOf } from '../concerned.ts';
 import type { AccountKey, Change, Finality, Position, SnapshotName, Subscription, TraceSnapshot } from '../changes.ts';
 import type { LevelsPlace } from '../request/cursor.ts';
+import { defaultSettings } from '../settings.ts';
 import { lastWhole, markOf, steps } from './positions.ts';
 
 /** Parts of a change by which a record is found. The rest is read when a connection needs it. */
@@ -74,6 +75,8 @@ export type LevelsLog = {
   readonly end: (key: string, position: Position) => void;
   /** Position of the first end of a trace with records; undefined for a trace that is not final. */
   readonly endOf: (key: string) => Position | undefined;
+  /** Milliseconds after which a record is removed. */
+  readonly recordedMs: () => number;
   /** Bytes of all records. */
   readonly bytes: () => number;
   readonly size: () => number;
@@ -91,13 +94,13 @@ export type LevelsLogOptions = {
   readonly epoch: number;
   /** Bytes of all records; default 64 MiB. */
   readonly bytesMax?: number | undefined;
+  /** Milliseconds for which a cut connection may resume; default ten minutes. */
+  readonly shortMs?: () => number;
   readonly nowMs: () => number;
 };
 
 /** Bounds of a log. */
 export const levelsBounds = {
-  /** Milliseconds of a record: ten minutes for a resume, and five in which a snapshot before them ends (service/pending/README.md). */
-  recordedMs: 15 * 60_000,
   /** Some ten records a second. */
   records: 10_000,
   bytes: 64 * 1024 * 1024,
@@ -106,10 +109,16 @@ export const levelsBounds = {
 /** Milliseconds in which a shown snapshot becomes final or is withdrawn. */
 const OPEN_MS = 5 * 60_000;
 
+/** Milliseconds of a record: those for a resume, and those in which a snapshot before them ends (service/pending/README.md). */
+export function recordedMsOf(shortMs: number): number {
+  return shortMs + OPEN_MS;
+}
+
 /** Estimated bytes of a record, of a transaction and of an action. Recorded traces of mainnet take two thirds of the estimate. */
 const weights = { record: 1_024, transaction: 8_192, action: 4_096 } as const;
 
 export function createLevelsLog({ bytesMax = levelsBounds.bytes, nowMs, ...options }: LevelsLogOptions): LevelsLog {
+  const { shortMs = () => defaultSettings.replay.shortMs } = options;
   let { epoch } = options;
   /** Records by number, without a hole. */
   const records = new Map<number, TimedRecord>();
@@ -127,6 +136,7 @@ export function createLevelsLog({ bytesMax = levelsBounds.bytes, nowMs, ...optio
   let movedMs = -Infinity;
 
   const dropped = (): number => newest - records.size;
+  const recordedMs = (): number => recordedMsOf(shortMs());
 
   function remove({ record, atMs }: TimedRecord, now: number): void {
     const { number, head } = record;
@@ -138,14 +148,15 @@ export function createLevelsLog({ bytesMax = levelsBounds.bytes, nowMs, ...optio
       if (!byTrace.has(name)) ends.delete(name);
     }
     droppedMs = atMs;
-    if (now - atMs < levelsBounds.recordedMs) cutMs = atMs;
+    if (now - atMs < recordedMs()) cutMs = atMs;
   }
 
   function bound(): void {
     const now = nowMs();
+    const oldMs = recordedMs();
     for (const timed of records.values()) {
       const isFull = records.size > levelsBounds.records || bytes > bytesMax;
-      if (!isFull && now - timed.atMs < levelsBounds.recordedMs) return;
+      if (!isFull && now - timed.atMs < oldMs) return;
       remove(timed, now);
     }
   }
@@ -213,6 +224,7 @@ export function createLevelsLog({ bytesMax = levelsBounds.bytes, nowMs, ...optio
       if (byTrace.has(key) && !ends.has(key)) ends.set(key, position);
     },
     endOf: (key) => ends.get(key),
+    recordedMs,
     bytes: () => bytes,
     size: () => records.size,
     newest: () => newest,

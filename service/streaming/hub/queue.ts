@@ -1,4 +1,5 @@
 import type { Position } from '../changes.ts';
+import type { StreamSettings } from '../settings.ts';
 import type { RenderedEvent } from './render.ts';
 
 /** Place of an event among those of its connection. */
@@ -16,17 +17,13 @@ type QueuedEvent = { readonly event: RenderedEvent; readonly at: QueuedAt };
 
 /** End of a queue. */
 export type QueueOutlet = {
+  /** Most waiting events, and bytes that wait here and in the transport. */
+  readonly queueBounds: () => Pick<StreamSettings['queue'], 'eventsPerConnection' | 'bytesPerConnection'>;
   readonly write: (event: RenderedEvent, at: QueuedAt) => void;
   readonly unsentBytes: () => number;
   /** Called with each change of the bytes that wait. It may clear the queue. */
   readonly onBytes: (change: number) => void;
 };
-
-/** Waiting events of a connection. */
-const EVENTS_MAX = 256;
-
-/** Bytes of a connection that wait here and in its transport. */
-const BYTES_MAX = 1024 * 1024;
 
 /** Bytes that the transport may hold before events wait here. Events that wait can be replaced. */
 const WINDOW_BYTES = 64 * 1024;
@@ -52,7 +49,8 @@ export class EventQueue {
       this.#outlet.write(event, at);
       return true;
     }
-    const isFull = count >= EVENTS_MAX || unsent + this.#bytes + event.bytes > BYTES_MAX;
+    const { eventsPerConnection, bytesPerConnection } = this.#outlet.queueBounds();
+    const isFull = count >= eventsPerConnection || unsent + this.#bytes + event.bytes > bytesPerConnection;
     // An empty queue takes one event of any size.
     if (isFull && count > 0) return false;
     this.#add({ event, at });

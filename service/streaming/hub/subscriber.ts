@@ -1,4 +1,5 @@
 import type { Finality, Position, Sink, Subscription } from '../changes.ts';
+import type { StreamSettings } from '../settings.ts';
 import type { LevelsLog } from './levels-log.ts';
 import { isAfter, laterOf } from './positions.ts';
 import { EventQueue, type QueuedAt, type QueueOutlet } from './queue.ts';
@@ -23,6 +24,7 @@ export type Place = Pick<QueuedAt, 'position' | 'mark'>;
 /** Parts of the hub that its connections share. */
 export type SubscriberDependencies = {
   readonly nowMs: () => number;
+  readonly settings: () => Pick<StreamSettings, 'queue'>;
   /** Final position behind all events that live connections were given. */
   readonly livePosition: () => Position | null;
   readonly levels: Pick<LevelsLog, 'mark'>;
@@ -49,8 +51,8 @@ type Waiting = { readonly promise: Promise<void>; readonly resolve: () => void }
 /** Close of a connection that does not take its events. */
 const slowConsumer = { code: 1013, reason: 'slow consumer' } as const;
 
-/** A replay pauses while more than this waits: new events need the rest of the queue. */
-const REPLAY_QUEUE = { events: 64, bytes: 256 * 1024 } as const;
+/** Part of a queue beyond which a replay pauses: new events need the rest. */
+const REPLAY_PART = 0.25;
 
 /** A connection: its subscription, and the events that are on their way to it. Thousands of connections share the methods of a class. */
 export class Subscriber implements QueueOutlet {
@@ -170,6 +172,10 @@ export class Subscriber implements QueueOutlet {
     this.#sink.event(event, this.#dependencies.cursorOf(this, { position: this.#written, mark: this.#writtenMark }));
   }
 
+  queueBounds(): StreamSettings['queue'] {
+    return this.#dependencies.settings().queue;
+  }
+
   unsentBytes(): number {
     return this.#sink.unsentBytes();
   }
@@ -247,6 +253,9 @@ export class Subscriber implements QueueOutlet {
   }
 
   #hasRoom(): boolean {
-    return this.queue.size() <= REPLAY_QUEUE.events && this.queue.bytes() <= REPLAY_QUEUE.bytes;
+    const { eventsPerConnection, bytesPerConnection } = this.queueBounds();
+    return (
+      this.queue.size() <= REPLAY_PART * eventsPerConnection && this.queue.bytes() <= REPLAY_PART * bytesPerConnection
+    );
   }
 }

@@ -242,7 +242,10 @@ function createRoute(shared: SharedLog, dependencies: LevelsFeedDependencies): R
     const past = beginning && (before === 'another' ? emptyPast(beginning) : await readPast(beginning, shared, nowMs));
     if (past === undefined || signal.aborted) return 'away';
     const newest = before === 'another' ? 0 : beginning!.newest;
-    const found = beginningOf({ ...beginning!, newest }, past.records, nowMs());
+    const found = beginningOf({ ...beginning!, newest }, past.records, {
+      nowMs: nowMs(),
+      recordedMs: levels.recordedMs(),
+    });
     const place = { epoch: found.epoch, joinedAt: found.newest };
     const next = createFeedSession(place, { shared, levels, publishing, onWords });
     await arrive(found, next);
@@ -350,17 +353,20 @@ function createSpeech(shared: Pick<SharedLog, 'say'>): (word: Word) => void {
 function beginningOf(
   { epoch, newest, droppedAgeMs, cutAgeMs }: SharedBeginning,
   records: readonly TimedRecord[],
-  nowMs: number,
+  { nowMs, recordedMs }: { readonly nowMs: number; readonly recordedMs: number },
 ): LevelsBeginning {
   const numberAt = (at: number): number => records[at]!.record.number;
   let first = Math.max(records.length - 1, 0);
   while (first > 0 && numberAt(first - 1) === numberAt(first) - 1) first--;
   const isCut = first > 0 || (records.length === 0 && newest > 0);
+  // A pod with a shorter time of records removed one that this pod needs.
+  const isEarly = droppedAgeMs !== null && droppedAgeMs < recordedMs;
+  const cutMs = Math.min(cutAgeMs ?? Infinity, isEarly ? droppedAgeMs : Infinity);
   return {
     epoch,
     newest: records.at(-1)?.record.number ?? newest,
     records: records.slice(first),
     droppedMs: nowMs - (droppedAgeMs ?? 0),
-    cutMs: isCut ? nowMs : nowMs - (cutAgeMs ?? Infinity),
+    cutMs: isCut ? nowMs : nowMs - cutMs,
   };
 }

@@ -2,7 +2,8 @@ import type { Cluster, Redis } from 'ioredis';
 
 import type { PendingLink } from '#service/pending/shared-traces.ts';
 import type { FormerQuestion } from '../hub/formers.ts';
-import { levelsBounds, type TimedRecord } from '../hub/levels-log.ts';
+import { levelsBounds, recordedMsOf, type TimedRecord } from '../hub/levels-log.ts';
+import { defaultSettings } from '../settings.ts';
 import { decodeChange, decodeHead, type EncodedRecord } from './record-codec.ts';
 import type { Change } from '../changes.ts';
 
@@ -70,6 +71,8 @@ export type SharedLogDependencies = {
   /** A second connection: a read that waits stops the commands behind it. */
   readonly reading: PendingLink;
   readonly randomEpoch: () => number;
+  /** Milliseconds for which a cut connection may resume; default ten minutes. The pod that adds a record removes older ones. */
+  readonly shortMs?: () => number;
 };
 
 /** Limit of a command, in milliseconds. A pending event waits no longer for Redis. */
@@ -161,7 +164,7 @@ return {epoch, number, 1}
 `;
 
 export function createSharedLog({ scope }: SharedLogOptions, dependencies: SharedLogDependencies): SharedLog {
-  const { link, reading, randomEpoch } = dependencies;
+  const { link, reading, randomEpoch, shortMs = () => defaultSettings.replay.shortMs } = dependencies;
   // All keys are in one slot of a cluster.
   const prefix = `ton:levels:${FORM}:{${scope}}:`;
   const [log, data, words] = [`${prefix}log`, `${prefix}data`, `${prefix}words`];
@@ -184,7 +187,8 @@ export function createSharedLog({ scope }: SharedLogOptions, dependencies: Share
   return {
     async append({ thing, level, print, isReset, withdraws, head, body }, known) {
       const keys = [log, data, `${prefix}${thing}`];
-      const { records, bytes, recordedMs } = levelsBounds;
+      const { records, bytes } = levelsBounds;
+      const recordedMs = recordedMsOf(shortMs());
       const withdrawn = withdraws === null ? [] : [withdraws.level, `${withdraws.epoch}:${withdraws.number}`];
       const kind = [level, print, isReset ? 1 : 0] as const;
       const values = [...beginning(known), ...kind, head, body, records, bytes, recordedMs, ...withdrawn];

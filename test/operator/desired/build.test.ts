@@ -178,6 +178,17 @@ describe('the template of the API pods', () => {
       },
     ],
     ['replicas', { replicas: 40 }],
+    [
+      'streaming',
+      {
+        streaming: {
+          maxConnectionsPerPod: 7,
+          confirmed: 'Off',
+          replay: { short: '1m', final: '1h', events: 1_000 },
+          queue: { eventsPerConnection: 16, bytesPerConnection: 65_536, bytesPerPod: 16_777_216 },
+        },
+      },
+    ],
     ['networkPolicy', { networkPolicy: false }],
     ['exposure', { exposure: { kind: 'Ingress', hosts: ['other.example.com'] } }],
     ['hibernate', { hibernate: true }],

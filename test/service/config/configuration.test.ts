@@ -33,7 +33,12 @@ describe('the configuration of a manifest', () => {
           initBlock: { seqno: 5, rootHash: key, fileHash: key },
           requestTimeout: '1m1.5s',
           api: { v2: { blockIdTag: 'chain.blockIdExt', legacyOperations: true }, v3: { unknownParameters: 'Refuse' } },
-          streaming: { maxConnectionsPerPod: 500 },
+          streaming: {
+            maxConnectionsPerPod: 500,
+            confirmed: 'Off',
+            replay: { short: '90s', final: '36h', events: 5_000 },
+            queue: { eventsPerConnection: 32, bytesPerConnection: 100_000 },
+          },
           anonymousPlan: 'free',
           trustedProxies: 2,
           http: { connectionsPerAddress: 64, compression: true, internalNames: ['status.example.org'] },
@@ -88,7 +93,12 @@ describe('the configuration of a manifest', () => {
       anchors: { zeroState: { ...block, seqno: 0 }, initBlock: { ...block, seqno: 5 } },
       surfaces: ['v2'],
       api: { v2: { blockIdTag: 'chain.blockIdExt', legacyOperations: true }, v3: { unknownParameters: 'Refuse' } },
-      streaming: { maxConnectionsPerPod: 500 },
+      streaming: {
+        maxConnectionsPerPod: 500,
+        confirmed: 'Off',
+        replay: { shortMs: 90_000, finalMs: 129_600_000, events: 5_000 },
+        queue: { eventsPerConnection: 32, bytesPerConnection: 100_000, bytesPerPod: 268_435_456 },
+      },
       requestTimeoutMs: 61_500,
       drainSeconds: 3,
       plans: [

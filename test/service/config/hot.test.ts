@@ -17,6 +17,9 @@ describe('the hot part of a configuration', () => {
     ['a lite server', (spec) => void (firstOf(spec, 'liteServers')['weight'] = 11)],
     ['the number of proxies', (spec) => void (spec['trustedProxies'] = 1)],
     ['the streams of a pod', (spec) => void (spec['streaming'] = { maxConnectionsPerPod: 7 })],
+    ['the level of signed blocks', (spec) => void (spec['streaming'] = { confirmed: 'Off' })],
+    ['the time in which streams resume', (spec) => void (spec['streaming'] = { replay: { short: '5m' } })],
+    ['the unsent events of a stream', (spec) => void (spec['streaming'] = { queue: { eventsPerConnection: 512 } })],
     ['the log level', (spec) => void (spec['observability'] = { logLevel: 'debug' })],
     [
       'the rule for a Redis that is away',

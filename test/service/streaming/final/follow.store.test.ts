@@ -175,7 +175,7 @@ describe('a source of final changes', () => {
          (SELECT min(seqno) FROM blocks b WHERE workchain = -1 AND gen_utime >= (array_agg(o.gen_utime ORDER BY o.seqno DESC))[30]) AS seqno
        FROM blocks o WHERE workchain = -1`,
     );
-    const short = startFinalSource(store, { pollMs: 5, windowS: row!.seconds });
+    const short = startFinalSource(store, { pollMs: 5, windowS: () => row!.seconds });
     started.push(short);
     await expect.poll(() => newestOf(short)).toBe(last);
     expect(await short.source.oldest()).toBe(row!.seqno);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
+import { defaultSettings } from '#service/streaming/settings.ts';
 import { account, createHubUnderTest, hash, trace, transaction } from './hub-under-test.ts';
 
 const a = account('A');
@@ -81,7 +82,9 @@ describe('a caller that does not read', () => {
   });
 
   it('is closed first when the queues of all callers are above the bound of the process', async () => {
-    const { block, open, hub } = createHubUnderTest({ queueBytesMax: 500_000 });
+    const { block, open, hub } = createHubUnderTest({
+      settings: () => ({ ...defaultSettings, queue: { ...defaultSettings.queue, bytesPerPod: 500_000 } }),
+    });
     const callers = [open(), open(), open()];
     for (const caller of callers) await caller.subscribe({ accounts: new Set([a]) });
     const [longest, shorter, reading] = callers as [(typeof callers)[0], (typeof callers)[0], (typeof callers)[0]];

@@ -207,6 +207,24 @@ describe.skipIf(missing)('levels below finalized of several pods', () => {
     expect(namesIn(again)).toEqual(['pending t2', 'expired']);
   });
 
+  it('come as final events alone where a pod with a shorter replay removed records that the cursor needs', async () => {
+    const cut = one.open();
+    await cut.subscribe(wish);
+    await one.hub.publish([shown(1, 'pending', 't1')]);
+    cut.connection.close();
+    const removed = async (minutes: number): Promise<unknown> => {
+      await commands(async (client) => {
+        const [seconds] = await client.time();
+        await client.hset(`${prefix()}data`, 'droppedMs', (Number(seconds) - 60 * minutes) * 1000);
+      });
+      const again = (await pods.start()).open();
+      await again.subscribe(wish, cut.events[0]!.cursor);
+      return resumedOf(again);
+    };
+    expect(await removed(6)).toBe('full');
+    expect(await removed(4)).toBe('finalized');
+  });
+
   it('come from a pod that has just started also where the log has an equal snapshot of before, and once', async () => {
     await one.hub.publish([shown(1, 'pending', 't1')]);
     const young = await pods.start();

@@ -27,9 +27,12 @@ export type PodsUnderTest = {
   readonly close: () => Promise<void>;
 };
 
-export async function openSharedLog(url: string, scope: string): Promise<SharedLog> {
+export async function openSharedLog(url: string, scope: string, shortMs?: () => number): Promise<SharedLog> {
   const lines = { link: await openGoodLink(url), reading: await openGoodLink(url) };
-  return createSharedLog({ scope }, { ...lines, randomEpoch: () => randomInt(1, 2 ** 32) });
+  return createSharedLog(
+    { scope },
+    { ...lines, randomEpoch: () => randomInt(1, 2 ** 32), ...(shortMs && { shortMs }) },
+  );
 }
 
 export function createPods(url: string): PodsUnderTest {

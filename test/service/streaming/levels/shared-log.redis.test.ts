@@ -39,8 +39,9 @@ describe.skipIf(missing)('the log of levels in Redis', () => {
   let log: SharedLog;
   let client: Redis;
   let prefix: string;
+  let scope: string;
   beforeEach(async () => {
-    const scope = randomUUID();
+    scope = randomUUID();
     prefix = `ton:levels:2:{${scope}}:`;
     log = await openSharedLog(redisUrl!, scope);
     client = new Redis(redisUrl!);
@@ -115,6 +116,19 @@ describe.skipIf(missing)('the log of levels in Redis', () => {
     const added = (await log.append(recordOf('b'), { epoch: joined.epoch, newest: 3 }))!;
     expect(added.epoch).not.toBe(joined.epoch);
     expect(added.number).toBe(1);
+  });
+
+  it('removes a record five minutes after the time in which cut connections resume', async () => {
+    await log.join(nothing);
+    const [seconds] = await client.time();
+    const agedId = (minutes: number): string => `${(Number(seconds) - 60 * minutes) * 1000}-1`;
+    for (const minutes of [14, 5]) await client.xadd(`${prefix}log`, agedId(minutes), 'garbage', '');
+    await log.append(recordOf('a'), nothing);
+    expect(await client.xlen(`${prefix}log`)).toBe(3);
+    const short = await openSharedLog(redisUrl!, scope, () => 60_000);
+    await short.append(recordOf('b'), nothing);
+    expect(await client.xlen(`${prefix}log`)).toBe(3);
+    short.close();
   });
 
   it('removes entries of another writer like old records', async () => {
