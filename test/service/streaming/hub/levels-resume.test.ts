@@ -213,6 +213,16 @@ describe('a resume at every level', () => {
     expect(again.events.map(({ type }) => type)).toEqual(['trace_invalidated', 'trace']);
   });
 
+  it('brings each event after the cursor again to the connection that had them, and that did not close', async () => {
+    const { hub, open } = createHubUnderTest();
+    const caller = open();
+    await caller.subscribe(wish);
+    await hub.publish([shown(1, 'pending', 't1'), shown(1, 'confirmed', 't1')]);
+    await caller.subscribe(wish, caller.begun[0]!.cursor);
+    expect(caller.begun).toMatchObject([{ resumed: null }, { resumed: 'full' }]);
+    expect(namesIn(caller)).toEqual(['pending t1', 'confirmed t1', 'pending t1', 'confirmed t1']);
+  });
+
   it('between two events of one snapshot brings the second alone', async () => {
     const { hub, open } = createHubUnderTest();
     const types = new Set(['transactions', 'actions', 'trace'] as const);

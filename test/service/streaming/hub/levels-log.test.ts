@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+
+import { createLevelsLog, type LevelsLog } from '#service/streaming/hub/levels-log.ts';
+import { hash, trace } from './hub-under-test.ts';
+
+const MINUTE_MS = 60_000;
+
+const pending = trace(hash(1), { finality: 'pending' });
+
+/** A log that replaced another one, and whether a cursor of now resumes: of a connection of this process, and of another process. */
+function createMoved(isEmpty: boolean): {
+  readonly clock: { nowMs: number };
+  readonly resumes: () => readonly boolean[];
+} {
+  const clock = { nowMs: 10 * MINUTE_MS };
+  const log: LevelsLog = createLevelsLog({ epoch: 1, nowMs: () => clock.nowMs });
+  if (!isEmpty) log.given(log.append(pending, null));
+  log.restart({ epoch: 2, newest: 0, records: [], droppedMs: 0, cutMs: -Infinity });
+  return {
+    clock,
+    resumes() {
+      log.given(log.append(pending, null));
+      const place = { epoch: 2, mark: log.mark() };
+      return [log.reaches(place, true), log.reaches(place, false)];
+    },
+  };
+}
+
+describe('a log of levels that replaces another one', () => {
+  it('resumes connections of this process five minutes later: what they were shown before is in the former log', () => {
+    const { clock, resumes } = createMoved(false);
+    clock.nowMs += 5 * MINUTE_MS - 1;
+    expect(resumes()).toEqual([false, true]);
+    clock.nowMs += 1;
+    expect(resumes()).toEqual([true, true]);
+  });
+
+  it('resumes connections of this process at once where the former log had no record', () => {
+    expect(createMoved(true).resumes()).toEqual([true, true]);
+  });
+});
