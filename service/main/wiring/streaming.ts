@@ -20,19 +20,16 @@ import { createConnectionLimits } from '#service/streaming/connection-limits.ts'
 import { finalities } from '#service/streaming/changes.ts';
 import { createConfirmedJettons } from '#service/streaming/confirmed/confirmed-jettons.ts';
 import { createConfirmedSnapshots } from '#service/streaming/confirmed/confirmed-snapshots.ts';
-import {
-  createConfirmedLag,
-  createConfirmedSource,
-  type ConfirmedSource,
-} from '#service/streaming/confirmed/confirmed-source.ts';
+import { createConfirmedSource, type ConfirmedSource } from '#service/streaming/confirmed/confirmed-source.ts';
 import { correctionsOf } from '#service/streaming/confirmed/corrections.ts';
 import { createFinalSource, type FinalSource } from '#service/streaming/final/final-source.ts';
 import type { FeedStatus } from '#service/streaming/levels/levels-feed.ts';
 import { createHub, type WatchedHub } from '#service/streaming/hub.ts';
+import { createLagMetrics, type LagMetrics } from '#service/streaming/lag-metrics.ts';
 import { createPendingSnapshots, type PendingSnapshots } from '#service/streaming/pending/pending-snapshots.ts';
 import { createTailSnapshots } from '#service/streaming/pending/tail-snapshots.ts';
 import { createTailCounter, createTailSource } from '#service/streaming/pending/tail-source.ts';
-import { createPendingLag, createPendingSource } from '#service/streaming/pending/pending-source.ts';
+import { createPendingSource } from '#service/streaming/pending/pending-source.ts';
 import { createCursors } from '#service/streaming/request/cursor.ts';
 import type { StreamSettings } from '#service/streaming/settings.ts';
 import { createStreaming, type ComponentHealth, type Streaming } from '#service/streaming/streaming.ts';
@@ -113,8 +110,8 @@ export function startStreaming(
   const findConfirmed: ConfirmedSource['find'] = (key, signal) => confirmed.find(key, signal);
   const found = { log: source, labels: source.labels, shared: levels?.log, findPending: snapshots.find, findConfirmed };
   const hub: WatchedHub = createHub({ settings: () => settings }, { ...found, cursors, clock, logger, register });
-  const lag = createPendingLag(register);
-  const simulated = createPendingSource({ ...index, snapshots, hub, unixMs: Date.now, logger, lag });
+  const lag = createLagMetrics(register);
+  const simulated = createPendingSource({ ...index, snapshots, hub, unixMs: Date.now, logger, onLag: lag.pending });
   const begun = createTailSource({
     snapshotOf: createTailSnapshots({ tails: createTails({ ...live, detector, now: nowMs }), reader, network }),
     findPending: snapshots.find,
@@ -132,7 +129,7 @@ export function startStreaming(
       hub,
       network,
       logger,
-      register,
+      lag,
     },
   );
   const streaming = createStreaming(
@@ -171,8 +168,9 @@ function startConfirmed(
     hub,
     network,
     logger,
-    register,
-  }: Pick<StreamingParts, 'pool' | 'live' | 'detector' | 'logger' | 'register'> & {
+    lag,
+  }: Pick<StreamingParts, 'pool' | 'live' | 'detector' | 'logger'> & {
+    readonly lag: LagMetrics;
     readonly snapshots: Pick<PendingSnapshots, 'find'>;
     readonly hub: WatchedHub;
     readonly network: ActionNetwork;
@@ -189,7 +187,7 @@ function startConfirmed(
       jettons: createConfirmedJettons({ reader, hub, logger }),
       findPending: snapshots.find,
       hub,
-      onLag: createConfirmedLag(register),
+      onLag: lag.confirmed,
       nowMs,
       logger,
     },

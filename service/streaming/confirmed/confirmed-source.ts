@@ -1,5 +1,4 @@
 import type { Logger } from 'pino';
-import { Histogram, type Registry } from 'prom-client';
 
 import type { ReadContext } from '#service/contract/answer.ts';
 import type { BlockId } from '#service/decode/block-id.ts';
@@ -48,17 +47,6 @@ export type ConfirmedSourceDependencies = {
   readonly nowMs: () => number;
   readonly logger: Logger;
 };
-
-/** Measures the level. @returns `onLag` of its source */
-export function createConfirmedLag(register: Registry): (seconds: number) => void {
-  const lag = new Histogram({
-    name: 'ton_streaming_confirmed_lag_seconds',
-    help: 'Time from the first sight of a signed shard block to its confirmed events',
-    buckets: [0.05, 0.1, 0.2, 0.3, 0.5, 1, 2, 5],
-    registers: [register],
-  });
-  return (seconds) => lag.observe(seconds);
-}
 
 const EVERY_MS = 250;
 

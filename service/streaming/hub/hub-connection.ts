@@ -16,9 +16,9 @@ import type { Cursor } from '../request/cursor.ts';
 import type { StreamSettings } from '../settings.ts';
 import type { Distribution, Watchers } from './distribution.ts';
 import { isOpenPart } from './ended-traces.ts';
+import type { Feed } from './feed.ts';
 import type { Formers } from './formers.ts';
 import type { HubMetrics } from './hub-metrics.ts';
-import type { LevelsFeed } from '../levels/levels-feed.ts';
 import type { LevelsLog } from './levels-log.ts';
 import { LevelsReplay } from './levels-replay.ts';
 import type { Past } from './past.ts';
@@ -45,7 +45,7 @@ export type HubConnectionDependencies = {
   readonly levels: LevelsLog;
   readonly connectionBy: (number: number) => Subscriber | undefined;
   readonly formers: Formers;
-  readonly feed: Pick<LevelsFeed, 'publish' | 'sharePart' | 'partsShared' | 'isAlone' | 'findFormer'>;
+  readonly feed: Feed;
   readonly endsFrom: () => Position | null;
   /** Runs work while no change is distributed. */
   readonly between: <T>(work: () => T) => Promise<T>;

@@ -1,40 +1,19 @@
-import { randomInt, randomUUID } from 'node:crypto';
-
-import type { Logger } from 'pino';
-
-import { inTime } from '#service/runtime/in-time.ts';
-import { pause } from '#service/runtime/retry.ts';
-import type { Change, Subscription, TraceSnapshot } from '../changes.ts';
-import { watchDigest, type Formers } from '../hub/formers.ts';
-import { traceOf, type LevelsBeginning, type LevelsLog, type TimedRecord } from '../hub/levels-log.ts';
-import { lastWhole } from '../hub/positions.ts';
-import { createRecentKeys } from '../hub/recent-keys.ts';
+import type { Change, TraceSnapshot } from '../changes.ts';
+import type { Feed } from '../hub/feed.ts';
+import { traceOf } from '../hub/levels-log.ts';
 import type { Publishing } from '../hub/publishing.ts';
 import type { SnapshotNames } from '../hub/snapshot-names.ts';
-import { EPOCHS_END, type LevelsPlace } from '../request/cursor.ts';
-import { createFeedSession, emptyPast, readPast, type FeedSession, type SessionEnd } from './feed-session.ts';
-import type { AppendResult, LevelsMetrics } from './levels-metrics.ts';
+import type { FeedSession } from './feed-session.ts';
+import type { AppendResult } from './levels-metrics.ts';
+import { createRoute, type RouteDependencies } from './levels-route.ts';
 import { encodeRecord, type EncodedRecord } from './record-codec.ts';
-import type { Appended, KnownEnd, SharedBeginning, SharedLog, Word } from './shared-log.ts';
+import type { Appended, KnownEnd, SharedLog } from './shared-log.ts';
 
 /**
  * Way of changes below `finalized` from their sources to the connections. With Redis it goes through the log that all pods share; while Redis is
  * away, or without one, through the log of this process (service/streaming/README.md#order).
  */
-export type LevelsFeed = {
-  /** Resolves when each matching connection has the changes in its queue. */
-  readonly publish: (changes: readonly Change[]) => Promise<void>;
-  /** Takes a final part of a trace that goes on for the shared log; false when the log of this process takes it. */
-  readonly sharePart: (part: TraceSnapshot) => boolean;
-  /** Resolves when the log of this process has all final parts that were shared until now. */
-  readonly partsShared: () => Promise<void>;
-  /** Reports whether changes go through the log of this process. */
-  readonly isAlone: () => boolean;
-  /**
-   * Asks the other pods for a former connection. Undefined: no pod watched all the time since a place, or none says so in time.
-   * Otherwise the mark from which on the connection may have been shown snapshots.
-   */
-  readonly findFormer: (former: Former, signal: AbortSignal) => Promise<number | undefined>;
+export type LevelsFeed = Feed & {
   /** Reports whether this pod has to do a piece of work that one pod does for all. */
   readonly claim: (work: string) => Promise<boolean>;
   readonly status: () => FeedStatus;
@@ -44,55 +23,19 @@ export type LevelsFeed = {
 /** `process`: there is no Redis. */
 export type FeedStatus = 'process' | 'shared' | 'away';
 
-type Question = Extract<Word, { readonly kind: 'question' }>;
-
-type Former = {
-  readonly connection: number;
-  readonly place: LevelsPlace;
-  readonly keyId: string;
-  readonly wish: Subscription;
-};
-
-export type LevelsFeedDependencies = {
+export type LevelsFeedDependencies = Omit<RouteDependencies, 'shared'> & {
   /** Undefined without Redis. */
   readonly shared: SharedLog | undefined;
-  readonly levels: LevelsLog;
   readonly names: SnapshotNames;
-  readonly publishing: Publishing;
-  /** Goes on with another log, between two changes. */
-  readonly restart: (beginning: LevelsBeginning) => Promise<void>;
-  /** Ends connections that lost records. Their cursors say so. */
-  readonly endBelowFinal: () => void;
-  readonly answer: Formers['answer'];
-  readonly metrics: LevelsMetrics;
-  readonly logger: Logger;
-  readonly nowMs: () => number;
-  /** 0..1 */
-  readonly random: () => number;
 };
-
-/** Milliseconds between two attempts to join the shared log, about. */
-const JOIN_MS = 500;
 
 /** Changes on their way to Redis at a time. */
 const AT_ONCE_MAX = 64;
 
-/** Questions and answers of one entry: some 25 kB. */
-const WORDS_AT_ONCE = 64;
-
-/** Blocks by which a final part may be behind: longer than a record is there. A resume over a day reads older ones. */
-const PARTS_BEHIND_MAX = 1_000;
-
-/** Final parts that are not added twice. */
-const PARTS_MAX = 1_000;
-
-/** Milliseconds for which a cursor waits: for the log's past when a process starts, and for the answer of another pod. */
-const WAIT_MS = { start: 2_000, answer: 1_000 } as const;
-
 export function createLevelsFeed(dependencies: LevelsFeedDependencies): LevelsFeed {
   const { shared, levels, names, publishing, metrics } = dependencies;
   if (shared === undefined) return feedOfProcess(publishing);
-  const route = createRoute(shared, dependencies);
+  const route = createRoute({ ...dependencies, shared });
   const knownEnd = (): KnownEnd => ({ epoch: levels.epoch(), newest: levels.newest() });
 
   /** @returns false when the session ends before connections have the change */
@@ -172,201 +115,6 @@ function feedOfProcess(publishing: Pick<Publishing, 'publish'>): LevelsFeed {
   };
 }
 
-/** The log that changes go through now. */
-type Route = Pick<LevelsFeed, 'partsShared' | 'isAlone' | 'findFormer' | 'close'> & {
-  /** Session of the shared log; undefined while this process is alone. Waits while the log changes. */
-  readonly settled: () => Promise<FeedSession | undefined>;
-  /** @returns false when the log changes */
-  readonly publishAlone: (change: Change) => Promise<boolean>;
-  readonly leave: (session: FeedSession, why: SessionEnd) => void;
-  /** Adds a final part after those on their way, unless it was added or is old. Answers to other pods wait for it. */
-  readonly share: (part: TraceSnapshot, append: (part: TraceSnapshot) => Promise<void>) => void;
-};
-
-function createRoute(shared: SharedLog, dependencies: LevelsFeedDependencies): Route {
-  const { levels, publishing, restart, endBelowFinal, answer, metrics, logger, nowMs, random } = dependencies;
-  const ending = new AbortController();
-  const { signal } = ending;
-  let session: FeedSession | undefined;
-  /** Resolves when a change of the log is done. */
-  let moving: PromiseWithResolvers<void> | undefined;
-  const alone = new Set<Promise<void>>();
-  const started = Promise.withResolvers<void>();
-  const startTimer = setTimeout(started.resolve, WAIT_MS.start);
-  const answers = new Map<string, (since: number) => void>();
-  const say = createSpeech(shared);
-  const knownParts = createRecentKeys<true>(PARTS_MAX);
-  /** Resolves when the final parts on their way are in the log. */
-  let parts = Promise.resolve();
-
-  /** New changes wait from now on. */
-  function depart(why: SessionEnd): void {
-    moving ??= Promise.withResolvers<void>();
-    session?.end(why);
-    session = undefined;
-  }
-
-  /** Goes on with another log, after the changes on their way. */
-  async function arrive(beginning: LevelsBeginning, next: FeedSession | undefined): Promise<void> {
-    depart('away');
-    await Promise.allSettled(alone);
-    await restart(beginning);
-    session = next;
-    metrics.moved(next === undefined ? 'process' : 'shared');
-    moving?.resolve();
-    moving = undefined;
-  }
-
-  async function goAlone(): Promise<void> {
-    if (session === undefined && moving === undefined) return;
-    const epoch = randomInt(1, EPOCHS_END);
-    await arrive({ epoch, newest: 0, records: [], droppedMs: nowMs(), cutMs: -Infinity }, undefined);
-  }
-
-  function onWords(words: readonly Word[]): void {
-    for (const word of words) {
-      if (word.kind === 'answer') answers.get(word.name)?.(word.since);
-      else void parts.then(() => reply(word));
-    }
-  }
-
-  function reply({ name, question }: Question): void {
-    const since = answer(question);
-    if (since !== undefined) say({ kind: 'answer', name, since });
-  }
-
-  /** Follows the shared log as long as that is possible. @param before end of the former session */
-  async function followShared(before: SessionEnd): Promise<SessionEnd> {
-    const beginning = await shared.join({ epoch: levels.epoch(), newest: levels.newest() });
-    // A log that replaces the former one has no record that live connections had.
-    const past = beginning && (before === 'another' ? emptyPast(beginning) : await readPast(beginning, shared, nowMs));
-    if (past === undefined || signal.aborted) return 'away';
-    const newest = before === 'another' ? 0 : beginning!.newest;
-    const found = beginningOf({ ...beginning!, newest }, past.records, {
-      nowMs: nowMs(),
-      recordedMs: levels.recordedMs(),
-    });
-    const place = { epoch: found.epoch, joinedAt: found.newest };
-    const next = createFeedSession(place, { shared, levels, publishing, onWords });
-    await arrive(found, next);
-    started.resolve();
-    const end = await next.follow(past.place);
-    if (end === 'lost') endBelowFinal();
-    if (session === next) depart(end);
-    return end;
-  }
-
-  async function run(): Promise<void> {
-    for (let end: SessionEnd = 'away'; !signal.aborted;) {
-      end = await followShared(end).catch((error: unknown): SessionEnd => {
-        if (!signal.aborted) logger.error({ err: error }, 'the shared log of levels was not followed');
-        return 'away';
-      });
-      if (signal.aborted) return;
-      if (end === 'away') await goAlone();
-      if (end === 'away') await pause(JOIN_MS * (0.5 + random()), signal);
-    }
-  }
-
-  const done = run().catch((error: unknown) => {
-    if (!signal.aborted) logger.error({ err: error }, 'the shared log of levels is left for good');
-  });
-
-  return {
-    partsShared: () => parts,
-    isAlone: () => session === undefined && moving === undefined,
-    async settled() {
-      for (let change = moving; change !== undefined; change = moving) await change.promise;
-      return session;
-    },
-    async publishAlone(change) {
-      if (moving !== undefined || session !== undefined) return false;
-      const work = publishing.publish([change]);
-      alone.add(work);
-      await work.finally(() => alone.delete(work));
-      return true;
-    },
-    leave(left, why) {
-      if (left === session) depart(why);
-    },
-    share(part, append) {
-      const { key, position } = part;
-      const name = `${levels.epoch()}:${key}:${position!.mcSeqno}:${position!.index}`;
-      const behind = (publishing.livePosition()?.mcSeqno ?? 0) - position!.mcSeqno;
-      if (behind > PARTS_BEHIND_MAX || knownParts.replace(name, true) === true) return;
-      parts = parts
-        .then(() => append(part))
-        .catch((error: unknown) => logger.error({ err: error }, 'a final part is not in the log of levels'));
-    },
-    async findFormer({ connection, place, keyId, wish }, caller) {
-      await inTime(started.promise, WAIT_MS.start);
-      const now = session;
-      if (now === undefined || place.epoch !== now.epoch) return undefined;
-      const late = new AbortController();
-      const isPassed = await inTime(now.passed(lastWhole(place.mark), late.signal), WAIT_MS.answer);
-      late.abort();
-      if (isPassed !== true) return undefined;
-      caller.throwIfAborted();
-      const name = randomUUID();
-      const { promise, resolve } = Promise.withResolvers<number>();
-      answers.set(name, resolve);
-      const [types, digest] = [[...wish.types], watchDigest(keyId, wish)];
-      const question = { connection, place, digest, types, minFinality: wish.minFinality };
-      say({ kind: 'question', name, question });
-      const since = await inTime(promise, WAIT_MS.answer);
-      answers.delete(name);
-      return session === now ? since : undefined;
-    },
-    async close() {
-      ending.abort(new Error('the feed of levels is closed'));
-      clearTimeout(startTimer);
-      started.resolve();
-      depart('away');
-      moving?.resolve();
-      moving = undefined;
-      shared.close();
-      await done;
-    },
-  };
-}
-
 function resultOf({ isNew, isOutdated }: Appended): AppendResult {
   return isOutdated ? 'outdated' : isNew ? 'added' : 'equal';
-}
-
-/** Says words to the other pods. Those that come while others are on their way go together: many callers come back at once. */
-function createSpeech(shared: Pick<SharedLog, 'say'>): (word: Word) => void {
-  const unsaid: Word[] = [];
-  let isSaying = false;
-  async function sayAll(): Promise<void> {
-    isSaying = true;
-    while (unsaid.length > 0) await shared.say(unsaid.splice(0, WORDS_AT_ONCE));
-    isSaying = false;
-  }
-  return (word) => {
-    unsaid.push(word);
-    if (!isSaying) void sayAll();
-  };
-}
-
-/** A log whose records have no hole. Without the records of before it is cut. */
-function beginningOf(
-  { epoch, newest, droppedAgeMs, cutAgeMs }: SharedBeginning,
-  records: readonly TimedRecord[],
-  { nowMs, recordedMs }: { readonly nowMs: number; readonly recordedMs: number },
-): LevelsBeginning {
-  const numberAt = (at: number): number => records[at]!.record.number;
-  let first = Math.max(records.length - 1, 0);
-  while (first > 0 && numberAt(first - 1) === numberAt(first) - 1) first--;
-  const isCut = first > 0 || (records.length === 0 && newest > 0);
-  // A pod with a shorter time of records removed one that this pod needs.
-  const isEarly = droppedAgeMs !== null && droppedAgeMs < recordedMs;
-  const cutMs = Math.min(cutAgeMs ?? Infinity, isEarly ? droppedAgeMs : Infinity);
-  return {
-    epoch,
-    newest: records.at(-1)?.record.number ?? newest,
-    records: records.slice(first),
-    droppedMs: nowMs - (droppedAgeMs ?? 0),
-    cutMs: isCut ? nowMs : nowMs - cutMs,
-  };
 }

@@ -1,5 +1,4 @@
 import type { Logger } from 'pino';
-import { Histogram, type Registry } from 'prom-client';
 
 import type { Pending, PendingNews, PendingTrace } from '#service/pending/pending.ts';
 import type { Change, InvalidationReason } from '../changes.ts';
@@ -19,7 +18,8 @@ export type PendingSourceDependencies = {
   readonly hub: Pick<WatchedHub, 'publish' | 'watchesPending'>;
   readonly unixMs: () => number;
   readonly logger: Logger;
-  readonly lag: PendingLag;
+  /** Takes the seconds from the acceptance of a message to the first events of its trace. */
+  readonly onLag: (seconds: number) => void;
 };
 
 /** Traces whose news wait. The newest news of a trace replaces older ones; beyond the bound the oldest is left out. */
@@ -28,20 +28,8 @@ const WAITING_MAX = 2_048;
 /** Traces whose first event is measured. */
 const MEASURED_MAX = 2_048;
 
-export type PendingLag = { readonly observe: (seconds: number) => void };
-
-export function createPendingLag(register: Registry): PendingLag {
-  const lag = new Histogram({
-    name: 'ton_streaming_pending_lag_seconds',
-    help: 'Time from the acceptance of a message to the first pending events of its trace',
-    buckets: [0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1, 5],
-    registers: [register],
-  });
-  return { observe: (seconds) => lag.observe(seconds) };
-}
-
 export function createPendingSource(dependencies: PendingSourceDependencies): PendingSource {
-  const { pending, snapshots, hub, unixMs, logger, lag } = dependencies;
+  const { pending, snapshots, hub, unixMs, logger, onLag } = dependencies;
   const measured = new Set<string>();
 
   function measure({ key, sentUnixMs }: PendingTrace): void {
@@ -49,7 +37,7 @@ export function createPendingSource(dependencies: PendingSourceDependencies): Pe
     if (measured.has(name)) return;
     const [oldest] = measured.add(name);
     if (measured.size > MEASURED_MAX && oldest !== undefined) measured.delete(oldest);
-    lag.observe(Math.max(unixMs() - sentUnixMs, 0) / 1000);
+    onLag(Math.max(unixMs() - sentUnixMs, 0) / 1000);
   }
 
   async function changeOf(news: PendingNews, signal: AbortSignal): Promise<Change | undefined> {

@@ -39,7 +39,7 @@ function open(isWatched: (accounts: readonly string[]) => boolean) {
     },
     unixMs: () => setting.clock.unixMs,
     logger,
-    lag: { observe: (seconds) => lags.push(seconds) },
+    onLag: (seconds) => void lags.push(seconds),
   });
   return { pending, snapshots, source, published, lags };
 }
