@@ -12,7 +12,7 @@ import { createPods, type PodUnderTest } from './pods-under-test.ts';
 
 const redisUrl = inject('redisUrl');
 
-const RUNS = countOf({ quick: 20, full: 60, long: 1_000 });
+const RUNS = countOf({ quick: 10, full: 60, long: 1_000 });
 
 /** Ordinal of a trace among those of the moment: the one that ended last, and two that go on. */
 const number = fc.nat({ max: 2 });
