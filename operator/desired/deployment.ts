@@ -24,7 +24,7 @@ import { containerResources } from './resources.ts';
  * Raise with every change of the template that this code makes from the same manifest. A new number makes the operator roll out pods, TonApi by
  * TonApi.
  */
-export const TEMPLATE_REVISION = 7;
+export const TEMPLATE_REVISION = 8;
 
 /** Ports of the service in a pod: callers, and probes with metrics. */
 export const ports = { http: 8081, internal: 8082 } as const;

@@ -67,8 +67,9 @@ export function podPlacement({ spec }: TonApi, release: Release): Record<string,
 /**
  * For processes that work with the index. Maximum of half of a thread's young generation, in MiB.
  * Rows live while a batch is written, and parts of a v3 page live while the page is made. With the image's 4 MiB, V8 copies them repeatedly.
+ * With 16 MiB a pod takes some 18 MiB more, and 1 % less CPU.
  */
-export const indexNodeOptions = '--max-semi-space-size=16';
+export const indexNodeOptions = '--max-semi-space-size=8';
 
 /** Security context of a pod at the `restricted` level. A platform that assigns ids refuses ids of ours. */
 export function podSecurity({ platformIds }: Pick<Release, 'platformIds'>): Record<string, unknown> {
