@@ -240,7 +240,7 @@ describe.skipIf(skipLoudly('missing' in found, { what: 'explorer in a browser', 
         await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
         await page.setViewportSize({ width: 390, height: 844 });
         const faults: Record<string, unknown> = {};
-        for (const [name, path] of spreadOf(Object.entries(pages()), 5)) {
+        for (const [name, path] of spreadOf(Object.entries(pages()), 3)) {
           await open(path);
           await settled();
           await page.evaluate(`${axe};0`);
@@ -257,7 +257,7 @@ describe.skipIf(skipLoudly('missing' in found, { what: 'explorer in a browser', 
 
     it('asks no other host and breaks no rule of its policy on any page', async () => {
       complaints.length = 0;
-      for (const path of spreadOf(Object.values(pages()), 6)) {
+      for (const path of spreadOf(Object.values(pages()), 3)) {
         await open(path);
         await settled();
       }
@@ -394,7 +394,7 @@ describe.skipIf(skipLoudly('missing' in found, { what: 'explorer in a browser', 
             await route.fulfill({ status: response.status, contentType: 'application/json', body });
           });
           await page.setViewportSize({ width: 390, height: 844 });
-          for (const [name, path] of someOf(Object.entries(pages()), 5)) {
+          for (const [name, path] of someOf(Object.entries(pages()), 2)) {
             await open(path);
             await settled();
             expect({ name, title: await page.evaluate<string>('document.title') }).not.toMatchObject({

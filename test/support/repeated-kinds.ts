@@ -64,6 +64,8 @@ export const repeatedKinds: readonly RepeatedKind[] = [
     kind: 'the recorded chain as answers of v3',
     quick: ['test/e2e/v3-traces.store.test.ts', 'test/e2e/v3-ledger.store.test.ts'],
     more: [
+      'test/e2e/v3-accounts.store.test.ts',
+      'test/e2e/v3-contracts.store.test.ts',
       'test/e2e/v3-legacy.store.test.ts',
       'test/e2e/v3-tokens.store.test.ts',
       'test/service/v3/rendering/stored-transactions.store.test.ts',
@@ -138,8 +140,10 @@ export const repeatedKinds: readonly RepeatedKind[] = [
   },
   {
     kind: 'clients of others',
-    quick: ['test/e2e/v2-clients.test.ts', 'test/service/devchain/tonlib-private.test.ts'],
+    quick: ['test/e2e/v2-clients.test.ts', 'test/service/devchain/tonlib.test.ts'],
     more: [
+      'test/e2e/emulate-walletkit.store.test.ts',
+      'test/service/devchain/tonlib-private.test.ts',
       'test/e2e/tonutils-go.test.ts',
       'test/e2e/developer-clients.test.ts',
       'test/e2e/private-network-clients.test.ts',
@@ -185,6 +189,16 @@ export const repeatedKinds: readonly RepeatedKind[] = [
     kind: 'rows that change at splits, merges and edits of accounts',
     quick: ['test/e2e/account-edits.store.test.ts'],
     more: ['test/e2e/v3-split-merge.store.test.ts'],
+  },
+  {
+    kind: 'rules of the code, all of which npm run check checks',
+    quick: ['test/style/imports.test.ts'],
+    more: [
+      'test/style/change-walks.test.ts',
+      'test/style/english.test.ts',
+      'test/style/interpretation-versions.test.ts',
+      'test/style/lengths.test.ts',
+    ],
   },
   {
     kind: 'programs of the build',
