@@ -5,6 +5,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 
 import { apart, onControlPlane, onStores, timed } from './test/support/file-groups.ts';
 import { leftOut } from './test/support/repeated-kinds.ts';
+import { countOf } from './test/support/volume.ts';
 
 /** Projects whose tests start processes build the bundle first. */
 const programs = ['test/support/bundle-setup.ts'];
@@ -15,7 +16,7 @@ const together = { isolate: false } as const;
 export default defineConfig({
   test: {
     // A bound on a test that hangs, wide enough for a machine that does much else: no test asserts time by it.
-    testTimeout: 300_000,
+    testTimeout: countOf({ quick: 300_000, full: 300_000, long: 3_600_000 }),
     hookTimeout: 300_000,
     // As wide: the default of a second is one that a busy machine misses.
     expect: { poll: { timeout: 60_000 } },
