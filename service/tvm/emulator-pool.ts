@@ -41,9 +41,6 @@ const LOOK_MS = 10;
 /** Core time of a thread's start, charged to the run that ended the previous thread. */
 const START_MS = 40;
 
-/** Compiled emulators of this process, by the URL of their threads' module. */
-const programs = new Map<string, EmulatorProgram>();
-
 type StartReason = 'work' | 'timeout' | 'crashed' | 'aborted' | 'memory';
 
 /**
@@ -54,15 +51,16 @@ export function createEmulatorPool(
   options: EmulatorPoolOptions,
   { metrics, logger, now }: EmulatorPoolDependencies,
 ): EmulatorPool {
-  const { workers, queueMax, workerUrl } = options;
+  const { workers, queueMax } = options;
   const queue = createFairQueue<Task>({ lengthMax: queueMax, threads: workers }, now);
   const threads = new Set<Thread>();
+  let program: EmulatorProgram | undefined;
   let failedStarts = 0;
   let looking: NodeJS.Timeout | undefined;
   let closed = false;
 
   function start(reason: StartReason): void {
-    const thread = startThread(workerUrl, { program: programs.get(workerUrl.href) });
+    const thread = startThread(options.workerUrl, { program });
     const { worker } = thread;
     threads.add(thread);
     metrics.threadStarts.inc({ reason });
@@ -74,7 +72,7 @@ export function createEmulatorPool(
   function receive(thread: Thread, message: ThreadMessage): void {
     if (!threads.has(thread)) return;
     if (message.kind === 'ready') {
-      programs.set(workerUrl.href, message.program);
+      program = message.program;
       thread.ready = true;
       failedStarts = 0;
       thread.worker.unref();
