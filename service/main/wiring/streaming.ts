@@ -121,16 +121,7 @@ export function startStreaming(
   });
   const confirmed: ConfirmedSource = startConfirmed(
     { reader, isOn: () => settings.confirmed === 'Auto' },
-    {
-      pool,
-      live,
-      detector,
-      snapshots,
-      hub,
-      network,
-      logger,
-      lag,
-    },
+    { pool, live, detector, snapshots, hub, network, logger, lag },
   );
   const streaming = createStreaming(
     { connectionsMax: config.streaming.maxConnectionsPerPod, plans: config.plans.map(({ name }) => name) },
@@ -157,24 +148,17 @@ export function startStreaming(
   };
 }
 
+type ConfirmedParts = Pick<StreamingParts, 'pool' | 'live' | 'detector' | 'logger'> & {
+  readonly lag: LagMetrics;
+  readonly snapshots: Pick<PendingSnapshots, 'find'>;
+  readonly hub: WatchedHub;
+  readonly network: ActionNetwork;
+};
+
 /** Starts the source of the level `confirmed`. */
 function startConfirmed(
   { reader, isOn }: { readonly reader: StoreReader; readonly isOn: () => boolean },
-  {
-    pool,
-    live,
-    detector,
-    snapshots,
-    hub,
-    network,
-    logger,
-    lag,
-  }: Pick<StreamingParts, 'pool' | 'live' | 'detector' | 'logger'> & {
-    readonly lag: LagMetrics;
-    readonly snapshots: Pick<PendingSnapshots, 'find'>;
-    readonly hub: WatchedHub;
-    readonly network: ActionNetwork;
-  },
+  { pool, live, detector, snapshots, hub, network, logger, lag }: ConfirmedParts,
 ): ConfirmedSource {
   const actions = createRealActions({ worlds: live.worlds, detector, now: nowMs });
   return createConfirmedSource(
