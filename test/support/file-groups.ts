@@ -23,7 +23,7 @@ export const apart = [
   'test/service/metadata/http-get.test.ts',
   'test/service/**/refusal-throttle.test.ts',
   'test/service/**/status-line.test.ts',
-  'test/service/pool/{admission-queue,flapping}.test.ts',
+  'test/service/pool/{admission-queue,attempts,flapping}.test.ts',
 ];
 
 /** Tests whose checks depend on real time: deadlines, hedges, failovers. They run last, two at a time, because a busy machine delays them past these. */
@@ -37,7 +37,7 @@ export const timed = [
   'test/service/live/contracts/get-methods.test.ts',
   'test/service/tvm/tvm.test.ts',
   'test/service/liteserver/{lite-engine,liteserver,observability}.test.ts',
-  'test/service/pool/{attempts,broadcast,depth,depth-choice,faults,forgeries,head-follower,laboratory}.test.ts',
+  'test/service/pool/{broadcast,depth,depth-choice,faults,forgeries,head-follower,laboratory}.test.ts',
   'test/service/pool/{pool,recovery,roster,saturation,use}.test.ts',
   'test/service/pool/redis/pods.test.ts',
 ];
