@@ -32,8 +32,10 @@ export type PendingNetwork = {
   /** Has money from the beginning; its code is there once it sent a message. */
   readonly faucet: TestWallet;
   readonly index: IndexSaid;
-  /** Whether contracts can be looked into. `onLook` is called at each look, before the trace of the contract is there. */
-  readonly looking: { broken: boolean; onLook?: () => void };
+  /** Whether contracts can be looked into. */
+  readonly looking: { broken: boolean };
+  /** A simulation begins when this has resolved. */
+  readonly simulations: { gate: Promise<unknown> };
   /** A clock that a test turns on. */
   readonly clock: { unixMs: number };
   /** Pending traces of a pod; `register` is its own. */
@@ -64,7 +66,8 @@ export async function startPendingNetwork(over?: PrivateNetwork): Promise<Pendin
   const worlds = createChainSnapshots({ trust: 'verified' }, { pool, tvm, now });
   const index: IndexSaid = { taken: new Map(), seqno: 0, broken: false };
   const scope = `test-${randomUUID()}`;
-  const looking: PendingNetwork['looking'] = { broken: false };
+  const looking = { broken: false };
+  const simulations: PendingNetwork['simulations'] = { gate: Promise.resolve() };
   const detector = createDetector({ network: 'custom' }, { register: new Registry() });
   const clock = { unixMs: 1_790_000_000_000 };
   const opened: Pending[] = [];
@@ -82,13 +85,14 @@ export async function startPendingNetwork(over?: PrivateNetwork): Promise<Pendin
     faucet: testWallet(network.faucet.seed),
     index,
     looking,
+    simulations,
     clock,
     open(link) {
       const register = new Registry();
       const pending = createPending(
         { scope, everyMs: 0 },
         {
-          worlds,
+          worlds: { open: (...block) => simulations.gate.then(() => worlds.open(...block)) },
           index: {
             findTaken: (sent) =>
               index.broken
@@ -99,10 +103,8 @@ export async function startPendingNetwork(over?: PrivateNetwork): Promise<Pendin
             lastSeqno: () => Promise.resolve(index.seqno),
           },
           detector: {
-            detect(...account) {
-              looking.onLook?.();
-              return looking.broken ? Promise.reject(new Error('no answer')) : detector.detect(...account);
-            },
+            detect: (...account) =>
+              looking.broken ? Promise.reject(new Error('no answer')) : detector.detect(...account),
           },
           link,
           head: () => pool.head(),

@@ -21,10 +21,9 @@ const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
 
 /** Lets time pass until the race is decided, at most a minute. */
 async function ended<T>(result: Promise<T>): Promise<T> {
-  let isDecided = false;
-  const settled = () => void (isDecided = true);
-  result.then(settled, settled);
-  for (let ms = 0; ms < 60_000 && !isDecided; ms++) await pass(1);
+  const isDecided = vi.fn<() => void>();
+  result.then(isDecided, isDecided);
+  for (let ms = 0; ms < 60_000 && isDecided.mock.calls.length === 0; ms++) await pass(1);
   return result;
 }
 
