@@ -37,7 +37,7 @@ export const timed = [
   'test/service/live/contracts/get-methods.test.ts',
   'test/service/tvm/tvm.test.ts',
   'test/service/liteserver/{lite-engine,liteserver,observability}.test.ts',
-  'test/service/pool/{broadcast,depth,depth-choice,faults,forgeries,head-follower,laboratory}.test.ts',
+  'test/service/pool/{broadcast,depth,depth-choice,faults,forgeries,laboratory}.test.ts',
   'test/service/pool/{pool,recovery,roster,saturation,use}.test.ts',
   'test/service/pool/redis/pods.test.ts',
 ];

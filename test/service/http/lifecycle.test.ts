@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 
 import type { ReadContext } from '#service/contract/answer.ts';
 import { liveInfo, scriptAccounts } from '#test/service/v2/scripted-accounts.ts';
+import { runningMs } from '#test/support/running-time.ts';
 import { startListener, type Listener, type ListenerSetup } from './listener.ts';
 import { post, request } from './requests.ts';
 
@@ -45,12 +46,14 @@ describe('a deadline', () => {
     const listener = await start({ accounts, options: { requestTimeoutMs: 50 } });
     const before = performance.now();
     const reply = await request(listener.url + path);
+    const after = performance.now();
     expect(reply.status).toBe(504);
     expect(reply.body).toMatchObject({ error: 'LITE_SERVER_NETWORK timeout', code: 504 });
     const { deadlineMs, signal } = await asked;
     expect(signal.aborted).toBe(true);
     expect(deadlineMs - before).toBeGreaterThanOrEqual(50);
-    expect(deadlineMs - before).toBeLessThan(2000);
+    // A timer may be a millisecond early.
+    expect(deadlineMs).toBeLessThan(after + 1);
   });
 
   it('is handed down and cancelled when the answer is there', async () => {
@@ -62,10 +65,10 @@ describe('a deadline', () => {
           return liveInfo;
         },
       }),
-      options: { requestTimeoutMs: 100 },
+      options: { requestTimeoutMs: 1000 },
     });
     await request(listener.url + path);
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    await new Promise((resolve) => setTimeout(resolve, 1050));
     expect(contexts[0]?.signal.aborted).toBe(false);
   });
 
@@ -164,14 +167,12 @@ describe('closing', () => {
     const listener = await startListener({ accounts, options: { drainMs: 50 } });
     const reply = request(listener.url + path);
     await asked;
-    const started = performance.now();
-    await listener.close();
-    expect(performance.now() - started).toBeLessThan(1500);
+    expect(await runningMs(() => listener.close())).toBeLessThan(1500);
     expect((await reply).status).toBe(504);
   });
 
   it('answers a request in transit on an idle connection, and asks its caller to close the connection', async () => {
-    const listener = await startListener({ options: { lateMsMax: 5000, quietMs: 200 } });
+    const listener = await startListener({ options: { lateMsMax: 10_000, quietMs: 1000 } });
     const socket = createConnection(listener.port, '127.0.0.1').setEncoding('utf8');
     let received = '';
     socket.on('data', (text: string) => (received += text));
@@ -189,7 +190,7 @@ describe('closing', () => {
   });
 
   it('serves callers who have not learned of it, until none comes any more', async () => {
-    const listener = await startListener({ options: { lateMsMax: 5000, quietMs: 200 } });
+    const listener = await startListener({ options: { lateMsMax: 10_000, quietMs: 1000 } });
     const closed = listener.close();
     expect(listener.server.status().draining).toBe(true);
     const { status, headers } = await request(listener.url + path);
@@ -199,7 +200,7 @@ describe('closing', () => {
   });
 
   it('waits for such callers no longer than it may, however many come', async () => {
-    const listener = await startListener({ options: { lateMsMax: 300, quietMs: 200 } });
+    const listener = await startListener({ options: { lateMsMax: 1500, quietMs: 1000 } });
     const closed = listener.close();
     const statuses: number[] = [];
     const asking = async (): Promise<void> => {
@@ -214,9 +215,7 @@ describe('closing', () => {
     const listener = await startListener();
     const agent = new Agent({ keepAlive: true });
     await nodeGet(listener, agent);
-    const started = performance.now();
-    await listener.close();
-    expect(performance.now() - started).toBeLessThan(500);
+    expect(await runningMs(() => listener.close())).toBeLessThan(500);
     agent.destroy();
   });
 

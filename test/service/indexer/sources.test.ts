@@ -15,7 +15,7 @@ import { answeredError } from '#service/liteserver/errors.ts';
 import type { ReadContext } from '#service/contract/answer.ts';
 import type { LiveBlockFiles } from '#service/live/blocks/block-files.ts';
 import type { PoolUnderTest } from '../pool/network.ts';
-import { openPool, startNetwork, until } from '../pool/network.ts';
+import { openPool, patientTuning, startNetwork, until } from '../pool/network.ts';
 import { entriesOf, packageBytes, writeArchive, writePackage } from './packages.ts';
 import { recordedBlocks } from './recorded-blocks.ts';
 import { filesOver, readAll, readRecording, readZeroStates, shown } from './recording.ts';
@@ -39,7 +39,7 @@ beforeAll(async () => {
   network = await startNetwork(2);
   last = network.chain.lastSeqno;
   network.moveHead(last);
-  open = openPool(network, { tuning: { slowAfterMs: 5_000, overdueMs: 5_000 } });
+  open = openPool(network, { tuning: patientTuning });
   files = filesOver(open.pool);
   await until(() => open.pool.head()?.block.seqno === last);
   folder = mkdtempSync(join(tmpdir(), 'archive-'));

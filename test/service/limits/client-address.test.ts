@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { addressSubject, clientAddress } from '#service/limits/client-address.ts';
+import { threadCpuMs } from '#test/support/thread-cpu.ts';
 
 const proxy = '10.0.0.1';
 
@@ -52,9 +53,9 @@ describe('the client address', () => {
 
   it('the client address is found in a header of any length without reading all of it', () => {
     const header = `${'9.9.9.9,'.repeat(2_000_000)}192.0.2.7`;
-    const before = performance.now();
+    const before = threadCpuMs();
     for (let round = 0; round < 1000; round++) clientAddress(proxy, header, 1);
-    expect(performance.now() - before).toBeLessThan(500);
+    expect(threadCpuMs() - before).toBeLessThan(500);
   });
 });
 

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { getTime, getVersion } from '#service/liteserver/functions.ts';
 import { failing, respondTime, startClient, startServer } from './loopback.ts';
 
-const timeoutMs = 2_000;
+const timeoutMs = 60_000;
 
 type Seen = { name: string; attributes: Attributes; parent: string | undefined; ended: boolean };
 

@@ -10,7 +10,7 @@ import { createLiveBlocks } from '#service/live/blocks/live-blocks.ts';
 import { createLiveConfiguration } from '#service/live/configuration/live-configuration.ts';
 import type { Pool } from '#service/pool/pool.ts';
 import { createSignatureChecker } from '#service/proof/signature-checker.ts';
-import { openPool, startNetwork, until, within } from '../pool/network.ts';
+import { openPool, patientTuning, startNetwork, until, within } from '../pool/network.ts';
 import type { Faults, PoolUnderTest } from '../pool/network.ts';
 
 type Reader = LiveBlocks & LiveConfiguration;
@@ -54,7 +54,7 @@ let open: PoolUnderTest | undefined;
 
 beforeAll(async () => {
   network = await startNetwork(3);
-  honest = openPool(network, { use: [2] });
+  honest = openPool(network, { use: [2], tuning: patientTuning });
   await until(() => honest.pool.ready());
 });
 
@@ -72,12 +72,12 @@ afterAll(async () => {
 
 describe('blocks and configuration are right with two of three lite servers forging', () => {
   test.each(forgeries)('$fn: $way ($index)', async ({ read, faults }) => {
-    const expected = await read(reader(honest.pool), within(5_000));
+    const expected = await read(reader(honest.pool), within(60_000));
     await Promise.all([0, 1].map((index) => network.liteServers[index]!.setFaults(faults)));
-    open = openPool(network);
+    open = openPool(network, { tuning: patientTuning });
     const { pool } = open;
     await until(() => pool.ready());
-    expect((await read(reader(pool), within(5_000))).value).toEqual(expected.value);
+    expect((await read(reader(pool), within(60_000))).value).toEqual(expected.value);
     expect(pool.status()[2]).toMatchObject({ phase: 'in', misbehaviours: 0 });
   });
 });

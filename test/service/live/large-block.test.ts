@@ -85,7 +85,7 @@ describe.skipIf(skipLoudly(files.length === 0, { what: 'large blocks', why: 'no 
       'listBlock with a count of %i returns so many names, or all',
       async (count) => {
         const { live, asked } = openBlock(large);
-        const { value } = await live.listBlock(large.id, { count }, within(20_000));
+        const { value } = await live.listBlock(large.id, { count }, within(60_000));
         expect(value.transactions.map(({ hash }) => hash.toString('hex'))).toEqual(large.hashes.slice(0, count));
         expect(value.incomplete).toBe(large.hashes.length > count);
         expect(Math.max(...asked)).toBeLessThanOrEqual(256);
@@ -94,7 +94,7 @@ describe.skipIf(skipLoudly(files.length === 0, { what: 'large blocks', why: 'no 
 
     test.each([257, 10_000])('%i transactions', async (count) => {
       const { live } = openBlock(large);
-      const { value } = await live.readBlockTransactions(large.id, { count }, within(20_000));
+      const { value } = await live.readBlockTransactions(large.id, { count }, within(60_000));
       const hashes = value.transactions.map(({ table, transaction }) => table.hash(transaction.cell).toString('hex'));
       expect(hashes).toEqual(large.hashes.slice(0, count));
       expect(value.incomplete).toBe(large.hashes.length > count);
@@ -102,7 +102,7 @@ describe.skipIf(skipLoudly(files.length === 0, { what: 'large blocks', why: 'no 
 
     test('as many as there are: nothing follows', async () => {
       const { live } = openBlock(large);
-      const { value } = await live.listBlock(large.id, { count: large.hashes.length }, within(20_000));
+      const { value } = await live.listBlock(large.id, { count: large.hashes.length }, within(60_000));
       expect([value.transactions.length, value.incomplete]).toEqual([large.hashes.length, false]);
     });
   },

@@ -12,7 +12,7 @@ import { createLiveTransactions } from '#service/live/transactions/live-transact
 import type { LiveTransactions } from '#service/live/transactions/transactions.ts';
 import type { Pool } from '#service/pool/pool.ts';
 import { createSignatureChecker } from '#service/proof/signature-checker.ts';
-import { openPool, until } from '../pool/network.ts';
+import { openPool, patientTuning, until } from '../pool/network.ts';
 import type { PoolUnderTest } from '../pool/network.ts';
 import { recordedChain } from '#test/support/recorded-chain.ts';
 
@@ -33,7 +33,7 @@ export async function startTransactions(
     { logger: pino({ level: 'silent' }), register: new Registry(), chain: await recordedChain(recordingDir) },
   );
   // No second query because the machine is busy: queries are counted.
-  const open = openPool(network, options.quick === true ? {} : { tuning: { slowAfterMs: 5_000, overdueMs: 5_000 } });
+  const open = openPool(network, options.quick === true ? {} : { tuning: patientTuning });
   const { live, close } = makeTransactions(open.pool);
   await until(() => open.pool.head()?.block.seqno === network.chain.lastSeqno);
   return {

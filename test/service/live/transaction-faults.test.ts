@@ -2,8 +2,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import type { Devchain } from '#service/devchain/devchain.ts';
 import type { LiveTransactions } from '#service/live/transactions/transactions.ts';
+import type { PoolTuning } from '#service/pool/options.ts';
 import type { ReadContext } from '#service/contract/answer.ts';
-import { openPool, startNetwork, until, within } from '../pool/network.ts';
+import { openPool, patientTuning, startNetwork, until, within } from '../pool/network.ts';
 import type { Faults } from '../pool/network.ts';
 import { makeTransactions } from './recorded-transactions.ts';
 
@@ -42,8 +43,8 @@ afterEach(async () => {
 
 afterAll(() => network.close());
 
-async function open(use?: readonly number[]) {
-  const pool = openPool(network, use === undefined ? {} : { use });
+async function open(options: Parameters<typeof openPool>[1] = {}) {
+  const pool = openPool(network, { tuning: patientTuning, ...options });
   const made = makeTransactions(pool.pool);
   cleanups.push(() => pool.close(), made.close);
   await until(() => pool.pool.ready());
@@ -64,25 +65,29 @@ async function readAll(live: LiveTransactions, context: () => ReadContext): Prom
 
 describe('transactions are right with two of three lite servers', () => {
   test.each(forgeries)('forging $name: $way', async ({ faults }) => {
-    const honest = await open([2]);
-    const expected = await readAll(honest.live, () => within(5_000));
+    const honest = await open({ use: [2] });
+    const expected = await readAll(honest.live, () => within(60_000));
     await Promise.all([0, 1].map((index) => network.liteServers[index]!.setFaults(faults)));
     const { live, pool } = await open();
-    expect(await readAll(live, () => within(5_000))).toEqual(expected);
+    expect(await readAll(live, () => within(60_000))).toEqual(expected);
     expect(pool.status()[2]).toMatchObject({ phase: 'in', misbehaviours: 0 });
   });
 
-  test.each<[string, Faults]>([
+  test.each<[string, Faults, Partial<PoolTuning>?]>([
     ['without the history', { notReady: 'pruned', only: ['getTransactions', 'listBlockTransactions'] }],
     ['behind', { notReady: 'lagging', only: ['getTransactions', 'lookupBlockWithProof'] }],
     ['refusing', { refuse: { code: 228, text: 'ratelimit' }, only: ['getTransactions'] }],
-    ['silent', { silent: true, only: ['getTransactions', 'listBlockTransactionsExt'] }],
-  ])('%s', async (_way, faults) => {
-    const honest = await open([2]);
-    const expected = await readAll(honest.live, () => within(5_000));
+    [
+      'silent',
+      { silent: true, only: ['getTransactions', 'listBlockTransactionsExt'] },
+      { ...patientTuning, slowAfterMs: 60 },
+    ],
+  ])('%s', async (_way, faults, tuning = patientTuning) => {
+    const honest = await open({ use: [2] });
+    const expected = await readAll(honest.live, () => within(60_000));
     await Promise.all([0, 1].map((index) => network.liteServers[index]!.setFaults(faults)));
-    const { live } = await open();
-    expect(await readAll(live, () => within(8_000))).toEqual(expected);
+    const { live } = await open({ tuning });
+    expect(await readAll(live, () => within(60_000))).toEqual(expected);
   });
 });
 
@@ -92,6 +97,6 @@ test('a history that no lite server has is their error, told as it is', async ()
   };
   const { live } = await open();
   await Promise.all(network.liteServers.map((one) => one.setFaults({ ...faults, only: ['getTransactions'] })));
-  const asked = live.readTransactions(elector, { limit: 40, toLt: 0n }, within(3_000));
+  const asked = live.readTransactions(elector, { limit: 40, toLt: 0n }, within(60_000));
   await expect(asked).rejects.toMatchObject({ code: 'pruned', data: { serverCode: -400 } });
 });

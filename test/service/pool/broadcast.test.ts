@@ -6,7 +6,8 @@ import { functionOf } from '#service/liteserver/function-table.ts';
 import { sendMessage } from '#service/liteserver/functions.ts';
 import type { LiteServer } from '#service/liteserver/liteserver.ts';
 import { BROADCAST_WIDTH } from '#service/pool/broadcast.ts';
-import { metric, openPool, startNetwork, until, within } from './network.ts';
+import { runningMs } from '#test/support/running-time.ts';
+import { metric, openPool, patientTuning, startNetwork, sturdyTuning, until, within } from './network.ts';
 import type { Faults, PoolUnderTest } from './network.ts';
 
 /** Number of lite servers, more than get a message at once. */
@@ -55,7 +56,7 @@ const silent: Faults = { only: ['sendMessage'], silent: true };
 
 beforeAll(async () => {
   network = await startNetwork(SERVERS);
-  open = openPool(network);
+  open = openPool(network, { tuning: patientTuning });
   await until(() => open.pool.status().every(({ phase }) => phase === 'in'));
 });
 
@@ -72,25 +73,22 @@ afterAll(async () => {
 describe('a message', () => {
   test('a message goes to five lite servers and is delivered by the first that accepts it', async () => {
     const before = await metric(open.register, 'ton_pool_attempts_total', { outcome: 'ok' });
-    const { liteServers, known } = await open.pool.broadcast(freshMessage(), within(3_000));
+    const { liteServers, known } = await open.pool.broadcast(freshMessage(), within(60_000));
     expect(new Set(liteServers).size).toBe(BROADCAST_WIDTH);
     expect(known).toBe(false);
     const counted = async (): Promise<number> =>
       (await metric(open.register, 'ton_pool_attempts_total', { outcome: 'ok' })) - before;
-    for (let waits = 0; waits < 100 && (await counted()) < BROADCAST_WIDTH; waits++) {
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-    expect(await counted()).toBeGreaterThanOrEqual(BROADCAST_WIDTH);
+    await expect.poll(counted).toBeGreaterThanOrEqual(BROADCAST_WIDTH);
   });
 
   test('a message that the network has already is delivered', async () => {
     const message = freshMessage();
-    await open.pool.broadcast(message, within(3_000));
-    await expect(open.pool.broadcast(message, within(3_000))).resolves.toMatchObject({
+    await open.pool.broadcast(message, within(60_000));
+    await expect(open.pool.broadcast(message, within(60_000))).resolves.toMatchObject({
       liteServers: expect.any(Array),
     });
     await setFaults(all, knows);
-    expect(await open.pool.broadcast(message, within(3_000))).toMatchObject({ known: true });
+    expect(await open.pool.broadcast(message, within(60_000))).toMatchObject({ known: true });
   });
 
   test.each<[string, Faults]>([
@@ -99,57 +97,64 @@ describe('a message', () => {
     ['say nothing', silent],
     ['cut the connection', { transport: { halfFrame: true } }],
   ])('a message is delivered by the only lite server that accepts it while all others %s', async (_what, faults) => {
-    const three = openPool(network, { use: [0, 1, 2] });
+    const three = openPool(network, { use: [0, 1, 2], tuning: sturdyTuning });
     await until(() => three.pool.status().every(({ phase }) => phase === 'in'));
     await setFaults([0, 1], faults);
-    await expect(three.pool.broadcast(freshMessage(), within(5_000))).resolves.toMatchObject({ known: false });
+    await expect(three.pool.broadcast(freshMessage(), within(60_000))).resolves.toMatchObject({ known: false });
     await three.close();
   });
 
   test('a message is not delivered by a lite server that answers with another status than 1', async () => {
     for (const status of [0, -1, 2]) {
-      const lying = openPool(network, { use: [0], wrap: (server) => withStatus(server, status) });
+      const lying = openPool(network, {
+        use: [0],
+        tuning: patientTuning,
+        wrap: (server) => withStatus(server, status),
+      });
       await until(() => lying.pool.ready());
-      await expect(lying.pool.broadcast(freshMessage(), within(3_000))).rejects.toMatchObject({ code: 'protocol' });
+      await expect(lying.pool.broadcast(freshMessage(), within(60_000))).rejects.toMatchObject({ code: 'protocol' });
       await lying.close();
     }
   });
 
   test('a message goes to further servers when the first five fail without refusing it', async () => {
     await setFaults(all.slice(0, -1), overloaded);
-    const { liteServers } = await open.pool.broadcast(freshMessage(), within(5_000));
+    const { liteServers } = await open.pool.broadcast(freshMessage(), within(60_000));
     expect(liteServers).toContain(SERVERS - 1);
   });
 
   test('a message that all servers reject is refused with their text, and no lite server is at fault', async () => {
     await setFaults(all, rejects);
-    const sent = open.pool.broadcast(freshMessage(), within(3_000));
+    const sent = open.pool.broadcast(freshMessage(), within(60_000));
     await expect(sent).rejects.toMatchObject({ code: 'rejected', data: { text: rejects.refuse?.text } });
     expect(open.pool.status().every(({ phase }) => phase === 'in')).toBe(true);
   });
 
   test('a message that some servers reject while others are silent is refused before the caller gives up', async () => {
+    const hasty = openPool(network);
+    await until(() => hasty.pool.status().every(({ phase }) => phase === 'in'));
     await setFaults([0, 1, 2, 3], rejects);
     await setFaults([4, 5, 6], silent);
-    const startedMs = performance.now();
-    await expect(open.pool.broadcast(freshMessage(), within(4_000))).rejects.toMatchObject({ code: 'rejected' });
-    expect(performance.now() - startedMs).toBeLessThan(2_000);
+    const send = (): Promise<void> =>
+      expect(hasty.pool.broadcast(freshMessage(), within(60_000))).rejects.toMatchObject({ code: 'rejected' });
+    expect(await runningMs(send)).toBeLessThan(2_000);
+    await hasty.close();
   });
 
   test('a message of a wallet whose earlier message waits is refused, not taken for delivered', async () => {
     const text = 'cannot apply external message to current state : Duplicate msg_seqno 7';
     await setFaults(all, { only: ['sendMessage'], refuse: { code: 0, text } });
-    await expect(open.pool.broadcast(freshMessage(), within(3_000))).rejects.toMatchObject({ data: { text } });
+    await expect(open.pool.broadcast(freshMessage(), within(60_000))).rejects.toMatchObject({ data: { text } });
   });
 
   test('a message is given up at the deadline, and when the caller goes', async () => {
     await setFaults(all, silent);
     await expect(open.pool.broadcast(freshMessage(), within(150))).rejects.toMatchObject({ code: 'deadline' });
     const caller = new AbortController();
-    const sent = open.pool.broadcast(freshMessage(), within(3_000, caller.signal));
+    const sent = open.pool.broadcast(freshMessage(), within(60_000, caller.signal));
     caller.abort();
     await expect(sent).rejects.toMatchObject({ code: 'aborted' });
-    const gone = open.pool.broadcast(freshMessage(), within(3_000, AbortSignal.abort()));
+    const gone = open.pool.broadcast(freshMessage(), within(60_000, AbortSignal.abort()));
     await expect(gone).rejects.toMatchObject({ code: 'aborted' });
   });
 

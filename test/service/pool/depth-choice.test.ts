@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Devchain } from '#service/devchain/devchain.ts';
 import { depthKinds } from '#service/pool/depth.ts';
 import { forgetful } from './forgetful.ts';
-import { metric, openPool, startNetwork, until } from './network.ts';
+import { metric, openPool, patientTuning, startNetwork, until } from './network.ts';
 import { drawKeeps, readOld } from './old-reads.ts';
 import { seededRandom } from './workload.ts';
 import { someOf } from '#test/support/volume.ts';
@@ -23,15 +23,12 @@ describe('reads of old blocks and states, of the masterchain and of shards', () 
       const random = seededRandom(seed);
       const keeps = drawKeeps(random, network.head().id.seqno, SERVERS);
       const open = openPool(network, {
-        tuning: { slowAfterMs: 5_000, overdueMs: 5_000, depthFirstMs: 10, depthMs: 60_000 },
+        tuning: { ...patientTuning, depthFirstMs: 10, depthMs: 60_000 },
         wrap: (server) => forgetful(network, server, keeps[Number(server.name.slice(2))]!),
       });
       const { pool, register } = open;
       try {
-        await until(
-          () => pool.status().every(({ depth }) => depthKinds.every((kind) => depth[kind] !== undefined)),
-          30_000,
-        );
+        await until(() => pool.status().every(({ depth }) => depthKinds.every((kind) => depth[kind] !== undefined)));
         const count = () => metric(register, 'ton_pool_attempts_total');
         const before = await count();
         const reads = 1_000;

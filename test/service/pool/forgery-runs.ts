@@ -10,7 +10,7 @@ import { createTvm } from '#service/tvm/tvm.ts';
 import { querySource } from '#service/contract/parameter.ts';
 import { createV2 } from '#service/v2/v2.ts';
 import type { V2 } from '#service/v2/v2.ts';
-import { openPool, signatures, until, within } from './network.ts';
+import { openPool, patientTuning, signatures, until, within } from './network.ts';
 import type { Faults } from './network.ts';
 
 /** Ways to forge an answer (service/liteserver/README.md#faults), and single bits anywhere in it. */
@@ -47,13 +47,13 @@ export async function runForgeries(network: Devchain): Promise<ForgeryRun[]> {
   /** Returns the operation's answer from a pool of its own with an empty cache. */
   async function ask(name: string, query: string, faults: Faults, index = 0): Promise<unknown> {
     const liteServer = network.liteServers[index]!;
-    const open = openPool(network, { use: [index] });
+    const open = openPool(network, { use: [index], tuning: patientTuning });
     const { pool } = open;
     try {
       await until(() => pool.ready());
       await liteServer.setFaults(faults);
       const source = querySource(new URLSearchParams(query));
-      return (await liveOf(pool).find(name)!.run(source, within(3_000))).value;
+      return (await liveOf(pool).find(name)!.run(source, within(60_000))).value;
     } finally {
       await liteServer.setFaults({});
       await open.close();

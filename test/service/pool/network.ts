@@ -17,6 +17,7 @@ import { createSignatureChecker } from '#service/proof/signature-checker.ts';
 import { createTrustChain } from '#service/proof/trust-chain.ts';
 import { recordingDirs } from '#test/support/fixtures.ts';
 import { recordedChain } from '#test/support/recorded-chain.ts';
+import { startRunningTime } from '#test/support/running-time.ts';
 
 /** Faults of a lite server of the recorded network. */
 export type Faults = Parameters<Devchain['liteServers'][number]['setFaults']>[0];
@@ -54,6 +55,19 @@ export const quickTuning: Partial<PoolTuning> = {
   // On a busy machine a process may stand still for longer than a real Redis takes.
   sharedAnswerMs: 200,
 };
+
+/** For tests in which every lite server answers or refuses at once. A busy machine makes none slow or silent, so no query is made twice. */
+export const patientTuning = {
+  slowAfterMs: 60_000,
+  overdueMs: 60_000,
+  queryTimeoutMs: 60_000,
+  waitMarginMs: 60_000,
+  proveTimeoutMs: 60_000,
+  firstProveTimeoutMs: 60_000,
+} satisfies Partial<PoolTuning>;
+
+/** For tests in which some lite servers are silent and a good one has to stay in, on a busy machine too. */
+export const sturdyTuning = { overdueMs: 700, waitMarginMs: 1_000 } satisfies Partial<PoolTuning>;
 
 /** Options of a read whose test looks at the choice of lite servers and not at the answer. */
 export const unchecked = { check: <R>(answer: R): R => answer };
@@ -140,18 +154,16 @@ export function within(timeoutMs: number, signal = new AbortController().signal)
 /** Milliseconds between two checks of `until`. */
 const LOOK_MS = 5;
 
-/**
- * Resolves when the condition holds; rejects after `timeoutMs` in which this process could run. A pause in which the process stood still, as on a
- * busy machine, counts as at most two checks.
- */
+/** Resolves when the condition holds; rejects after `timeoutMs` in which this process could run. */
 export async function until(condition: () => boolean, timeoutMs = 60_000): Promise<void> {
-  let ranMs = 0;
-  let lastMs = performance.now();
-  while (!condition()) {
-    if (ranMs > timeoutMs) throw new Error(`not within ${timeoutMs} ms: ${condition.toString()}`);
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-    ranMs += Math.min(performance.now() - lastMs, 2 * LOOK_MS);
-    lastMs = performance.now();
+  const time = startRunningTime();
+  try {
+    while (!condition()) {
+      if (time.ms() > timeoutMs) throw new Error(`not within ${timeoutMs} ms: ${condition.toString()}`);
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    }
+  } finally {
+    time.stop();
   }
 }
 

@@ -31,7 +31,7 @@ export async function readOld(network: Devchain, pool: Pool, random: () => numbe
   const shard = shards[Math.floor(random() * shards.length)]!;
   const shardId = shard.block;
   const account = { workchain: 0, id: Buffer.alloc(32, Math.floor(random() * 256)) };
-  const context = within(5_000);
+  const context = within(60_000);
   const ways: (() => Promise<unknown>)[] = [
     () => pool.query(getBlockHeader, { id, mode: 0 }, context, unchecked),
     () =>

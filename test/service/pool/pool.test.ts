@@ -8,17 +8,21 @@ import { FULL_SHARD, MASTERCHAIN } from '#service/decode/block-id.ts';
 import type { Devchain } from '#service/devchain/devchain.ts';
 import * as functions from '#service/liteserver/functions.ts';
 import { createLiteEngine } from '#service/liteserver/lite-engine.ts';
+import type { LiteServer } from '#service/liteserver/liteserver.ts';
 import type { Pool } from '#service/pool/pool.ts';
 import type { PoolContext } from '#service/pool/reads.ts';
 import { checkAccountState } from '#service/proof/account-proof.ts';
-import { metric, openPool, startNetwork, unchecked, until, within } from './network.ts';
+import { runningMs } from '#test/support/running-time.ts';
+import { metric, openPool, patientTuning, startNetwork, unchecked, until, within } from './network.ts';
 import type { PoolUnderTest } from './network.ts';
+
+const SERVERS = 3;
 
 let network: Devchain;
 let open: PoolUnderTest | undefined;
 
 beforeAll(async () => {
-  network = await startNetwork(3, { startBehindBlocks: 400 });
+  network = await startNetwork(SERVERS, { startBehindBlocks: 400 });
 });
 
 afterEach(async () => {
@@ -35,9 +39,6 @@ async function openReadyPool(...[options]: [Parameters<typeof openPool>[1]?]): P
   await until(() => pool.ready() && pool.status().every(({ phase }) => phase === 'in'));
   return open;
 }
-
-/** Tuning for counting queries: a busy machine causes no second attempt. */
-const patient = { slowAfterMs: 5_000, overdueMs: 5_000 };
 
 const elector = { workchain: MASTERCHAIN, id: Buffer.alloc(32, 0x33) };
 
@@ -63,15 +64,27 @@ describe('the served head', () => {
   });
 
   test('the served head follows every new block soon, with one wait for each lite server', async () => {
-    const { pool } = await openReadyPool();
+    // Neither a poll nor the end of a wait comes within the test.
+    const waited: (number | undefined)[] = [];
+    const wrap = (server: LiteServer): LiteServer => ({
+      ...server,
+      query: (fn, args, options) => {
+        if (fn.name === functions.getMasterchainInfo.name) waited.push(options.waitMasterchain?.seqno);
+        return server.query(fn, args, options);
+      },
+    });
+    const { pool } = await openReadyPool({ tuning: { ...patientTuning, waitMs: 10_000 }, wrap });
+    await until(() => waited.filter((seqno) => seqno !== undefined).length === SERVERS);
+    waited.length = 0;
+    const first = pool.head()!.block.seqno;
     const took: number[] = [];
-    for (let i = 0; i < 10; i += 1) {
-      const next = pool.head()!.block.seqno + 1;
-      const startedMs = performance.now();
+    const blocks = Array.from({ length: 10 }, (_, index) => first + 1 + index);
+    for (const next of blocks) {
       network.moveHead(next);
-      await until(() => pool.head()!.block.seqno === next);
-      took.push(performance.now() - startedMs);
+      took.push(await runningMs(() => until(() => pool.head()!.block.seqno === next)));
+      await until(() => waited.filter((seqno) => seqno === next + 1).length === SERVERS);
     }
+    expect(waited).toEqual(blocks.flatMap((seqno) => Array(SERVERS).fill(seqno + 1)));
     expect(took.toSorted((a, b) => a - b)[5]).toBeLessThan(150);
   });
 
@@ -116,13 +129,13 @@ describe('the served head', () => {
 
 describe('reads', () => {
   test('identical concurrent reads are one upstream query, and later reads come from the cache', async () => {
-    const { pool, register } = await openReadyPool({ tuning: patient });
+    const { pool, register } = await openReadyPool({ tuning: patientTuning });
     const asked = (): Promise<number> => metric(register, 'ton_pool_attempts_total');
     const before = await asked();
-    const answers = await Promise.all(Array.from({ length: 100 }, () => readElector(pool, within(2_000))));
+    const answers = await Promise.all(Array.from({ length: 100 }, () => readElector(pool, within(60_000))));
     expect((await asked()) - before).toBe(1);
     expect(answers.every(({ cached, liteServers }) => !cached && liteServers.length === 1)).toBe(true);
-    const again = await readElector(pool, within(2_000));
+    const again = await readElector(pool, within(60_000));
     expect(again).toEqual({ value: answers[0]!.value, liteServers: [], cached: true });
     expect((await asked()) - before).toBe(1);
     expect(await metric(register, 'ton_pool_reads_total', { source: 'joined' })).toBe(99);
@@ -130,11 +143,11 @@ describe('reads', () => {
   });
 
   test("an error of a caller's own making is not repeated at another lite server", async () => {
-    const { pool, register } = await openReadyPool({ tuning: patient });
+    const { pool, register } = await openReadyPool({ tuning: patientTuning });
     const before = await metric(register, 'ton_pool_attempts_total');
     const block = { ...pool.head()!.block, shard: 0n };
     await expect(
-      pool.query(functions.getBlockHeader, { id: block, mode: 0 }, within(2_000), unchecked),
+      pool.query(functions.getBlockHeader, { id: block, mode: 0 }, within(60_000), unchecked),
     ).rejects.toMatchObject({
       code: 'client',
     });
@@ -143,21 +156,24 @@ describe('reads', () => {
   });
 
   test('the deadline holds, and an abort ends the wait at once', async () => {
-    const { pool } = await openReadyPool();
-    await Promise.all(network.liteServers.map((liteServer) => liteServer.setFaults({ silent: true })));
-    const startedMs = performance.now();
-    await expect(readElector(pool, within(120))).rejects.toMatchObject({ code: 'deadline' });
-    const leaving = new AbortController();
-    const left = readElector(pool, within(5_000, leaving.signal));
-    leaving.abort();
-    await expect(left).rejects.toMatchObject({ code: 'aborted' });
-    expect(performance.now() - startedMs).toBeLessThan(400);
+    const { pool } = await openReadyPool({ tuning: patientTuning });
+    await Promise.all(
+      network.liteServers.map((liteServer) => liteServer.setFaults({ only: ['getAccountState'], silent: true })),
+    );
+    const tookMs = await runningMs(async () => {
+      await expect(readElector(pool, within(120))).rejects.toMatchObject({ code: 'deadline' });
+      const leaving = new AbortController();
+      const left = readElector(pool, within(60_000, leaving.signal));
+      leaving.abort();
+      await expect(left).rejects.toMatchObject({ code: 'aborted' });
+    });
+    expect(tookMs).toBeLessThan(400);
   });
 
   test('a lite server that is one block behind may wait for it', async () => {
     const { pool } = await openReadyPool({ use: [0] });
     const next = network.chain.masterchain(network.head().id.seqno + 1)!.id;
-    const reading = readElector(pool, within(2_000), next);
+    const reading = readElector(pool, within(60_000), next);
     network.moveHead(next.seqno);
     expect((await reading).value.account).toBeDefined();
   });
@@ -169,16 +185,16 @@ describe('reads', () => {
     const took: number[] = [];
     for (let i = 0; i < 40; i += 1) {
       const account = { workchain: MASTERCHAIN, id: Buffer.alloc(32, i) };
-      const startedMs = performance.now();
-      await Promise.all(
-        [0, 1, 2].map((salt) =>
-          pool.query(functions.getAccountState, { id: block, account }, within(2_000), {
-            shareAs: `${salt}`,
-            ...unchecked,
-          }),
-        ),
-      );
-      took.push(performance.now() - startedMs);
+      const reads = (): Promise<unknown> =>
+        Promise.all(
+          [0, 1, 2].map((salt) =>
+            pool.query(functions.getAccountState, { id: block, account }, within(60_000), {
+              shareAs: `${salt}`,
+              ...unchecked,
+            }),
+          ),
+        );
+      took.push(await runningMs(reads));
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
     expect(took.toSorted((a, b) => a - b)[30]).toBeLessThan(60);
@@ -214,7 +230,7 @@ test('every attempt is a span below the span of the read, with its lite server a
     await pool.query(
       functions.getAccountState,
       { id: block, account: elector },
-      { ...within(2_000), span },
+      { ...within(60_000), span },
       {
         shareAs: `${salt}`,
         check: (answer) => checkAccountState({ block, workchain: elector.workchain, account: elector.id }, answer),
@@ -247,7 +263,7 @@ test("ton-lite-client's LiteClient runs on the pool", async () => {
   expect(last.seqno).toBe(network.head().id.seqno);
   const address = new Address(MASTERCHAIN, elector.id);
   const state = await client.getAccountState(address, last);
-  const proved = await readElector(pool, within(2_000), network.head().id);
+  const proved = await readElector(pool, within(60_000), network.head().id);
   expect(state.lastTx?.lt.toString()).toBe(proved.value.account!.lastTransactionLt.toString());
   const header = await client.lookupBlockByID({ seqno: 5, shard: '-9223372036854775808', workchain: MASTERCHAIN });
   expect(header.id.seqno).toBe(5);
@@ -268,11 +284,12 @@ test('closing settles work in progress, soon, and leaves no handle', async () =>
   const { pool } = await openReadyPool();
   const reads = [1, 2, 3].map(() => readElector(pool, within(10_000)));
   const settled = Promise.allSettled(reads);
-  const startedMs = performance.now();
-  await open!.close();
-  for (const outcome of await settled)
-    expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'closed' } });
-  expect(performance.now() - startedMs).toBeLessThan(1_000);
+  const tookMs = await runningMs(async () => {
+    await open!.close();
+    for (const outcome of await settled)
+      expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'closed' } });
+  });
+  expect(tookMs).toBeLessThan(1_000);
   expect(pool.ready()).toBe(false);
   await expect(readElector(pool, within(1_000))).rejects.toMatchObject({ code: 'closed' });
   await expect(pool.accept(pool.head()!.block, within(1_000))).rejects.toMatchObject({ code: 'closed' });

@@ -8,7 +8,7 @@ import { failureOf } from '#service/http/error-status.ts';
 import { getBlockHeader } from '#service/liteserver/functions.ts';
 import { PoolError } from '#service/pool/errors.ts';
 import { tuningDefaults } from '#service/pool/options.ts';
-import { metric, openPool, startNetwork, unchecked, until, within } from './network.ts';
+import { metric, openPool, patientTuning, startNetwork, unchecked, until, within } from './network.ts';
 import type { PoolUnderTest } from './network.ts';
 import { spoil } from './workload.ts';
 
@@ -36,7 +36,7 @@ async function openSlowPool(tuning = {}): Promise<PoolUnderTest> {
   for (let index = 0; index < SERVERS; index += 1) await spoil(network, index, {});
   open = openPool(network, {
     uses: Array.from({ length: SERVERS }, () => ({ maxInFlight })),
-    tuning: { ...tuningDefaults, slowAfterMs: 2_000, depthFirstMs: 60_000, ...tuning },
+    tuning: { ...tuningDefaults, ...patientTuning, depthFirstMs: 60_000, ...tuning },
   });
   const { pool } = open;
   await until(() => pool.ready() && pool.status().every(({ phase }) => phase === 'in'));
@@ -44,7 +44,7 @@ async function openSlowPool(tuning = {}): Promise<PoolUnderTest> {
   return open;
 }
 
-const read = (signal?: AbortSignal, timeoutMs = 5_000) =>
+const read = (signal?: AbortSignal, timeoutMs = 60_000) =>
   open.pool.query(getBlockHeader, { id: open.pool.head()!.block, mode: 0 }, within(timeoutMs, signal), unchecked);
 
 type Ended = { code: string; retryAfterSeconds: number | undefined; tookMs: number };
@@ -116,9 +116,9 @@ describe('more reads than the lite servers bear', () => {
     const hasty = Array.from({ length: 5 }, () => outcomeOf(read(undefined, 20)));
     expect(await metric(register, 'ton_pool_waiters')).toBe(25);
     gone.abort();
-    await delay(0);
-    expect(await metric(register, 'ton_pool_waiters')).toBe(5);
+    // No timer comes between: the hasty ones still wait.
     expect((await Promise.all(waiting)).map(({ code }) => code)).toEqual(Array(20).fill('aborted'));
+    expect(await metric(register, 'ton_pool_waiters')).toBe(5);
     expect((await Promise.all(hasty)).map(({ code }) => code)).toEqual(Array(5).fill('deadline'));
     expect(await metric(register, 'ton_pool_waiters')).toBe(0);
     expect((await Promise.all(running)).map(({ code }) => code)).toEqual(Array(places).fill('ok'));
@@ -126,26 +126,33 @@ describe('more reads than the lite servers bear', () => {
   });
 
   test('excess reads delay neither the head nor messages', async () => {
-    const { pool } = await openSlowPool({ waitersMax: 500, waiterMsMax: 5_000 });
+    const { pool } = await openSlowPool({ waitersMax: 500, waiterMsMax: 60_000 });
     const over = new AbortController();
-    const callers = Array.from({ length: places * 6 }, async () => {
-      while (!over.signal.aborted) await outcomeOf(read(over.signal));
+    const rounds = 20;
+    let answered = 0;
+    const callers = Array.from({ length: places * rounds }, async () => {
+      while (!over.signal.aborted) answered += Number((await outcomeOf(read(over.signal, 60_000))).code === 'ok');
     });
+    /** Rounds of answers to reads during a work. Whatever waits behind the excess reads takes all rounds. */
+    const roundsDuring = async (work: () => Promise<unknown>): Promise<number> => {
+      const before = answered;
+      await work();
+      return (answered - before) / places;
+    };
     try {
       await until(() => pool.status().every(({ inFlight }) => inFlight >= maxInFlight - 1));
       const next = pool.head()!.block.seqno + 1;
-      const startedMs = performance.now();
       network.moveHead(next);
-      await until(() => pool.head()!.block.seqno === next, 2_000);
-      expect(performance.now() - startedMs).toBeLessThan(answerMs * 6);
+      expect(await roundsDuring(() => until(() => pool.head()!.block.seqno === next))).toBeLessThan(rounds / 2);
       const body = beginCell().storeUint(77, 64).endCell();
       const message = beginCell()
         .store(storeMessage(external({ to: new Address(-1, Buffer.alloc(32, 0x55)), body })))
         .endCell()
         .toBoc();
-      const sentMs = performance.now();
-      expect((await pool.broadcast(message, within(5_000))).liteServers.length).toBeGreaterThan(0);
-      expect(performance.now() - sentMs).toBeLessThan(answerMs * 3);
+      const send = async (): Promise<void> => {
+        expect((await pool.broadcast(message, within(60_000))).liteServers.length).toBeGreaterThan(0);
+      };
+      expect(await roundsDuring(send)).toBeLessThan(rounds / 2);
     } finally {
       over.abort();
     }

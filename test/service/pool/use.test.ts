@@ -7,7 +7,7 @@ import type { Devchain } from '#service/devchain/devchain.ts';
 import { getAccountState, getBlockHeader, lookupBlock } from '#service/liteserver/functions.ts';
 import type { ReadAccess } from '#service/pool/read-access.ts';
 import type { PoolLiteServer } from '#service/pool/options.ts';
-import { liteServersOf, metric, openPool, startNetwork, unchecked, until, within } from './network.ts';
+import { liteServersOf, metric, openPool, patientTuning, startNetwork, unchecked, until, within } from './network.ts';
 import type { PoolUnderTest } from './network.ts';
 import { readHeaders, seededRandom } from './workload.ts';
 
@@ -25,8 +25,7 @@ afterEach(() => open.close());
 afterAll(() => network.close());
 
 async function openReadyPool(uses: readonly Partial<PoolLiteServer>[], tuning = {}): Promise<PoolUnderTest> {
-  // The test counts queries, so it has no second attempts.
-  open = openPool(network, { uses, tuning: { depthFirstMs: 60_000, slowAfterMs: 3_000, overdueMs: 3_000, ...tuning } });
+  open = openPool(network, { uses, tuning: { ...patientTuning, depthFirstMs: 60_000, ...tuning } });
   const { pool } = open;
   await until(() => pool.ready() && pool.status().every(({ phase }) => phase === 'in'));
   return open;
@@ -50,7 +49,7 @@ async function asked(work: () => Promise<unknown>): Promise<number[]> {
 const block = (seqno: number) => network.chain.masterchain(seqno)!.id;
 
 function readAt(seqno: number, access?: ReadAccess, shareAs?: string) {
-  const context = { ...within(3_000), ...(access && { access }) };
+  const context = { ...within(60_000), ...(access && { access }) };
   return open.pool.query(getBlockHeader, { id: block(seqno), mode: 0 }, context, {
     check: ({ id }) => id.seqno,
     ...(shareAs !== undefined && { shareAs, immutable: true }),
@@ -73,7 +72,7 @@ describe('lite servers of several tiers', () => {
     expect([byPaid[1], byPaid[3]]).toEqual([0, 0]);
     const sent = await asked(async () => {
       await pool
-        .broadcast(Buffer.from('b5ee9c7201010101000200000000', 'hex'), { ...within(3_000), access: shared })
+        .broadcast(Buffer.from('b5ee9c7201010101000200000000', 'hex'), { ...within(60_000), access: shared })
         .catch(() => undefined);
     });
     expect([sent[0], sent[2]]).toEqual([0, 0]);
@@ -122,7 +121,7 @@ describe('lite servers with slices', () => {
           await pool.query(
             lookupBlock,
             { mode: 1, id: { workchain: MASTERCHAIN, shard: FULL_SHARD, seqno: 301 } },
-            within(3_000),
+            within(60_000),
             unchecked,
           );
         }),
@@ -135,7 +134,7 @@ describe('lite servers with slices', () => {
           pool.query(
             getAccountState,
             { id: block(200), account: { workchain: 0, id: Buffer.alloc(32, turn) } },
-            within(3_000),
+            within(60_000),
             unchecked,
           ),
         ),
@@ -155,18 +154,22 @@ describe('lite servers with slices', () => {
   });
 });
 
+/** Fewest reads that meet a change of the configuration. */
+const READS_MIN = 500;
+
 describe('the configuration', () => {
   test('the configuration changes at random under load, every 20 ms, and no read fails', async () => {
     const { pool } = await openReadyPool([]);
     const random = seededRandom(5);
     const all = liteServersOf(network);
     let isOver = false;
+    const begun = { reads: 0 };
     const reading = readHeaders(
       { pool, network, random: seededRandom(6) },
-      { callers: 12, timeoutMs: 3_000, isOver: () => isOver },
+      { callers: 12, timeoutMs: 60_000, isOver: (reads) => ((begun.reads = reads), isOver) },
     );
     const changes = { removed: 0, cordoned: 0, weights: new Set<number>() };
-    for (let turn = 0; turn < 120; turn += 1) {
+    for (let turn = 0; turn < 120 || begun.reads < READS_MIN; turn += 1) {
       // The first one stays in use, because the score of an added server is not known at once.
       const wanted = all.flatMap((liteServer, index) => {
         if (index > 0 && random() < 0.3) {
@@ -192,9 +195,8 @@ describe('the configuration', () => {
       await delay(20);
     }
     isOver = true;
-    const { failed, wrong, ms } = await reading;
+    const { failed, wrong } = await reading;
     expect({ failed, wrong }).toEqual({ failed: [], wrong: 0 });
-    expect(ms.length).toBeGreaterThan(500);
     expect(changes.removed).toBeGreaterThan(50);
     expect(changes.cordoned).toBeGreaterThan(50);
     expect(changes.weights.size).toBeGreaterThan(50);

@@ -220,9 +220,9 @@ describe('a runaway contract', () => {
   });
 
   it('a runaway contract on the only thread delays the next call by at most its wall limit', async () => {
-    const { tvm } = start({ workers: 1, wallTimeMs: 300 });
+    const { tvm } = start({ workers: 1, wallTimeMs: 60_000 });
     const results = await Promise.allSettled([
-      tvm.runGetMethod(callOf(ENDLESS, { gasLimit: ENDLESS_GAS })),
+      tvm.runGetMethod(callOf(ENDLESS, { gasLimit: ENDLESS_GAS, wallMs: 300 })),
       tvm.runGetMethod(callOf('71')),
     ]);
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
@@ -261,7 +261,7 @@ describe('a runaway contract', () => {
   });
 
   it('runaway contracts of one caller leave the last thread to others', async () => {
-    const { tvm } = start({ workers: 2, wallTimeMs: 1500 });
+    const { tvm } = start({ workers: 2, wallTimeMs: 600_000 });
     await Promise.all([tvm.runGetMethod(callOf('71')), tvm.runGetMethod(callOf('71', { caller: 'x' }))]);
     const bad = { gasLimit: ENDLESS_GAS, caller: 'bad' };
     const slow = [tvm.runGetMethod(callOf(ENDLESS, bad)).catch((error: unknown) => error)];

@@ -102,7 +102,7 @@ describe.skipIf(missing)('limits whose Redis fails', () => {
     await redis.command('FLUSHALL');
     const { admitted, elapsedMs } = await loading;
     expect(admitted).toBeLessThanOrEqual(Math.ceil(((25 * elapsedMs) / 1000 + 50) * 1.05));
-    expect(await pods[0]?.isHere()).toBe(true);
+    await untilAll(pods, true);
     await close();
   });
 

@@ -13,7 +13,7 @@ import { createLiveAccounts } from '#service/live/accounts/live-accounts.ts';
 import type { Trust } from '#service/pool/options.ts';
 import { recordingDirs } from '#test/support/fixtures.ts';
 import { skipLoudly } from '#test/support/skips.ts';
-import { metric, openPool, until, within } from '#test/service/pool/network.ts';
+import { metric, openPool, patientTuning, until, within } from '#test/service/pool/network.ts';
 import type { PoolUnderTest } from '#test/service/pool/network.ts';
 import { recordedChain } from '#test/support/recorded-chain.ts';
 
@@ -97,7 +97,7 @@ describe.each(recordings)('accounts of the recorded network $name', ({ dir }) =>
       { logger: pino({ level: 'silent' }), register: new Registry(), chain: await recordedChain(dir) },
     );
     // No second query because the machine is busy: queries are counted.
-    open = openPool(network, { tuning: { slowAfterMs: 5_000, overdueMs: 5_000 } });
+    open = openPool(network, { tuning: patientTuning });
     live = createLiveAccounts({ trust: 'verified' }, { pool: open.pool });
     await until(() => open.pool.head()?.block.seqno === network.chain.lastSeqno);
   });
@@ -108,7 +108,7 @@ describe.each(recordings)('accounts of the recorded network $name', ({ dir }) =>
   });
 
   test.each(known)('%s at the head', async (_label, { address, state_at_last: state, ...expected }) => {
-    const { value } = await live.readAccount(parseAddress(address), undefined, within(3_000));
+    const { value } = await live.readAccount(parseAddress(address), undefined, within(60_000));
     expect(value.state).toBe(state === 'none' || state === 'uninit' ? 'uninitialized' : state);
     expect(value.balance).toBe(BigInt(expected.balance_at_last ?? 0));
     const code = value.code && parseBoc(value.code);
@@ -127,7 +127,7 @@ describe.each(recordings)('accounts of the recorded network $name', ({ dir }) =>
     expect(exchanges.length).toBeGreaterThan(0);
     for (const { request, response, note } of exchanges) {
       const account = parseAddress(request.function!.account_address!.account_address);
-      const { value } = await live.readAccount(account, request.id!.seqno, within(5_000));
+      const { value } = await live.readAccount(account, request.id!.seqno, within(60_000));
       expect({ note, account: withoutTypes(asTonlib(value)) }).toEqual({ note, account: withoutTypes(response) });
     }
   });
@@ -136,35 +136,35 @@ describe.each(recordings)('accounts of the recorded network $name', ({ dir }) =>
     const { register } = open;
     const account = { workchain: -1, id: Buffer.alloc(32, 0x34) };
     const asked = (): Promise<number> => metric(register, 'ton_pool_attempts_total');
-    await live.readAccount({ workchain: -1, id: Buffer.alloc(32, 0x33) }, undefined, within(3_000));
+    await live.readAccount({ workchain: -1, id: Buffer.alloc(32, 0x33) }, undefined, within(60_000));
     const before = await asked();
-    const answers = await Promise.all([1, 2, 3].map(() => live.readAccount(account, undefined, within(3_000))));
+    const answers = await Promise.all([1, 2, 3].map(() => live.readAccount(account, undefined, within(60_000))));
     expect(answers.every(({ liteServers, cached }) => liteServers.length === 1 && !cached)).toBe(true);
     expect((await asked()) - before).toBe(1);
-    expect(await live.readAccount(account, undefined, within(3_000))).toMatchObject({ liteServers: [], cached: true });
+    expect(await live.readAccount(account, undefined, within(60_000))).toMatchObject({ liteServers: [], cached: true });
     expect((await asked()) - before).toBe(1);
   });
 
   test('the seqno of the head is the head, and an old one is proved once', async () => {
     const account = parseAddress(known[0]![1].address);
-    const atHead = await live.readAccount(account, undefined, within(3_000));
-    const bySeqno = await live.readAccount(account, network.chain.lastSeqno, within(3_000));
+    const atHead = await live.readAccount(account, undefined, within(60_000));
+    const bySeqno = await live.readAccount(account, network.chain.lastSeqno, within(60_000));
     expect(bySeqno).toEqual({ value: atHead.value, liteServers: [], cached: true });
     const seqno = Math.ceil(network.chain.lastSeqno / 3);
-    const old = await live.readAccount(account, seqno, within(3_000));
+    const old = await live.readAccount(account, seqno, within(60_000));
     expect(old.value.masterchainBlock).toEqual(network.chain.masterchain(seqno)!.id);
-    expect((await live.readAccount(account, seqno, within(3_000))).cached).toBe(true);
+    expect((await live.readAccount(account, seqno, within(60_000))).cached).toBe(true);
   });
 
   test("a seqno that is not there yet is the lite server's error 651", async () => {
-    const future = live.readAccount(parseAddress(known[0]![1].address), network.chain.lastSeqno + 50, within(3_000));
+    const future = live.readAccount(parseAddress(known[0]![1].address), network.chain.lastSeqno + 50, within(60_000));
     await expect(future).rejects.toMatchObject({ data: { serverCode: 651 } });
-    const farFuture = live.readAccount(parseAddress(known[0]![1].address), 2 ** 31 - 1, within(3_000));
+    const farFuture = live.readAccount(parseAddress(known[0]![1].address), 2 ** 31 - 1, within(60_000));
     await expect(farFuture).rejects.toMatchObject({ data: { serverCode: 651 } });
   });
 
   test('an account of a workchain without shards is uninitialized as of the masterchain block', async () => {
-    const { value } = await live.readAccount({ workchain: 7, id: Buffer.alloc(32, 1) }, undefined, within(3_000));
+    const { value } = await live.readAccount({ workchain: 7, id: Buffer.alloc(32, 1) }, undefined, within(60_000));
     expect(value).toMatchObject({ state: 'uninitialized', balance: 0n, code: null, data: null, frozenHash: null });
     expect(value.shardUtime).toBe(network.head().header.utime);
     expect(value.shardBlock).toEqual(network.head().id);
@@ -184,13 +184,13 @@ describe.each(recordings)('accounts of the recorded network $name', ({ dir }) =>
   });
 
   test.each<Trust>(['signed-head', 'none'])('under trust %s the same accounts are read', async (trust) => {
-    const other = openPool(network, { trust });
+    const other = openPool(network, { trust, tuning: patientTuning });
     await until(() => other.pool.ready());
     const unproved = createLiveAccounts({ trust }, { pool: other.pool });
     for (const [label, { address }] of known) {
       const account = parseAddress(address);
-      const expected = await live.readAccount(account, undefined, within(3_000));
-      const { value } = await unproved.readAccount(account, undefined, within(3_000));
+      const expected = await live.readAccount(account, undefined, within(60_000));
+      const { value } = await unproved.readAccount(account, undefined, within(60_000));
       expect({ label, value }).toEqual({ label, value: expected.value });
     }
     await other.close();

@@ -23,7 +23,7 @@ import { viewBlockHeader, viewBlockSignatures, viewShardBlockProof, viewShards }
 import { viewBlockId } from '#service/v2/views.ts';
 import { recordingDirs } from '#test/support/fixtures.ts';
 import { skipLoudly } from '#test/support/skips.ts';
-import { openPool, until, within } from '#test/service/pool/network.ts';
+import { openPool, patientTuning, until, within } from '#test/service/pool/network.ts';
 import type { PoolUnderTest } from '#test/service/pool/network.ts';
 import { recordedChain } from '#test/support/recorded-chain.ts';
 
@@ -73,7 +73,7 @@ describe.each(recordings)('blocks of the recorded network $name', ({ dir }) => {
       { recordingDir: dir, paceSeconds: 0, servers: [{}, {}] },
       { logger: pino({ level: 'silent' }), register: new Registry(), chain: await recordedChain(dir) },
     );
-    open = openPool(network, { tuning: { slowAfterMs: 5_000, overdueMs: 5_000 } });
+    open = openPool(network, { tuning: patientTuning });
     signatures = createSignatureChecker({}, { register: new Registry(), logger: pino({ level: 'silent' }) });
     live = createLiveBlocks({ pool: open.pool, signatures, toUnixMs: (poolMs) => performance.timeOrigin + poolMs });
     await until(() => open.pool.head()?.block.seqno === network.chain.lastSeqno);
@@ -105,9 +105,9 @@ describe.each(recordings)('blocks of the recorded network $name', ({ dir }) => {
       const expected = Object.fromEntries(
         Object.entries(response).filter(([name]) => name !== 'flags' && name !== 'vert_seqno'),
       );
-      const byId = await live.readHeader(fullId(request.id), within(5_000));
+      const byId = await live.readHeader(fullId(request.id), within(60_000));
       const search = { by: 'seqno', seqno: request.id.seqno } as const;
-      const bySeqno = await live.findBlock(place(request.id), search, within(5_000));
+      const bySeqno = await live.findBlock(place(request.id), search, within(60_000));
       expect(viewBlockHeader(byId.value)).toEqual(expected);
       expect(viewBlockHeader(bySeqno.value)).toEqual(expected);
     }
@@ -130,7 +130,7 @@ describe.each(recordings)('blocks of the recorded network $name', ({ dir }) => {
           : mode === 2
             ? { by: 'lt', lt: BigInt(lt) }
             : { by: 'utime', utime };
-      const found = await live.findBlock(place(id), search, within(5_000)).then(
+      const found = await live.findBlock(place(id), search, within(60_000)).then(
         ({ value }) => viewBlockId(value.id) as object,
         ({ data }: LiteServerError) => ({ serverCode: data.serverCode }),
       );
@@ -140,17 +140,17 @@ describe.each(recordings)('blocks of the recorded network $name', ({ dir }) => {
 
   test("tonlib's lists of shards", async () => {
     for (const { request, response } of recorded('blocks.getShards')) {
-      const { value } = await live.readShards(request.id.seqno, within(5_000));
+      const { value } = await live.readShards(request.id.seqno, within(60_000));
       expect(viewShards(value)).toEqual(response);
     }
   });
 
   test("tonlib's signatures, and those of block 1, which it has none of", async () => {
     for (const { request, response } of recorded('blocks.getMasterchainBlockSignatures')) {
-      const { value } = await live.readSignatures(request.seqno, within(5_000));
+      const { value } = await live.readSignatures(request.seqno, within(60_000));
       expect(viewBlockSignatures(value)).toEqual(response);
     }
-    const { value } = await live.readSignatures(1, within(5_000));
+    const { value } = await live.readSignatures(1, within(60_000));
     expect(value.id).toEqual(network.chain.masterchain(1)!.id);
     expect(value.signatures).toEqual(network.chain.signatures(1));
   });
@@ -159,7 +159,7 @@ describe.each(recordings)('blocks of the recorded network $name', ({ dir }) => {
     for (const { request, response } of recorded('blocks.getShardBlockProof')) {
       const from = (response['from'] as BlockView).seqno;
       const fromSeqno = Math.min(from, network.chain.lastSeqno);
-      const proof = await live.readShardBlockProof(place(request.id), request.id.seqno, fromSeqno, within(5_000));
+      const proof = await live.readShardBlockProof(place(request.id), request.id.seqno, fromSeqno, within(60_000));
       // The node's head was beyond the recording: the way back from there is longer.
       const fromHead = { from: viewBlockId(proof.value.from), mc_proof: expect.anything() as unknown };
       const expected = from === fromSeqno ? response : { ...response, ...fromHead };
@@ -170,19 +170,19 @@ describe.each(recordings)('blocks of the recorded network $name', ({ dir }) => {
   test('a proof that shall start before the shard block was taken in is refused as tonlib does', async () => {
     const { id } = recorded('blocks.getShardBlockProof')[0]!.request;
     for (const fromSeqno of [0, 1]) {
-      const proof = live.readShardBlockProof(place(id), id.seqno, fromSeqno, within(5_000));
+      const proof = live.readShardBlockProof(place(id), id.seqno, fromSeqno, within(60_000));
       await expect(proof).rejects.toMatchObject({ code: 'from_too_old', message: 'from mc block is too old' });
     }
   });
 
   test('a masterchain block needs no links, and no link back to itself', async () => {
     const { id } = network.chain.masterchain(7)!;
-    const { value } = await live.readShardBlockProof(id, 7, 7, within(5_000));
+    const { value } = await live.readShardBlockProof(id, 7, 7, within(60_000));
     expect(value).toEqual({ from: id, masterchainBlock: id, links: [], masterchainLink: undefined });
   });
 
   test('queue sizes as the states count them, the masterchain first', async () => {
-    const { value } = await live.readQueueSizes(within(5_000));
+    const { value } = await live.readQueueSizes(within(60_000));
     const head = network.head();
     expect(value.shards.map(({ id }) => id)).toEqual([head.id, ...head.shards.map(({ block }) => block)]);
     const { states } = network.chain;
@@ -194,18 +194,18 @@ describe.each(recordings)('blocks of the recorded network $name', ({ dir }) => {
       expect(size).toBe(messages);
     }
     expect(value.externalsLimit).toBe(8_000);
-    expect((await live.readQueueSizes(within(5_000))).cached).toBe(true);
+    expect((await live.readQueueSizes(within(60_000))).cached).toBe(true);
   });
 
   test('the consensus is the head when all lite servers have it, since a moment ago', async () => {
-    const { value } = await live.readConsensusBlock(within(5_000));
+    const { value } = await live.readConsensusBlock(within(60_000));
     expect(value.seqno).toBe(network.chain.lastSeqno);
     expect(Math.abs(value.sinceUtime - Date.now() / 1_000)).toBeLessThan(60);
   });
 
   test('what was found once is found again without a question', async () => {
     const shard = network.chain.masterchain(500)!.shards[0]!.block;
-    const ask = () => live.findBlock(shard, { by: 'seqno', seqno: shard.seqno }, within(5_000));
+    const ask = () => live.findBlock(shard, { by: 'seqno', seqno: shard.seqno }, within(60_000));
     const found = await ask();
     expect(found.value.id).toEqual(shard);
     expect(await ask()).toEqual({ value: found.value, liteServers: [], cached: true });
@@ -218,10 +218,10 @@ describe.each(recordings)('blocks of the recorded network $name', ({ dir }) => {
     const late = createBlockFinder({ pool: { ...open.pool, head, headFor } });
     const later = network.chain.masterchain(700)!;
     for (const { id } of [later, network.chain.find(later.shards[0]!.block)!]) {
-      const { value } = await late.findBlock(id, { by: 'seqno', seqno: id.seqno }, within(5_000));
+      const { value } = await late.findBlock(id, { by: 'seqno', seqno: id.seqno }, within(60_000));
       expect(value.id).toEqual(id);
     }
-    const byLt = late.findBlock(later.id, { by: 'lt', lt: later.header.endLt }, within(5_000));
+    const byLt = late.findBlock(later.id, { by: 'lt', lt: later.header.endLt }, within(60_000));
     await expect(byLt).rejects.toMatchObject({ code: 'lagging' });
   });
 
@@ -232,7 +232,7 @@ describe.each(recordings)('blocks of the recorded network $name', ({ dir }) => {
       { by: 'lt', lt: 2n ** 62n },
       { by: 'utime', utime: 2 ** 31 - 1 },
     ] as const) {
-      const finding = live.findBlock(missing, search, within(5_000));
+      const finding = live.findBlock(missing, search, within(60_000));
       await expect(finding).rejects.toMatchObject({ data: { serverCode: 651 } });
     }
   });

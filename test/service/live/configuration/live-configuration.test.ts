@@ -15,7 +15,7 @@ import { createLiveConfiguration } from '#service/live/configuration/live-config
 import { viewConfig, viewLibraries } from '#service/v2/configuration.ts';
 import { recordingDirs } from '#test/support/fixtures.ts';
 import { skipLoudly } from '#test/support/skips.ts';
-import { metric, openPool, until, within } from '#test/service/pool/network.ts';
+import { metric, openPool, patientTuning, until, within } from '#test/service/pool/network.ts';
 import type { PoolUnderTest } from '#test/service/pool/network.ts';
 import { recordedChain } from '#test/support/recorded-chain.ts';
 
@@ -46,7 +46,7 @@ describe.each(recordings)('the configuration of the recorded network $name', ({ 
       { recordingDir: dir, paceSeconds: 0, servers: [{}, {}] },
       { logger: pino({ level: 'silent' }), register: new Registry(), chain: await recordedChain(dir) },
     );
-    open = openPool(network, { tuning: { slowAfterMs: 5_000, overdueMs: 5_000 } });
+    open = openPool(network, { tuning: patientTuning });
     live = createLiveConfiguration({ pool: open.pool });
     await until(() => open.pool.head()?.block.seqno === network.chain.lastSeqno);
   });
@@ -75,14 +75,14 @@ describe.each(recordings)('the configuration of the recorded network $name', ({ 
 
   test("tonlib's parameters, byte for byte", async () => {
     for (const { seqno, param, response } of recorded('getConfigParam')) {
-      const { value } = await live.readParam(param, seqno, within(5_000));
+      const { value } = await live.readParam(param, seqno, within(60_000));
       expect({ param, config: viewConfig(value) }).toEqual({ param, config: response });
     }
   });
 
   test("tonlib's whole configuration, byte for byte", async () => {
     for (const { seqno, response } of recorded('getConfigAll')) {
-      const { value } = await live.readAll(seqno, within(5_000));
+      const { value } = await live.readAll(seqno, within(60_000));
       expect(viewConfig(value)).toEqual(response);
     }
   });
@@ -92,14 +92,14 @@ describe.each(recordings)('the configuration of the recorded network $name', ({ 
     expect(asked.length).toBeGreaterThan(0);
     for (const { request, response } of asked) {
       const hashes = request.library_list!.map((hash) => Buffer.from(hash, 'base64'));
-      const { value } = await live.readLibraries(hashes, within(5_000));
+      const { value } = await live.readLibraries(hashes, within(60_000));
       expect(viewLibraries(value)).toEqual(response);
     }
   });
 
   test('a parameter that is not set is null, also of negative number', async () => {
     for (const param of [2 ** 31 - 1, -77]) {
-      expect((await live.readParam(param, undefined, within(5_000))).value).toBeNull();
+      expect((await live.readParam(param, undefined, within(60_000))).value).toBeNull();
     }
   });
 
@@ -108,14 +108,14 @@ describe.each(recordings)('the configuration of the recorded network $name', ({ 
       (seqno) => network.chain.masterchain(seqno)!.header.keyBlock,
     );
     const [key] = keyBlocks;
-    const read = (seqno: number) => live.readAll(seqno, within(5_000));
+    const read = (seqno: number) => live.readAll(seqno, within(60_000));
     const [before, at] = [await read(key! - 1), await read(key!)];
     expect(at.value.equals(before.value)).toBe(false);
     expect((await read(key! + 1)).value).toEqual(at.value);
-    await live.readParam(0, undefined, within(5_000));
+    await live.readParam(0, undefined, within(60_000));
     const queries = await metric(open.register, 'ton_pool_attempts_total');
-    expect(await live.readParam(0, undefined, within(5_000))).toMatchObject({ liteServers: [], cached: true });
-    expect(await live.readParam(0, network.chain.lastSeqno, within(5_000))).toMatchObject({ cached: true });
+    expect(await live.readParam(0, undefined, within(60_000))).toMatchObject({ liteServers: [], cached: true });
+    expect(await live.readParam(0, network.chain.lastSeqno, within(60_000))).toMatchObject({ cached: true });
     expect(await metric(open.register, 'ton_pool_attempts_total')).toBe(queries);
   });
 
@@ -132,7 +132,7 @@ describe.each(recordings)('the configuration of the recorded network $name', ({ 
   test('libraries come by hash, each once, without those that do not exist', async () => {
     const hashes = publicLibraries();
     const unknown = Buffer.alloc(32, 7);
-    const { value } = await live.readLibraries([...hashes, unknown, ...hashes].toReversed(), within(5_000));
+    const { value } = await live.readLibraries([...hashes, unknown, ...hashes].toReversed(), within(60_000));
     expect(value.map(({ hash }) => hash)).toEqual(hashes.toSorted((a, b) => Buffer.compare(a, b)));
     for (const { hash, data } of value) {
       const library = parseBoc(data);
@@ -141,17 +141,17 @@ describe.each(recordings)('the configuration of the recorded network $name', ({ 
   });
 
   test('no libraries are no question, and more than 16 are refused in the words of tonlib', async () => {
-    expect(await live.readLibraries([], within(5_000))).toEqual({ value: [], liteServers: [], cached: false });
+    expect(await live.readLibraries([], within(60_000))).toEqual({ value: [], liteServers: [], cached: false });
     const many = Array.from({ length: 17 }, (_, index) => Buffer.alloc(32, index));
-    await expect(live.readLibraries(many, within(5_000))).rejects.toMatchObject({
+    await expect(live.readLibraries(many, within(60_000))).rejects.toMatchObject({
       code: 'too_many_libraries',
       message: 'INVALID_FIELD: Field library_list has invalid value : too many libraries requested, 16 maximum',
     });
-    expect((await live.readLibraries(many.slice(1), within(5_000))).value).toEqual([]);
+    expect((await live.readLibraries(many.slice(1), within(60_000))).value).toEqual([]);
   });
 
   test('a seqno that is not there is error 651 of the lite server', async () => {
-    for (const read of [live.readParam(0, 2 ** 31 - 1, within(5_000)), live.readAll(2 ** 31 - 1, within(5_000))]) {
+    for (const read of [live.readParam(0, 2 ** 31 - 1, within(60_000)), live.readAll(2 ** 31 - 1, within(60_000))]) {
       await expect(read).rejects.toMatchObject({ data: { serverCode: 651 } });
     }
   });

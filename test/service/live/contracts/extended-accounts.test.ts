@@ -17,7 +17,7 @@ import { createLiveConfiguration } from '#service/live/configuration/live-config
 import { viewExtendedAccount } from '#service/v2/extended-accounts.ts';
 import { recordingDirs } from '#test/support/fixtures.ts';
 import { skipLoudly } from '#test/support/skips.ts';
-import { openPool, until, within } from '#test/service/pool/network.ts';
+import { openPool, patientTuning, until, within } from '#test/service/pool/network.ts';
 import type { PoolUnderTest } from '#test/service/pool/network.ts';
 import { recordedChain } from '#test/support/recorded-chain.ts';
 
@@ -52,7 +52,7 @@ describe.each(recordings)('accounts of the recorded network $name, as tonlib see
       { recordingDir: dir, paceSeconds: 0, servers: [{}, {}] },
       { logger: pino({ level: 'silent' }), register: new Registry(), chain: await recordedChain(dir) },
     );
-    open = openPool(network, { tuning: { slowAfterMs: 5_000, overdueMs: 5_000 } });
+    open = openPool(network, { tuning: patientTuning });
     const { pool } = open;
     accounts = createLiveAccounts({ trust: 'verified' }, { pool });
     extended = createExtendedAccounts({ accounts, configuration: createLiveConfiguration({ pool }) });
@@ -81,7 +81,7 @@ describe.each(recordings)('accounts of the recorded network $name, as tonlib see
 
   test('the full state of each, field by field', async () => {
     for (const { note, address, seqno, response } of recorded('getAccountState')) {
-      const { value } = await extended.readExtended(address, seqno, within(5_000));
+      const { value } = await extended.readExtended(address, seqno, within(60_000));
       const view = viewExtendedAccount(value, address);
       // Tonlib has 64-bit integers as strings, and -1 for the balance of an absent account.
       const balance = response.balance === '-1' ? '0' : response.balance;
@@ -96,7 +96,7 @@ describe.each(recordings)('accounts of the recorded network $name, as tonlib see
 
   test('the cell of each in its shard, byte for byte', async () => {
     for (const { note, address, seqno, response } of recorded('getShardAccountCell')) {
-      const { value } = await accounts.readShardAccount(address, seqno, within(5_000));
+      const { value } = await accounts.readShardAccount(address, seqno, within(60_000));
       const view = { '@type': 'tvm.cell', bytes: value.toString('base64') };
       expect({ note, view }).toEqual({ note, view: response });
     }

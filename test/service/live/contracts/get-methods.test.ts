@@ -9,7 +9,7 @@ import type { LiveGetMethods } from '#service/live/contracts/get-methods.ts';
 import { createLiveTokens } from '#service/live/tokens/tokens.ts';
 import type { GetMethodRequest, Tvm } from '#service/tvm/tvm.ts';
 import { startTvm } from '#test/service/tvm/recorded-world.ts';
-import { metric, openPool, startNetwork, until, within } from '#test/service/pool/network.ts';
+import { metric, openPool, patientTuning, startNetwork, until, within } from '#test/service/pool/network.ts';
 import type { Faults, PoolUnderTest } from '#test/service/pool/network.ts';
 
 /** The elector, which reads the configuration, and a method of it. */
@@ -35,8 +35,8 @@ afterAll(async () => {
   await network.close();
 });
 
-function open(...options: Parameters<typeof openPool> extends [unknown, ...infer Rest] ? Rest : never): PoolUnderTest {
-  const one = openPool(network, ...options);
+function open(options: Parameters<typeof openPool>[1] = {}): PoolUnderTest {
+  const one = openPool(network, { tuning: patientTuning, ...options });
   opened.push(one);
   return one;
 }
@@ -80,8 +80,8 @@ describe('a run is right with two of three lite servers forging', () => {
     await until(() => mixed.pool.ready());
     const [one, other] = [over(mixed), over(honest)];
     for (const seqno of [undefined, 250]) {
-      const { value } = await one.runMethod(call, seqno, within(5_000));
-      const right = await other.runMethod(call, seqno ?? value.masterchainBlock.seqno, within(5_000));
+      const { value } = await one.runMethod(call, seqno, within(60_000));
+      const right = await other.runMethod(call, seqno ?? value.masterchainBlock.seqno, within(60_000));
       expect(value).toEqual(right.value);
       expect(value.exitCode).toBe(0);
     }
@@ -95,8 +95,8 @@ test('the terms of a plan bound each run, and name who pays', async () => {
   const runner = counting();
   const methods = over(under, runner);
   const getMethods = { payer: 'key a', gas: 1000, wallMs: 70 };
-  const bounded = await methods.runMethod(call, 250, { ...within(5_000), getMethods });
-  const free = await methods.runMethod(call, 250, { ...within(5_000), caller: 'key b' });
+  const bounded = await methods.runMethod(call, 250, { ...within(60_000), getMethods });
+  const free = await methods.runMethod(call, 250, { ...within(60_000), caller: 'key b' });
   expect([bounded.value.exitCode, free.value.exitCode]).toEqual([-14, 0]);
   expect(runner.requests).toMatchObject([
     { payer: 'key a', gasLimit: 1000, wallMs: 70 },
@@ -109,7 +109,7 @@ test('with every lite server forging nothing is run', async () => {
   await until(() => pool.ready() && pool.status().every(({ phase }) => phase === 'in'));
   await Promise.all(network.liteServers.map((one) => one.setFaults({ only: ['getConfigAll'], proof: 'wrongHash' })));
   const runner = counting();
-  const run = over({ pool } as PoolUnderTest, runner).runMethod(call, undefined, within(2_000));
+  const run = over({ pool } as PoolUnderTest, runner).runMethod(call, undefined, within(60_000));
   await expect(run).rejects.toMatchObject({ name: 'ProofError' });
   expect(runner.requests).toEqual([]);
   expect(await metric(register, 'ton_pool_misbehaviours_total')).toBe(3);
@@ -125,12 +125,12 @@ test('a missing library is one only when it is proved not to be there', async ()
       return { exitCode: library === undefined ? 9 : 0, gasUsed: 1n, stack: [], missingLibraries: [] };
     },
   };
-  const { value } = await over(under, asking).runMethod(call, undefined, within(5_000));
+  const { value } = await over(under, asking).runMethod(call, undefined, within(60_000));
   expect(value.exitCode).toBe(9);
   await Promise.all(
     network.liteServers.map((one) => one.setFaults({ only: ['getLibrariesWithProof'], proof: 'wrongHash' })),
   );
-  const forged = over(under, asking).runMethod(call, undefined, within(2_000));
+  const forged = over(under, asking).runMethod(call, undefined, within(60_000));
   await expect(forged).rejects.toMatchObject({ name: 'ProofError' });
 });
 
@@ -140,16 +140,16 @@ describe('runs at one block', () => {
     await until(() => under.pool.ready());
     const runner = counting();
     const live = over(under, runner);
-    const answers = await Promise.all([1, 2, 3].map(() => live.runMethod(call, undefined, within(5_000))));
+    const answers = await Promise.all([1, 2, 3].map(() => live.runMethod(call, undefined, within(60_000))));
     expect(runner.requests).toHaveLength(1);
     for (const answer of answers) expect(answer).toMatchObject({ cached: false, value: answers[0]!.value });
-    const again = await live.runMethod(call, undefined, within(5_000));
+    const again = await live.runMethod(call, undefined, within(60_000));
     expect(again).toEqual({ value: answers[0]!.value, liteServers: [], cached: true });
     expect(runner.requests).toHaveLength(1);
-    await live.runMethod({ ...call, stack: [{ type: 'null' }] }, undefined, within(5_000));
-    await live.runMethod({ ...call, methodId: methodIdOf('participant_list_extended') }, undefined, within(5_000));
-    await live.runMethod({ ...call, account: { ...elector, id: Buffer.alloc(32, 0x55) } }, undefined, within(5_000));
-    await live.runMethod(call, 250, within(5_000));
+    await live.runMethod({ ...call, stack: [{ type: 'null' }] }, undefined, within(60_000));
+    await live.runMethod({ ...call, methodId: methodIdOf('participant_list_extended') }, undefined, within(60_000));
+    await live.runMethod({ ...call, account: { ...elector, id: Buffer.alloc(32, 0x55) } }, undefined, within(60_000));
+    await live.runMethod(call, 250, within(60_000));
     expect(runner.requests).toHaveLength(5);
   });
 
@@ -158,8 +158,8 @@ describe('runs at one block', () => {
     await until(() => under.pool.ready());
     const runner = counting();
     const live = over(under, runner);
-    await live.runMethod(call, undefined, within(5_000));
-    await live.runMethod({ ...call, methodId: 1 }, undefined, within(5_000));
+    await live.runMethod(call, undefined, within(60_000));
+    await live.runMethod({ ...call, methodId: 1 }, undefined, within(60_000));
     const [first, second] = runner.requests;
     expect(first!.config).toBe(second!.config);
     expect(first!.previousBlocks).toBe(second!.previousBlocks);
@@ -175,7 +175,7 @@ describe('runs at one block', () => {
     const slow: Tvm = { ...tvm, runGetMethod: (request) => permission.then(() => tvm.runGetMethod(request)) };
     const live = over(under, slow);
     const impatient = live.runMethod(call, undefined, within(300));
-    const patient = live.runMethod(call, undefined, within(5_000));
+    const patient = live.runMethod(call, undefined, within(60_000));
     await expect(impatient).rejects.toMatchObject({ code: 'deadline' });
     finish();
     expect((await patient).value.exitCode).toBe(0);
@@ -193,7 +193,7 @@ describe('an account without code', () => {
     const { value } = await over(under).runMethod(
       { account, methodId: 85143, stack: [{ type: 'null' }] },
       undefined,
-      within(5_000),
+      within(60_000),
     );
     expect(value).toMatchObject({
       exitCode: -13,
@@ -223,7 +223,7 @@ test.each([
 ])("arguments that are no stack are the caller's mistake: %s", async (_name, stack, message) => {
   const under = open();
   await until(() => under.pool.ready());
-  const run = over(under).runMethod({ ...call, stack }, undefined, within(5_000));
+  const run = over(under).runMethod({ ...call, stack }, undefined, within(60_000));
   await expect(run).rejects.toMatchObject({ code: 'bad_stack', message });
 });
 
@@ -232,19 +232,19 @@ test('a full queue and a closed TVM are told as such, by tokens too', async () =
   await until(() => under.pool.ready());
   const { tvm: closed } = startTvm();
   await closed.close();
-  await expect(over(under, closed).runMethod(call, undefined, within(5_000))).rejects.toMatchObject({
+  await expect(over(under, closed).runMethod(call, undefined, within(60_000))).rejects.toMatchObject({
     code: 'tvm_closed',
   });
   const worlds = createChainSnapshots(
     { trust: 'verified' },
     { pool: under.pool, tvm: closed, now: () => performance.now() },
   );
-  const token = createLiveTokens({ network: 'custom' }, { worlds }).readToken(elector, undefined, within(5_000));
+  const token = createLiveTokens({ network: 'custom' }, { worlds }).readToken(elector, undefined, within(60_000));
   await expect(token).rejects.toMatchObject({ code: 'tvm_closed' });
   const { tvm: narrow } = startTvm({ queueMax: 1, workers: 1 });
   const live = over(under, narrow);
   const runs = await Promise.allSettled(
-    Array.from({ length: 8 }, (_, index) => live.runMethod({ ...call, methodId: index }, undefined, within(5_000))),
+    Array.from({ length: 8 }, (_, index) => live.runMethod({ ...call, methodId: index }, undefined, within(60_000))),
   );
   const refused = runs
     .filter((run) => run.status === 'rejected')

@@ -312,7 +312,7 @@ describe('a restricted wallet that names no start', () => {
       }),
       recognize: (state) => recognizeByHash(codes.restricted, state),
     });
-    const answer = await extended.readExtended(account, undefined, within(1_000));
+    const answer = await extended.readExtended(account, undefined, within(60_000));
     expect(answer.value.unlockedBalance).toBe(expected);
     expect(answer.liteServers).toEqual([4, 1]);
     expect(params).toEqual([[-13, 1_000]]);
