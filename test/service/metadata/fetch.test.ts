@@ -302,7 +302,7 @@ describe('a page is given up', () => {
       ended.push(new Promise((resolve) => void request.socket.once('close', resolve)));
       answer(request, response);
     });
-    expect(await codeOf(() => fetchFrom(host, '/', { timeoutMs: 300 }))).toBe('too_slow');
+    expect(await codeOf(() => fetchFrom(host, '/', { timeoutMs: 1000 }))).toBe('too_slow');
     expect(ended).toHaveLength(1);
     await Promise.all(ended);
   });
@@ -349,10 +349,10 @@ describe('requests in progress', () => {
 
   it('requests that wait for a slot are not late yet, and an aborted request leaves the queue', async () => {
     const host = await hostThat(async (_, response) => {
-      await sleep(400);
+      await sleep(700);
       response.end(token);
     });
-    const fetcher = fetcherTo(host, { concurrency: 1, timeoutMs: 1100 });
+    const fetcher = fetcherTo(host, { concurrency: 1, timeoutMs: 2000 });
     const uri = `http://tokens.example:${host.port}/`;
     const stop = new AbortController();
     const given = fetcher.fetch(uri, stop.signal);

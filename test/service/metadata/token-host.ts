@@ -97,7 +97,7 @@ export function fetcherTo(
       concurrency: 16,
       concurrencyPerHost: 4,
       ports: new Set([80, 443, port]),
-      timeoutMs: 5000,
+      timeoutMs: 60_000,
       userAgent: 'tonplane-test',
       ...options,
     },
