@@ -101,6 +101,8 @@ export function openPool(
     wrap?: (server: LiteServer) => LiteServer;
     /** URL of the Redis shared with other pools. */
     redisUrl?: string;
+    /** Clock of the pool, in milliseconds. */
+    now?: () => number;
   } = {},
 ): PoolUnderTest {
   const register = new Registry();
@@ -130,7 +132,7 @@ export function openPool(
       register,
       proofs: createProofMetrics(register),
       tracer: options.tracer ?? trace.getTracer('none'),
-      now: () => performance.now(),
+      now: options.now ?? (() => performance.now()),
       random: Math.random,
       shared:
         redisUrl === undefined

@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import { unlimitedPlan } from '#service/config.ts';
 import { ensureProgram } from '#test/support/debian-package.ts';
 import { makeKey } from '#service/limits/keys.ts';
 import { startRedisCluster, type RedisCluster } from '#test/service/limits/redis/redis-cluster.ts';
 import { startRedisProcess } from '#test/service/limits/redis/redis-process.ts';
+import { metric } from '../network.ts';
 import { seededRandom } from '../workload.ts';
 import { startApiUnderTest, type ApiUnderTest } from '#test/support/api.ts';
 import { skipLoudly } from '#test/support/skips.ts';
@@ -19,8 +20,7 @@ const missing = skipLoudly(!ensureProgram('redis-server'), {
 
 async function moveTo({ network, api }: ApiUnderTest, seqno: number): Promise<void> {
   network.moveHead(seqno);
-  for (let tries = 0; tries < 400 && (api.pool.head()?.block.seqno ?? 0) < seqno; tries += 1) await delay(10);
-  expect(api.pool.head()?.block.seqno).toBe(seqno);
+  await expect.poll(() => api.pool.head()?.block.seqno, { interval: 10 }).toBe(seqno);
 }
 
 /** Shared stores: a Redis, or three in a cluster. */
@@ -63,6 +63,8 @@ describe.skipIf(missing).each(kinds)(
       pods = [await startApiUnderTest(options), await startApiUnderTest(options)];
       // The pods meet in Redis a moment after each has its first head.
       await delay(1_500);
+      for (const { register } of pods)
+        await vi.waitUntil(async () => (await metric(register, 'ton_pool_redis_away')) === 0, { timeout: 60_000 });
     });
 
     afterAll(async () => {
@@ -109,7 +111,7 @@ describe.skipIf(missing).each(kinds)(
       await moveTo(front, seqno);
       expect(await look(front, 0)).toBe(seqno);
       const waiting = look(back, 0);
-      await delay(200);
+      await delay(100);
       back.network.moveHead(seqno);
       expect(await waiting).toBe(seqno);
     });
@@ -132,7 +134,7 @@ describe.skipIf(missing).each(kinds)(
       expect(await agree(front, 3)).toBe(seqno);
       expect(await agree(back, 4)).toBe(seqno - 1);
       const waiting = agree(back, 3);
-      await delay(200);
+      await delay(100);
       back.network.moveHead(seqno);
       expect(await waiting).toBe(seqno);
       await moveTo(front, seqno + 1);
