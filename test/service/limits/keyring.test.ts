@@ -14,6 +14,7 @@ import { createKeyringReader } from '#service/limits/keyring-reader.ts';
 import { createKeyring, KEYRING_POLL_MS, parseKeyring } from '#service/limits/keyring.ts';
 import { makeKey, type NewKey } from '#service/limits/keys.ts';
 import { mountFolder } from '#test/support/mounted-folder.ts';
+import { turnsDuring } from '#test/support/turns.ts';
 
 const noonMs = Date.parse('2026-11-21T12:00:00Z');
 
@@ -231,11 +232,7 @@ describe('a keyring', () => {
     const mounted = mountFolder(filesFor(large(entryOf(kept))));
     const keyring = createKeyring({ file: mounted.path });
     mounted.put(filesFor(large(entryOf(kept, { owner: 'acme', allowedSources: ['10.0.0.0/8'] }), entryOf(added))));
-    const seen = { turns: 0 };
-    const turning = setInterval(() => seen.turns++, 1);
-    await keyring.reload();
-    clearInterval(turning);
-    expect(seen.turns).toBeGreaterThan(3);
+    expect(await turnsDuring(() => keyring.reload())).toBeGreaterThan(3);
     expect([keyring.size, keyring.version]).toEqual([5002, 1]);
     expect(keyring.find(added.key, noonMs)?.terms).toEqual({ plan: 'pro' });
     expect(keyring.find(kept.key, noonMs)?.terms.owner).toBe('acme');
