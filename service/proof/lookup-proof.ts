@@ -98,9 +98,8 @@ function requirePreviousMisses(
   if (header.info.seqno === 1) return;
   const where = `${subject}.prevHeader`;
   const shown = openProof(where, prevHeader);
-  const id = previous.find((block) => shardContainsPrefix(block.shard, shard));
-  if (id === undefined)
-    throw new ProofError('wrong_field', { subject: where, expected: 'a block before in the shard' });
+  // The previous blocks cover the shard of the found block, which contains the position.
+  const id = previous.find((block) => shardContainsPrefix(block.shard, shard))!;
   const { info } = readHeader(where, shown, id);
   const before = search.by === 'lt' ? info.endLt <= search.lt : info.utime <= search.utime;
   if (!before) throw misses(where, search, header);

@@ -5,7 +5,10 @@ import type { ForwardLink, PartialBlockProof } from '#service/proof/answers.ts';
 import type { ProofErrorCode } from '#service/proof/errors.ts';
 import type { SignatureSet, SimplexSignatureSet } from '#service/proof/signatures.ts';
 import { checkBlockProof } from '#service/proof/block-proof.ts';
+import { getBlockProof } from '#service/liteserver/functions.ts';
 import { createSignatureChecker } from '#service/proof/signature-checker.ts';
+import { zeroStateBlock } from '#service/proof/trusted-blocks.ts';
+import { recordings } from './recorded.ts';
 import type { SyntheticChain } from './synthetic-chain.ts';
 import { candidateOf, createSyntheticChain, forwardLink, resign, signerOf } from './synthetic-chain.ts';
 
@@ -229,6 +232,11 @@ describe('A chain of links', () => {
     expect(proved).toEqual({ reached: second.to, keyBlocks: [first.to, second.to] });
   });
 
+  it('a chain without links reaches the known block itself', async () => {
+    const { from } = first;
+    expect(await proveSteps({ complete: true, from, to: from, steps: [] })).toEqual({ reached: from, keyBlocks: [] });
+  });
+
   const broken: readonly (readonly [string, ProofErrorCode, PartialBlockProof])[] = [
     ['with a gap', 'chain_gap', { complete: true, from: first.from, to: target, steps: [first, third] }],
     [
@@ -253,5 +261,21 @@ describe('A chain of links', () => {
   it.each(broken)('a chain of links %s is refused: %s', async (_, code, answer) => {
     const expected = { known: first.from, target, zeroState: { ...first.from, seqno: 0 } };
     await expect(checkBlockProof(expected, answer, signatures)).rejects.toMatchObject({ name: 'ProofError', code });
+  });
+});
+
+describe.each(recordings())('A recorded link to the zero state: $folder', ({ exchanges, ...recording }) => {
+  const zeroState = zeroStateBlock(recording.zeroState);
+  const { answer } = exchanges(getBlockProof).find((one) => one.answer.to.seqno === 0)!;
+  const ends = { known: answer.from, target: answer.to };
+
+  it('a link to the zero state leads to that of the network alone', async () => {
+    const proved = await checkBlockProof({ ...ends, zeroState }, answer, signatures);
+    expect(proved).toMatchObject({ reached: zeroState });
+    const other = { ...zeroState, rootHash: Buffer.alloc(32, 7) };
+    await expect(checkBlockProof({ ...ends, zeroState: other }, answer, signatures)).rejects.toMatchObject({
+      name: 'ProofError',
+      code: 'wrong_zerostate',
+    });
   });
 });

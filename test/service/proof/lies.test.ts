@@ -208,6 +208,17 @@ function transactionLies(find: Find): Lie[] {
       'not_contained',
       () => prove(none, { ...none.answer, transaction: one.answer.transaction }),
     ],
+    [
+      'a transaction looked up in a block of another workchain',
+      'wrong_field',
+      () => {
+        const { args, answer } = one;
+        return checkTransaction(
+          { block: args.id, workchain: args.account.workchain + 1, account: args.account.id, lt: args.lt },
+          answer,
+        );
+      },
+    ],
     ["a transaction outside of the block's time", 'not_contained', () => prove(one, one.answer, 1n)],
     ['a transaction that is left out', 'malformed', () => prove(one, { ...one.answer, transaction: Buffer.alloc(0) })],
     [

@@ -18,11 +18,17 @@ describe('The checks', () => {
     await expect(proofs.measure('getBlockHeader', () => checkBlockHeader({ block }, renamed))).rejects.toThrow(
       'wrong_id',
     );
+    await expect(
+      proofs.measure('getLibraries', () => {
+        throw new RangeError('a fault of the check');
+      }),
+    ).rejects.toThrow(RangeError);
     expect(await proofs.measure('getLibraries', () => checkLibraries({ hashes: [] }, []))).toEqual([]);
     const metrics = await register.metrics();
     expect(metrics).toContain('ton_proof_checks_total{kind="getBlockHeader",result="malformed"} 1');
     expect(metrics).toContain('ton_proof_checks_total{kind="getBlockHeader",result="wrong_id"} 1');
     expect(metrics).toContain('ton_proof_checks_total{kind="getLibraries",result="good"} 1');
+    expect(metrics).toContain('ton_proof_checks_total{kind="getLibraries",result="failed"} 1');
     expect(metrics).toContain('ton_proof_duration_seconds_count{kind="getBlockHeader"} 2');
   });
 });

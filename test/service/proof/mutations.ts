@@ -98,7 +98,8 @@ function ordinaryBelowProofs(table: CellTable & { readonly roots: readonly numbe
   return [...found].filter((cell) => (table.levelMask(cell) & ~1) === 0);
 }
 
-function prunedOf(table: CellTable, cell: number): Tree {
+/** Returns the pruned branch of a cell. */
+export function prunedOf(table: CellTable, cell: number): Tree {
   const data = Buffer.alloc(36);
   data[0] = 1;
   data[1] = 1;
@@ -107,7 +108,8 @@ function prunedOf(table: CellTable, cell: number): Tree {
   return { kind: 'pruned', data, bitLength: 288, refs: [] };
 }
 
-function rewrite(bytes: Buffer, change: (cells: Tree[]) => boolean): Buffer | undefined {
+/** Writes a bag again after a change of its cells, which have the order of the table. Returns undefined when the change returns false. */
+export function rewrite(bytes: Buffer, change: (cells: Tree[]) => boolean): Buffer | undefined {
   const table = parseBoc(bytes);
   const cells = Array.from({ length: table.size }, (_, cell) => treeCell(table, cell, []));
   cells.forEach((tree, cell) => (tree.refs = refsOf(table, cell).map((ref) => cells[ref]!)));

@@ -129,8 +129,29 @@ function idOf(seqno: number, cell: Cell): BlockId {
   return { workchain: MASTERCHAIN, shard: FULL_SHARD, seqno, rootHash: cell.hash(), fileHash };
 }
 
-function proofOf(cell: Cell): Buffer {
+/** Returns a proof that shows the whole cell. */
+export function proofOf(cell: Cell): Buffer {
   return convertToMerkleProof(cell).toBoc();
+}
+
+/** Returns the block with another masterchain part. */
+export function withMasterchainPart(block: SyntheticBlock, custom: Cell | null): SyntheticBlock {
+  const [info, flow, update, extra] = block.cell.refs;
+  const [inMessages, outMessages, accounts] = extra!.refs;
+  const changed = beginCell()
+    .storeBits(extra!.bits.substring(0, extra!.bits.length - 1))
+    .storeRef(inMessages!)
+    .storeRef(outMessages!)
+    .storeRef(accounts!)
+    .storeMaybeRef(custom);
+  const cell = beginCell().storeBits(block.cell.bits).storeRef(info!).storeRef(flow!).storeRef(update!);
+  cell.storeRef(changed.endCell());
+  return { ...block, id: idOf(block.id.seqno, cell.endCell()), cell: cell.endCell() };
+}
+
+/** Returns the masterchain part of a block. */
+export function masterchainPart(block: SyntheticBlock): Cell {
+  return block.cell.refs[3]!.refs[3]!;
 }
 
 type BlockShape = {
