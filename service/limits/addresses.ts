@@ -35,17 +35,17 @@ export function createAddresses(given: LimitPlan, max: number, seed: number): Ad
 
   const recall = (subject: string, nowUs: number): Budget => {
     const slot = slotOf(subject, seed);
-    const remains = { fullAtUs: fullAtUs[slot] ?? 0, day: days[slot] ?? 0, usedToday: usedOnDay[slot] ?? 0 };
+    const remains = { fullAtUs: fullAtUs[slot]!, day: days[slot]!, usedToday: usedOnDay[slot]! };
     return remains.fullAtUs === 0 && remains.day === 0 ? newBudget(nowUs) : budgetFrom(remains, plan, nowUs);
   };
 
   const leave = (subject: string, budget: Budget): void => {
     const slot = slotOf(subject, seed);
     const remains = remainsOf(budget, plan);
-    fullAtUs[slot] = Math.max(fullAtUs[slot] ?? 0, remains.fullAtUs);
-    const day = days[slot] ?? 0;
+    fullAtUs[slot] = Math.max(fullAtUs[slot]!, remains.fullAtUs);
+    const day = days[slot]!;
     if (remains.day >= day) {
-      usedOnDay[slot] = remains.day === day ? Math.max(usedOnDay[slot] ?? 0, remains.usedToday) : remains.usedToday;
+      usedOnDay[slot] = remains.day === day ? Math.max(usedOnDay[slot]!, remains.usedToday) : remains.usedToday;
       days[slot] = remains.day;
     }
   };

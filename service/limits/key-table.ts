@@ -104,11 +104,11 @@ export function createKeyTableBuilder(keysAtLeast = FIRST_CAPACITY): KeyTableBui
       const index = size;
       const end = (index + 1) * HASH_BYTES;
       for (let at = index * HASH_BYTES, hex = hexAt; at < end; at++, hex += 2) {
-        hashes[at] = ((hexValues[bytes[hex] ?? 0] ?? 0) << 4) | (hexValues[bytes[hex + 1] ?? 0] ?? 0);
+        hashes[at] = (hexValues[bytes[hex]!]! << 4) | hexValues[bytes[hex + 1]!]!;
       }
-      const there = (slots[slot] ?? 0) - 1;
+      const there = slots[slot]! - 1;
       if (there >= 0) return there < partStart && Buffer.compare(hashAt(there), hashAt(index)) === 0;
-      for (let at = 0; at < idLength; at++) ids[index * idLength + at] = bytes[idAt + at] ?? 0;
+      for (let at = 0; at < idLength; at++) ids[index * idLength + at] = bytes[idAt + at]!;
       termsOf[index] = place;
       size++;
       noteExample(plans, plan, index);
@@ -147,7 +147,7 @@ export function openKeyTable({ size, slots, termsOf, termEnds, plans, ...packed 
     size,
     indexOf(id) {
       for (let at = 0; at < idLength; at++) wanted[at] = id.charCodeAt(at);
-      return (slots[slotOf(slots, ids, wanted, 0)] ?? 0) - 1;
+      return slots[slotOf(slots, ids, wanted, 0)]! - 1;
     },
     idAt: (index) => ids.toString('latin1', index * idLength, (index + 1) * idLength),
     sha256At: (index) => hashes.subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES),
@@ -164,7 +164,7 @@ export function openKeyTable({ size, slots, termsOf, termEnds, plans, ...packed 
 function slotOf(slots: Int32Array, ids: Uint8Array, bytes: Uint8Array, at: number): number {
   const mask = slots.length - 1;
   let slot = hashOf(bytes, at) & mask;
-  for (let entry = slots[slot] ?? 0; entry !== 0; entry = slots[slot] ?? 0) {
+  for (let entry = slots[slot]!; entry !== 0; entry = slots[slot]!) {
     if (isSame(ids, (entry - 1) * idLength, bytes, at)) break;
     slot = (slot + 1) & mask;
   }
@@ -207,6 +207,6 @@ function isSame(a: Uint8Array, aAt: number, b: Uint8Array, bAt: number): boolean
 /** FNV-1a without a seed. The service generates the ids, so an attacker cannot choose ids that share a slot. */
 function hashOf(bytes: Uint8Array, at: number): number {
   let hash = 0x811c9dc5;
-  for (let index = at; index < at + idLength; index++) hash = Math.imul(hash ^ (bytes[index] ?? 0), 0x01000193);
+  for (let index = at; index < at + idLength; index++) hash = Math.imul(hash ^ bytes[index]!, 0x01000193);
   return hash ^ (hash >>> 15);
 }

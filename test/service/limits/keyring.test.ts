@@ -134,6 +134,21 @@ describe('a keyring', () => {
     expect(problemsOf(() => createKeyring({ file }))).toEqual([`key id ${made.id} is there twice`]);
   });
 
+  it('keys given in code are refused with an id twice, among them or also in the file', () => {
+    const made = makeKey(randomBytes);
+    const row = { id: made.id, sha256: made.sha256, plan: 'dev' };
+    const twice = [`key id ${made.id} is there twice`];
+    expect(problemsOf(() => createKeyring({ rows: [row, row] }))).toEqual(twice);
+    expect(problemsOf(() => createKeyring({ file: fileOf({ keys: [entryOf(made)] }), rows: [row] }))).toEqual(twice);
+  });
+
+  it('a keyring has the ids of its file and of the keys given in code', () => {
+    const [filed, given] = [makeKey(randomBytes), makeKey(randomBytes)];
+    const rows = [{ id: given.id, sha256: given.sha256, plan: 'dev' }];
+    const keyring = createKeyring({ file: fileOf({ keys: [entryOf(filed)] }), rows });
+    expect([filed.id, given.id, makeKey(randomBytes).id].map((id) => keyring.has(id))).toEqual([true, true, false]);
+  });
+
   it('a changed file is in force at the next look: keys come, go and change their terms', async () => {
     const [first, second] = [makeKey(randomBytes), makeKey(randomBytes)];
     const file = fileOf({ keys: [entryOf(first)] });
