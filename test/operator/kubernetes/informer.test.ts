@@ -265,7 +265,14 @@ describe('an informer', () => {
     put('a', 12);
     put('a', 11);
     expect(found.get('ns/a')?.metadata.resourceVersion).toBe('12');
-    await expect.poll(() => (put('late', 9), found.get('ns/late'))).toBeUndefined();
+    // A name for each try: what is put before the bookmark arrives stays.
+    let tries = 0;
+    const putLate = (): unknown => {
+      const name = `late-${tries++}`;
+      put(name, 9);
+      return found.get(`ns/${name}`);
+    };
+    await expect.poll(putLate).toBeUndefined();
     put('new', 13);
     expect(found.get('ns/new')?.metadata.resourceVersion).toBe('13');
   });
