@@ -44,7 +44,7 @@ export default defineConfig({
       provider: 'v8',
       include: ['{service,operator}/**/*.ts'],
       exclude: ['**/*.gen.ts'],
-      reporter: ['text', 'html'],
+      reporter: ['text', 'html', resolve(import.meta.dirname, 'test/support/stage-report.ts')],
     },
     projects: [
       { extends: true, test: { name: 'style', include: ['test/style/**/*.test.ts'], ...together } },
