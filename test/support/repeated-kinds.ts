@@ -208,7 +208,7 @@ export const repeatedKinds: readonly RepeatedKind[] = [
 ];
 
 /** True for `vitest run` without a file, a project or another choice: a chosen file always runs. */
-const isWholeRun = process.argv.slice(2).every((argument) => argument === 'run' || argument.startsWith('--reporter'));
+const isWholeRun = process.argv.slice(2).every((argument) => /^run$|^--(reporter|coverage)/.test(argument));
 
 /** Files that this run leaves out, because another file of their kind runs. */
 export const leftOut: readonly string[] =

@@ -29,7 +29,9 @@ function givenUp(hash: string): KubernetesObject {
   };
 }
 
-async function decided(tonApi: TonApi, children: readonly KubernetesObject[]) {
+type Choice = Partial<Pick<Parameters<typeof decide>[2], 'release' | 'upgradePolicy' | 'rollouts'>>;
+
+async function decided(tonApi: TonApi, children: readonly KubernetesObject[], choice: Choice = {}) {
   const canaries = createCanaryWatch({ port: 1 }, { fetchPage: async () => '', clock: createVirtualClock() });
   const { rollout: _, ...facts } = known;
   const seen = {
@@ -43,7 +45,7 @@ async function decided(tonApi: TonApi, children: readonly KubernetesObject[]) {
     requeueAfterMs: undefined,
   };
   const rollouts = { ask: () => ({ granted: true }) as const };
-  const dependencies = { release, upgradePolicy: 'Rolling', rollouts, canaries } as const;
+  const dependencies = { release, upgradePolicy: 'Rolling', rollouts, canaries, ...choice } as const;
   const decision = await decide(tonApi, seen, dependencies, new AbortController().signal);
   const deployments = decision.desired.map(({ object }) => object).filter(({ kind }) => kind === 'Deployment');
   const find = (name: string) => deployments.find(({ metadata }) => metadata.name === name);
@@ -67,5 +69,30 @@ describe('a change that goes by a canary', () => {
     const again = await decided(asleep, [...live, givenUp(hash)]);
     expect(again.rollout.phase).toBe('rolledBack');
     expect(again.canary?.spec?.['replicas']).toBe(0);
+  });
+});
+
+describe('a change by a new operator alone', () => {
+  const newer = { ...release, image: 'registry.example.com/tonplane/service:0.2.0' };
+  const template = stable?.spec?.['template'];
+
+  it('a new template goes by a canary when its turn has come', async () => {
+    const { rollout: view, api, canary } = await decided(before, live, { release: newer });
+    expect(view.phase).toBe('canary');
+    expect(api?.spec?.['template']).toEqual(template);
+    expect(JSON.stringify(canary?.spec)).toContain(newer.image);
+  });
+
+  it('a new template waits for its turn, and the live one stays', async () => {
+    const rollouts = { ask: () => ({ granted: false, position: 2, waiting: 3 }) as const };
+    const { rollout: view, api } = await decided(before, live, { release: newer, rollouts });
+    expect(view).toMatchObject({ phase: 'waiting', position: 2, waiting: 3 });
+    expect(api?.spec?.['template']).toEqual(template);
+  });
+
+  it('a new template waits for a change of the manifest where the policy is OnChange', async () => {
+    const { rollout: view, api } = await decided(before, live, { release: newer, upgradePolicy: 'OnChange' });
+    expect(view.phase).toBe('frozen');
+    expect(api?.spec?.['template']).toEqual(template);
   });
 });
