@@ -60,11 +60,10 @@ export function addStateUpdate(
     if (states.refCount(cell) > 0) reused.add(cell);
     return false;
   });
-  const { ways, found } = findWays(states, oldRoot, reused);
-  // A new state may by chance have a part that only much older states had. Such a part is shown whole.
+  const { ways, found, missing } = findReused(states, oldRoot, reused);
+  // A new state may by chance have a part that only much older states had, or a block that was replaced. Such a part is shown.
   const shown = new Set<number>();
-  for (const cell of reused) {
-    if (found.has(cell)) continue;
+  for (const cell of missing) {
     walk(states, cell, (below) => {
       if (found.has(below)) return false;
       shown.add(below);
@@ -74,6 +73,26 @@ export function addStateUpdate(
   const from = { source: states, root: oldRoot, opened: (cell: number) => ways.has(cell) || also.has(cell) };
   const to = { source: states, root: newRoot, opened: (cell: number) => isNew(cell) || shown.has(cell) };
   return addMerkleUpdate(target, from, to);
+}
+
+type Reused = ReturnType<typeof findWays> & {
+  /** Wanted cells that are not below the root. */
+  readonly missing: readonly number[];
+};
+
+/** Finds the wanted cells below the root. Of a missing one it finds what is below that and below the root. */
+function findReused(table: CellTable, root: number, wanted: ReadonlySet<number>): Reused {
+  const all = findWays(table, root, wanted);
+  const missing = [...wanted].filter((cell) => !all.found.has(cell));
+  if (missing.length === 0) return { ...all, missing };
+  const more = new Set(all.found);
+  for (const cell of missing) {
+    walk(table, cell, (below) => {
+      if (table.refCount(below) > 0) more.add(below);
+      return !all.found.has(below);
+    });
+  }
+  return { ...findWays(table, root, more), missing };
 }
 
 /** Visits each cell below a root once, down to where `enter` says no. */

@@ -10,7 +10,7 @@ import { writeBoc } from '#service/decode/boc-writer.ts';
 import { createCellStore } from '#service/decode/cell-store.ts';
 import type { CellStore } from '#service/decode/cell-store.ts';
 import { DecodeError } from '#service/decode/errors.ts';
-import { addMerkleProof } from '#service/decode/merkle-builder.ts';
+import { addMerkleProof, addStateUpdate } from '#service/decode/merkle-builder.ts';
 import { applyMerkleUpdate, merkleProofRoot, readMerkleUpdate } from '#service/decode/merkle.ts';
 import { readAccount } from '#service/decode/tlb/account.ts';
 import { previousBlocks, readBlockInfo } from '#service/decode/tlb/block-info.ts';
@@ -84,6 +84,31 @@ describe('built Merkle proofs', () => {
     expect(store.kind(below)).toBe('pruned');
     expect(store.levelMask(below)).toBe(3);
     expect(store.hash(merkleProofRoot(store, outer), 0)).toEqual(store.hash(root));
+  });
+});
+
+function node(number: number, ...refs: readonly Cell[]): Cell {
+  return refs.reduce((cell, ref) => cell.storeRef(ref), beginCell().storeUint(number, 8)).endCell();
+}
+
+describe('a built update of a state', () => {
+  it('prunes what the old state has, also below a cell of a state that was replaced', () => {
+    const unchanged = node(1, node(2));
+    const before = node(3, node(4, unchanged, node(5, node(6))), node(7));
+    // A block that was replaced had this part too.
+    const again = node(4, unchanged, node(8, node(9)));
+    const store = createCellStore();
+    const [oldRoot] = [before, again].map((cell) => imported(store, cell)) as [number];
+    const firstNew = store.size;
+    const newRoot = imported(store, node(10, again));
+    const target = createCellStore();
+    const update = addStateUpdate(target, store, oldRoot, newRoot, firstNew);
+    const shownAgain = target.ref(target.ref(update, 1), 0);
+    expect([0, 1].map((at) => target.kind(target.ref(shownAgain, at)))).toEqual(['pruned', 'ordinary']);
+    const states = createCellStore();
+    const start = imported(states, before);
+    const after = applyMerkleUpdate(states, target, update, start);
+    expect(states.hash(after)).toEqual(node(10, again).hash());
   });
 });
 
