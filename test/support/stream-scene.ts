@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { hasMessagesOnTheWay } from '#service/devchain/chain/snapshots.ts';
-import type { PrivateNetwork } from '#service/devchain/private-network.ts';
+import type { PrivateNetwork, PrivateNetworkOptions } from '#service/devchain/private-network.ts';
 import { startEmbeddedPostgres } from '#service/main/postgres/embedded-postgres.ts';
 import { migrate } from '#service/store/migrate.ts';
 import type { Store } from '#service/store/store.ts';
@@ -53,6 +53,8 @@ export type StreamScene = {
   readonly settle: () => Promise<void>;
   /** Resolves when a pod's streams have the newest block. */
   readonly untilStreamed: (pod: StreamPod) => Promise<void>;
+  /** Answer of v3 to a path behind `/api/v3/`. */
+  readonly ask: <T>(path: string) => Promise<T>;
   /** Transactions of a masterchain block, as v3 shows them. */
   readonly transactionsOf: (seqno: number) => Promise<readonly EventPart[]>;
   readonly close: () => Promise<void>;
@@ -62,7 +64,11 @@ export type StreamScene = {
 const PAGE = 1000;
 
 /** @param bin programs of Postgres @param draw chooses pods, and connections that the proxies lose */
-export async function startStreamScene(bin: string, draw: Draw): Promise<StreamScene> {
+export async function startStreamScene(
+  bin: string,
+  draw: Draw,
+  options: PrivateNetworkOptions = {},
+): Promise<StreamScene> {
   const random = createShares(draw);
   const folder = mkdtempSync(join(tmpdir(), 'tonplane-streams-'));
   const redis = await startFaultyRedis();
@@ -71,7 +77,7 @@ export async function startStreamScene(bin: string, draw: Draw): Promise<StreamS
   const postgres = await startEmbeddedPostgres({ bin, folder });
   const store = openStore({ url: postgres.url });
   await migrate(store);
-  const network = await startPrivateNetwork();
+  const network = await startPrivateNetwork(options);
   const origin = { globalConfig: () => network.globalConfig(), close: () => network.close() };
   const api = await startApiOver(origin, { postgresUrl: postgres.url, redisUrl: redis.url });
   const manifest = mountFolder({ 'tonapi.yaml': streamManifest(network) });
@@ -122,6 +128,7 @@ export async function startStreamScene(bin: string, draw: Draw): Promise<StreamS
       const { seqno } = network.head().id;
       while (((await sourceOf(pod)).mc_seqno ?? 0) < seqno) await sleep(50);
     },
+    ask: (path) => ask(api, path),
     transactionsOf: (seqno) => transactionsOf(api, seqno),
     async close() {
       while (pods.length > 0) await stopPod('SIGKILL');
@@ -164,12 +171,17 @@ export async function metricOf({ service }: StreamPod, name: string): Promise<nu
   return values.reduce((sum, [, value]) => sum + Number(value), 0);
 }
 
-async function transactionsOf({ api, key }: Omit<ApiUnderTest, 'network'>, seqno: number): Promise<EventPart[]> {
+async function ask<T>({ api, key }: Omit<ApiUnderTest, 'network'>, path: string): Promise<T> {
+  const response = await fetch(`${api.url}/api/v3/${path}`, { headers: { 'x-api-key': key } });
+  if (response.status !== 200) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  return (await response.json()) as T;
+}
+
+async function transactionsOf(api: Omit<ApiUnderTest, 'network'>, seqno: number): Promise<EventPart[]> {
   const found: EventPart[] = [];
   for (let offset = 0; ; offset += PAGE) {
     const path = `transactions?mc_seqno=${seqno}&limit=${PAGE}&offset=${offset}`;
-    const response = await fetch(`${api.url}/api/v3/${path}`, { headers: { 'x-api-key': key } });
-    const { transactions } = (await response.json()) as { transactions: readonly { readonly account: string }[] };
+    const { transactions } = await ask<{ readonly transactions: readonly { readonly account: string }[] }>(api, path);
     found.push(...transactions.map((one) => ({ accounts: [one.account], print: printOf(one) })));
     if (transactions.length < PAGE) return found;
   }

@@ -11,8 +11,15 @@ export type TestWallet = {
   readonly id: Buffer;
   /** Code and data before its first message. */
   readonly init: { readonly code: Cell; readonly data: Cell };
-  /** A message from outside that sends others on; `deploy` brings the wallet's code. */
-  send(seqno: number, messages: readonly MessageRelaxed[], options?: { readonly deploy?: boolean }): Buffer;
+  /**
+   * A message from outside that sends others on.
+   * @param options `deploy` brings the wallet's code; `until`: Unix seconds up to which the message is valid
+   */
+  send(
+    seqno: number,
+    messages: readonly MessageRelaxed[],
+    options?: { readonly deploy?: boolean; readonly until?: number },
+  ): Buffer;
 };
 
 const NEVER = 0xffff_ffff;
@@ -30,11 +37,11 @@ export function testWalletAt(at: Address | undefined, seed: Buffer): TestWallet 
     address,
     id: address.hash,
     init: wallet.init,
-    send(seqno, messages, { deploy = false } = {}) {
+    send(seqno, messages, { deploy = false, until = NEVER } = {}) {
       // Signed here: the library's own signatures take 7 ms each, and loads are made of thousands.
       const order = beginCell()
         .storeUint(wallet.walletId, 32)
-        .storeUint(NEVER, 32)
+        .storeUint(until, 32)
         .storeUint(seqno, 32)
         .storeUint(0, 8);
       for (const one of messages) {
