@@ -1,3 +1,9 @@
+/**
+ * Milliseconds of delay above which a timer is no basis to judge a lite server: this process stood still, and answers wait to be read. A container
+ * above its CPU limit stands still for that long.
+ */
+export const LATE_TIMER_MS = 200;
+
 /** Reason for asking one more lite server. `first`: the read begins. `retry`: an attempt failed or is overdue. `hedge`: an attempt is slow. */
 export type AttemptCause = 'first' | 'retry' | 'hedge';
 
@@ -22,10 +28,15 @@ export type AttemptsPlan<T> = {
   readonly onSlow: (liteServer: number) => () => void;
   /** Milliseconds without an answer after which the next lite server is asked too. */
   readonly slowAfterMs: number;
-  /** Milliseconds without an answer after which the attempt frees its slot of `runningMax`. It is given up once the read is decided. */
+  /**
+   * Milliseconds without an answer after which the attempt frees its slot of `runningMax`. It is given up once the read is decided. After a late timer
+   * the attempt has some more time.
+   */
   readonly overdueMs: number;
   /** Most attempts at a time that are not overdue. */
   readonly runningMax: number;
+  /** Milliseconds, monotonic. */
+  readonly now: () => number;
 };
 
 /** Error when every possible lite server was asked, and none gave a good answer. */
@@ -52,7 +63,7 @@ export function countInTime(running: ReadonlySet<Attempt>): number {
   return running.values().reduce((count, attempt) => count + (attempt.isOverdue() ? 0 : 1), 0);
 }
 
-type AttemptRules<T> = Pick<AttemptsPlan<T>, 'start' | 'onOverdue' | 'overdueMs'> &
+type AttemptRules<T> = Pick<AttemptsPlan<T>, 'start' | 'onOverdue' | 'overdueMs' | 'now'> &
   Partial<Pick<AttemptsPlan<T>, 'onSlow'>>;
 
 export type AttemptEvents<T> = {
@@ -68,11 +79,17 @@ export function startAttempt<T>(plan: AttemptRules<T>, liteServer: number, event
   const stop = new AbortController();
   let isOverdue = false;
   let endSlow: (() => void) | undefined;
-  const timer = setTimeout(() => {
-    isOverdue = true;
-    plan.onOverdue(liteServer);
-    events.onOverdue(attempt);
-  }, plan.overdueMs);
+  let timer: NodeJS.Timeout | undefined;
+  const waitFor = (ms: number): void => {
+    const dueMs = plan.now() + ms;
+    timer = setTimeout(() => {
+      if (plan.now() - dueMs >= LATE_TIMER_MS) return waitFor(LATE_TIMER_MS);
+      isOverdue = true;
+      plan.onOverdue(liteServer);
+      events.onOverdue(attempt);
+    }, ms);
+  };
+  waitFor(plan.overdueMs);
   const attempt: Attempt = {
     isOverdue: () => isOverdue,
     slow: () => void (endSlow ??= plan.onSlow?.(liteServer)),

@@ -45,7 +45,10 @@ export type BroadcastDependencies = {
   readonly now: () => number;
 };
 
-export function createBroadcast(tuning: PoolTuning, dependencies: BroadcastDependencies): Broadcast {
+export function createBroadcast(
+  { overdueMs, queryTimeoutMs }: PoolTuning,
+  dependencies: BroadcastDependencies,
+): Broadcast {
   const { members, choice, line, now } = dependencies;
 
   /** Returns the next lite server; an ejected server only as the first. `full` when the next server has no room. */
@@ -96,11 +99,8 @@ export function createBroadcast(tuning: PoolTuning, dependencies: BroadcastDepen
       }
 
       function follow(member: Member): void {
-        const rules = {
-          start: () => sendTo(member, request, context.span),
-          overdueMs: tuning.overdueMs,
-          onOverdue: () => member.overdue(sendMessage.name),
-        };
+        const onOverdue = (): void => member.overdue(sendMessage.name);
+        const rules = { start: () => sendTo(member, request, context.span), overdueMs, onOverdue, now };
         running.add(
           startAttempt(rules, member.index, {
             onOverdue: () => decided || goOn(),
@@ -145,7 +145,7 @@ export function createBroadcast(tuning: PoolTuning, dependencies: BroadcastDepen
     let outcome = 'ok' as ReturnType<typeof judge>['outcome'];
     const leave = member.takeSlot();
     try {
-      requireTaken(sendMessage.decode(await member.read(request, { timeoutMs: tuning.queryTimeoutMs, span })));
+      requireTaken(sendMessage.decode(await member.read(request, { timeoutMs: queryTimeoutMs, span })));
       member.succeeded('read');
     } catch (error) {
       const verdict = judge(error);

@@ -104,6 +104,7 @@ export function createFailover(tuning: PoolTuning, dependencies: FailoverDepende
           slowAfterMs: hedging.delayMs(question.name),
           overdueMs: tuning.overdueMs,
           runningMax: tuning.attemptsRunningMax,
+          now,
         },
         signal,
       );

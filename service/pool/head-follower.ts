@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { FULL_SHARD, MASTERCHAIN } from '../decode/block-id.ts';
 import { LiteServerError } from '../liteserver/errors.ts';
 import { getMasterchainInfo } from '../liteserver/functions.ts';
+import { LATE_TIMER_MS } from './attempts.ts';
 import type { ZeroStateId } from './head.ts';
 import type { Member } from './member.ts';
 import type { PoolTuning } from './options.ts';
@@ -22,9 +23,6 @@ const REPORT_GAP_MS = 20;
 
 /** Least part of its time that a wait without a block takes; otherwise the lite server does not wait. */
 const WAITED_PART = 0.5;
-
-/** Milliseconds of delay above which a timer is no basis to judge a lite server. */
-const LATE_TIMER_MS = 200;
 
 /** Follows the newest masterchain block that one lite server reports, as long as the pool lives. */
 export type HeadFollower = { close(): Promise<void> };

@@ -62,6 +62,7 @@ function race(
       slowAfterMs: 20,
       overdueMs: 100,
       runningMax: 2,
+      now: () => performance.now(),
       ...change,
     },
     signal,
@@ -129,6 +130,23 @@ describe('attempts of one read', () => {
     expect(log).toEqual(['ask 0', 'ask 1']);
     await pass(1);
     expect(log).toEqual(['ask 0', 'ask 1', 'overdue 0', 'abort 0']);
+  });
+
+  test('an attempt whose process stood still has time to read its answer, and is overdue without an answer', async () => {
+    let stoodMs = 0;
+    const now = (): number => performance.now() + stoodMs;
+    const scenes = (['slow', 'silent'] as const).map((behaviour) =>
+      race([behaviour], { slowAfterMs: 10_000, overdueMs: 30, now }),
+    );
+    const [slow, silent] = scenes;
+    silent!.result.catch(() => undefined);
+    await pass(20);
+    stoodMs = 1_000;
+    await pass(10 + 199);
+    expect(await slow!.result).toEqual({ value: 'answer 0', liteServer: 0 });
+    expect(scenes.map(({ log }) => log)).toEqual([['ask 0'], ['ask 0']]);
+    await pass(1);
+    expect(silent!.log).toEqual(['ask 0', 'overdue 0']);
   });
 
   test('many silent servers before the good one only take longer', async () => {

@@ -6,11 +6,12 @@ import { walkShardAccounts } from '#service/decode/tlb/shard-account.ts';
 import type { ShardAccount } from '#service/decode/tlb/shard-account.ts';
 import type { Devchain } from '#service/devchain/devchain.ts';
 import { getAccountState } from '#service/liteserver/functions.ts';
+import type { PoolTuning } from '#service/pool/options.ts';
 import type { Pool } from '#service/pool/pool.ts';
 import { checkAccountState } from '#service/proof/account-proof.ts';
 import type { ProvedAccount } from '#service/proof/account-proof.ts';
 import { runningMs } from '#test/support/running-time.ts';
-import { metric, openPool, startNetwork, sturdyTuning, until, within } from './network.ts';
+import { metric, openPool, patientTuning, startNetwork, sturdyTuning, until, within } from './network.ts';
 import type { Faults, PoolUnderTest } from './network.ts';
 
 /** Fault of a lite server, and the errors that a caller may see when every lite server has it. */
@@ -90,8 +91,8 @@ afterEach(async () => {
 afterAll(() => network.close());
 
 /** Opens a pool that has its first head and a report of every lite server. */
-async function openReadyPool(): Promise<PoolUnderTest> {
-  open = openPool(network, { tuning: sturdyTuning });
+async function openReadyPool(tuning: Partial<PoolTuning> = sturdyTuning): Promise<PoolUnderTest> {
+  open = openPool(network, { tuning });
   const { pool } = open;
   await until(() => pool.ready() && pool.status().every(({ phase }) => phase === 'in'));
   return open;
@@ -245,4 +246,15 @@ test('a lite server that recovers is used again', async () => {
   await spoil([2], {});
   await until(() => pool.ready());
   expect(isRight(pool, await readAccount(pool, 1))).toBe(true);
+});
+
+test('no lite server is at fault when the process stands still while reads are in flight', async () => {
+  const overdueMs = 500;
+  const { pool } = await openReadyPool({ ...patientTuning, overdueMs });
+  const reads = Array.from({ length: 24 }, (_, salt) => readAccount(pool, salt, 60_000));
+  await until(() => pool.status().some(({ inFlight }) => inFlight > 0));
+  const endMs = performance.now() + 2 * overdueMs;
+  while (performance.now() < endMs);
+  for (const account of await Promise.all(reads)) expect(isRight(pool, account)).toBe(true);
+  expect(pool.status().flatMap(({ recentErrors }) => recentErrors)).toEqual([]);
 });
