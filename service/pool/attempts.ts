@@ -30,7 +30,7 @@ export type AttemptsPlan<T> = {
   readonly slowAfterMs: number;
   /**
    * Milliseconds without an answer after which the attempt frees its slot of `runningMax`. It is given up once the read is decided. After a late timer
-   * the attempt has some more time.
+   * the attempt has this time again.
    */
   readonly overdueMs: number;
   /** Most attempts at a time that are not overdue. */
@@ -80,16 +80,16 @@ export function startAttempt<T>(plan: AttemptRules<T>, liteServer: number, event
   let isOverdue = false;
   let endSlow: (() => void) | undefined;
   let timer: NodeJS.Timeout | undefined;
-  const waitFor = (ms: number): void => {
-    const dueMs = plan.now() + ms;
+  const watch = (): void => {
+    const dueMs = plan.now() + plan.overdueMs;
     timer = setTimeout(() => {
-      if (plan.now() - dueMs >= LATE_TIMER_MS) return waitFor(LATE_TIMER_MS);
+      if (plan.now() - dueMs >= LATE_TIMER_MS) return watch();
       isOverdue = true;
       plan.onOverdue(liteServer);
       events.onOverdue(attempt);
-    }, ms);
+    }, plan.overdueMs);
   };
-  waitFor(plan.overdueMs);
+  watch();
   const attempt: Attempt = {
     isOverdue: () => isOverdue,
     slow: () => void (endSlow ??= plan.onSlow?.(liteServer)),
