@@ -56,7 +56,8 @@ export function createSimulation(dependencies: SimulationDependencies): Simulati
     };
     try {
       const world = await worlds.open(undefined, context);
-      const { seqno } = world.block.block;
+      const { block, utime } = world.block;
+      const { seqno } = block;
       if (seqno === one.seqno || (one.read !== undefined && (await isSame(world, one.read)))) {
         one.seqno = seqno;
         return;
@@ -65,7 +66,7 @@ export function createSimulation(dependencies: SimulationDependencies): Simulati
       one.seqno = seqno;
       one.read = trace.read;
       metrics.emulated(trace.kind === 'trace' ? 'foreseen' : trace.kind);
-      if (trace.kind === 'rejected') refuse(key, one, seqno);
+      if (trace.kind === 'rejected') refuse(key, one, { seqno, utime });
       else await publish(key, one, trace, { before: world, signal: context.signal });
     } catch (error) {
       metrics.emulated('failed');
@@ -73,7 +74,13 @@ export function createSimulation(dependencies: SimulationDependencies): Simulati
     }
   }
 
-  function refuse(key: string, one: Watched, seqno: number): void {
+  function refuse(
+    key: string,
+    one: Watched,
+    { seqno, utime }: { readonly seqno: number; readonly utime: number },
+  ): void {
+    // The contract refuses because of the time: the message expires, and no other is in its place.
+    if (one.validUntil !== undefined && utime > one.validUntil) return;
     if (one.isDoubtful || own.get(key) !== undefined) {
       one.refusedAt ??= seqno;
       return;

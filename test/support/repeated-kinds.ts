@@ -87,6 +87,11 @@ export const repeatedKinds: readonly RepeatedKind[] = [
     ],
   },
   {
+    kind: 'streams of three pods',
+    quick: ['test/e2e/streaming-faults.store.test.ts'],
+    more: ['test/e2e/streaming-load.store.test.ts'],
+  },
+  {
     kind: 'queries of the index beside a model',
     quick: ['test/service/store/queries/transactions.test.ts'],
     more: [

@@ -205,6 +205,31 @@ describe('a message that was sent', () => {
     },
   );
 
+  it('that the contract refuses because of its time expires, also when its account changes', async () => {
+    const { faucet, index, network } = setting;
+    const wallet = timedWallet('v4');
+    network.send(faucet.send(0, [transfer(wallet.address, VALUE)], { deploy: true }));
+    await setting.step();
+    await setting.step();
+    const validUntil = network.utime() + 20;
+    const pending = setting.open();
+    const message = readExternalMessage(wallet.send(validUntil));
+    pending.note(message, {});
+    await pending.refresh();
+    for (const utime of [validUntil + 1, validUntil + SKEW_SECONDS + 1]) {
+      expect(await reasons(pending)).toEqual({});
+      network.send(faucet.send(utime - validUntil === 1 ? 1 : 2, [transfer(wallet.address, VALUE)]));
+      network.setNextUtime(utime - 1);
+      await setting.step();
+      network.setNextUtime(utime);
+      await setting.step();
+      await pending.refresh();
+      index.seqno = network.head().id.seqno;
+      await pending.refresh();
+    }
+    expect(await reasons(pending)).toEqual({ expired: 1 });
+  });
+
   it('is watched once, however often it is sent', async () => {
     const { faucet } = setting;
     const pending = setting.open();
