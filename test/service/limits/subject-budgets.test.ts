@@ -38,6 +38,8 @@ describe('the two budgets of an IPv6 network', () => {
     expect(done).toEqual(['take network', 'take site', 'slot network', 'slot site']);
   });
 
+  const givenBack = ['take network', 'take site', 'give back network', 'slot network', 'slot site', 'free network'];
+
   it('a request that the first refuses takes nothing from the second', async () => {
     const { subjects, done } = remote({ network: short });
     expect(await subjects.take(network, 0, 1)).toBe(short);
@@ -49,28 +51,14 @@ describe('the two budgets of an IPv6 network', () => {
     const { subjects, done } = remote({ site: short });
     expect(await subjects.take(network, 0, 1)).toBe(short);
     expect(await subjects.takeSlot(network, 0)).toBe(short);
-    expect(done).toEqual([
-      'take network',
-      'take site',
-      'give back network',
-      'slot network',
-      'slot site',
-      'free network',
-    ]);
+    expect(done).toEqual(givenBack);
   });
 
   it('a request at whose second budget an error happens gives the first its part back', async () => {
     const { subjects, done } = remote({ site: new Error('lost') });
     await expect(subjects.take(network, 0, 1)).rejects.toThrow('lost');
     await expect(subjects.takeSlot(network, 0)).rejects.toThrow('lost');
-    expect(done).toEqual([
-      'take network',
-      'take site',
-      'give back network',
-      'slot network',
-      'slot site',
-      'free network',
-    ]);
+    expect(done).toEqual(givenBack);
   });
 
   it('a shortage of either is a shortage', () => {

@@ -179,17 +179,8 @@ describe('a message that was sent', () => {
   it.each(['v4', 'v5'] as const)(
     'to a wallet %s expires when the index has passed the time until which it is valid',
     async (version) => {
-      const { faucet, index, network } = setting;
-      const wallet = timedWallet(version);
-      network.send(faucet.send(0, [transfer(wallet.address, VALUE)], { deploy: true }));
-      await setting.step();
-      await setting.step();
-      const validUntil = network.utime() + 20;
-      const pending = setting.open();
-      const message = readExternalMessage(wallet.send(validUntil));
-      pending.note(message, {});
-      await pending.refresh();
-      expect(await pending.find({ hashes: [message.hash] })).toHaveLength(1);
+      const { index, network } = setting;
+      const { pending, validUntil } = await sendTimed(version);
       network.setNextUtime(validUntil + SKEW_SECONDS);
       await setting.step();
       index.seqno = network.head().id.seqno;
@@ -207,18 +198,10 @@ describe('a message that was sent', () => {
 
   it('that the contract refuses because of its time expires, also when its account changes', async () => {
     const { faucet, index, network } = setting;
-    const wallet = timedWallet('v4');
-    network.send(faucet.send(0, [transfer(wallet.address, VALUE)], { deploy: true }));
-    await setting.step();
-    await setting.step();
-    const validUntil = network.utime() + 20;
-    const pending = setting.open();
-    const message = readExternalMessage(wallet.send(validUntil));
-    pending.note(message, {});
-    await pending.refresh();
-    for (const utime of [validUntil + 1, validUntil + SKEW_SECONDS + 1]) {
+    const { pending, validUntil, address } = await sendTimed('v4');
+    for (const [at, utime] of [validUntil + 1, validUntil + SKEW_SECONDS + 1].entries()) {
       expect(await reasons(pending)).toEqual({});
-      network.send(faucet.send(utime - validUntil === 1 ? 1 : 2, [transfer(wallet.address, VALUE)]));
+      network.send(faucet.send(1 + at, [transfer(address, VALUE)]));
       network.setNextUtime(utime - 1);
       await setting.step();
       network.setNextUtime(utime);
@@ -331,6 +314,22 @@ describe('a message that was sent', () => {
     expect(await pending.find({ hashes: [hash] })).toHaveLength(1);
   });
 });
+
+/** Sends a message that is valid for 20 s to a wallet with money, and waits until it is shown. */
+async function sendTimed(version: 'v4' | 'v5') {
+  const { faucet, network } = setting;
+  const wallet = timedWallet(version);
+  network.send(faucet.send(0, [transfer(wallet.address, VALUE)], { deploy: true }));
+  await setting.step();
+  await setting.step();
+  const validUntil = network.utime() + 20;
+  const pending = setting.open();
+  const message = readExternalMessage(wallet.send(validUntil));
+  pending.note(message, {});
+  await pending.refresh();
+  expect(await pending.find({ hashes: [message.hash] })).toHaveLength(1);
+  return { pending, validUntil, address: wallet.address };
+}
 
 /** A wallet whose messages deploy it, and are valid for a time. */
 function timedWallet(version: 'v4' | 'v5') {
