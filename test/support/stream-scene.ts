@@ -177,12 +177,18 @@ async function ask<T>({ api, key }: Omit<ApiUnderTest, 'network'>, path: string)
   return (await response.json()) as T;
 }
 
-async function transactionsOf(api: Omit<ApiUnderTest, 'network'>, seqno: number): Promise<EventPart[]> {
-  const found: EventPart[] = [];
+/** All objects of a list of v3, page by page. @param name of the list in the answer */
+export async function askAll<T>(read: StreamScene['ask'], path: string, name: string): Promise<readonly T[]> {
+  const found: T[] = [];
   for (let offset = 0; ; offset += PAGE) {
-    const path = `transactions?mc_seqno=${seqno}&limit=${PAGE}&offset=${offset}`;
-    const { transactions } = await ask<{ readonly transactions: readonly { readonly account: string }[] }>(api, path);
-    found.push(...transactions.map((one) => ({ accounts: [one.account], print: printOf(one) })));
-    if (transactions.length < PAGE) return found;
+    const { [name]: page } = await read<Record<string, readonly T[]>>(`${path}&limit=${PAGE}&offset=${offset}`);
+    found.push(...page!);
+    if (page!.length < PAGE) return found;
   }
+}
+
+async function transactionsOf(api: Omit<ApiUnderTest, 'network'>, seqno: number): Promise<EventPart[]> {
+  const path = `transactions?mc_seqno=${seqno}`;
+  const found = await askAll<{ readonly account: string }>((page) => ask(api, page), path, 'transactions');
+  return found.map((one) => ({ accounts: [one.account], print: printOf(one) }));
 }

@@ -9,7 +9,7 @@ import {
   type StreamPlace,
   type TraceContent,
 } from './changing-client.ts';
-import type { StreamScene } from './stream-scene.ts';
+import { askAll, type StreamScene } from './stream-scene.ts';
 import type { StreamWish } from './stream-wishes.ts';
 
 /** An object of v3 that a final event shows. */
@@ -51,9 +51,6 @@ type Transaction = Json & { readonly account: string; readonly lt: string; reado
 type Action = Json & { readonly accounts: readonly string[]; readonly type: string };
 type Wallet = Json & { readonly address: string; readonly owner: string };
 
-/** Objects of an answer of v3. */
-const PAGE = 1000;
-
 /** Addresses in one request. */
 const ADDRESSES_AT_ONCE = 100;
 
@@ -66,7 +63,7 @@ export async function readTruth({ ask }: Pick<StreamScene, 'ask'>, range: TruthR
   const actionTypes = new Map<string, number>();
   let transactions = 0;
   for (let seqno = range.from; seqno <= range.to; seqno++) {
-    const found = await readAll<Transaction>(ask, `transactions?mc_seqno=${seqno}`, 'transactions');
+    const found = await askAll<Transaction>(ask, `transactions?mc_seqno=${seqno}`, 'transactions');
     const ours = found.filter(({ account }) => addresses.has(account));
     transactions += found.length;
     const add = (type: TruePart['type'], accounts: readonly string[], print: string, action = ''): void =>
@@ -80,7 +77,7 @@ export async function readTruth({ ask }: Pick<StreamScene, 'ask'>, range: TruthR
       add('jettons_change', [account, wallet.owner], nameOfJettons(account, seqno));
       jettons.set(printOfWallet(wallet, last), seqno);
     }
-    for (const one of await readAll<Action>(ask, `actions?mc_seqno=${seqno}&include_accounts=true`, 'actions')) {
+    for (const one of await askAll<Action>(ask, `actions?mc_seqno=${seqno}&include_accounts=true`, 'actions')) {
       if (!one.accounts.some((account) => addresses.has(account))) continue;
       add('actions', one.accounts, printOf(one), one.type);
       actionTypes.set(one.type, (actionTypes.get(one.type) ?? 0) + 1);
@@ -89,20 +86,11 @@ export async function readTruth({ ask }: Pick<StreamScene, 'ask'>, range: TruthR
   return { parts, jettons, transactions, actionTypes };
 }
 
-async function readAll<T>(ask: StreamScene['ask'], path: string, name: string): Promise<readonly T[]> {
-  const found: T[] = [];
-  for (let offset = 0; ; offset += PAGE) {
-    const { [name]: page } = await ask<Record<string, readonly T[]>>(`${path}&limit=${PAGE}&offset=${offset}`);
-    found.push(...page!);
-    if (page!.length < PAGE) return found;
-  }
-}
-
 async function readWallets(ask: StreamScene['ask'], addresses: readonly string[]): Promise<Map<string, Wallet>> {
   const wallets = new Map<string, Wallet>();
   for (let at = 0; at < addresses.length; at += ADDRESSES_AT_ONCE) {
     const asked = addresses.slice(at, at + ADDRESSES_AT_ONCE).map((one) => `address=${one}`);
-    const some = await readAll<Wallet>(ask, `jetton/wallets?${asked.join('&')}`, 'jetton_wallets');
+    const some = await askAll<Wallet>(ask, `jetton/wallets?${asked.join('&')}`, 'jetton_wallets');
     for (const one of some) wallets.set(one.address, one);
   }
   return wallets;

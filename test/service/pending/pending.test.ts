@@ -264,7 +264,7 @@ describe('a message that was sent', () => {
     expect(await reasons(pending)).toEqual({});
   });
 
-  it('ends a look at the others without those that are sent meanwhile', async () => {
+  it('is looked at again without a wait for messages that are sent meanwhile', async () => {
     const { faucet, simulations } = setting;
     const pending = setting.open();
     const note = (number: number): void =>
