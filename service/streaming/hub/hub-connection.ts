@@ -123,6 +123,7 @@ export class ConnectionAtHub implements HubConnection {
       return await this.#plan(wish, cursor, signal);
     } catch (error) {
       this.subscriber.upcoming = undefined;
+      await this.#keys.giveUp(wish, signal);
       const isAway = error instanceof StoreError;
       if (isAway || (error instanceof StreamingError && error.code === 'replay_busy')) metrics.resumed('busy');
       throw isAway ? indexAway() : error;
@@ -193,6 +194,8 @@ export class ConnectionAtHub implements HubConnection {
     const { livePosition, levels, cursorOf } = this.#dependencies;
     const isOtherLog = planned.levels !== undefined && planned.levels.epoch !== levels.epoch();
     const resume: Resume = isOtherLog ? { ...planned, resumed: 'finalized', levels: undefined } : planned;
+    // Live events follow a gap, whatever a former replay has not read yet.
+    if (resume.gapFrom !== null) subscriber.isReplaying = false;
     const present = subscriber.viewer() === undefined ? livePosition() : subscriber.progress();
     const from = resume.from ?? present;
     const isPast = resume.isPast || (resume === atPresent && subscriber.isReplaying);

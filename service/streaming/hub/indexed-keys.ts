@@ -17,6 +17,8 @@ export class IndexedKeys {
   readonly #watchers: Watchers;
   /** The newest last. Two or three: the subscriptions themselves have the keys. */
   #indexed: readonly Indexed[] = [];
+  /** The newest subscription that was added, unless it was given up. */
+  #next: Subscription | undefined;
   #isOver = false;
 
   constructor(subscriber: Subscriber, watchers: Watchers) {
@@ -26,6 +28,7 @@ export class IndexedKeys {
 
   /** Adds the keys of a subscription that is going to begin. */
   async add(wish: Subscription, signal: AbortSignal): Promise<void> {
+    this.#next = wish;
     const last = this.#indexed.at(-1);
     if (last?.wish === wish && last.isWhole) return;
     const one: Indexed = { wish, isWhole: false };
@@ -68,7 +71,13 @@ export class IndexedKeys {
 
   /** The begun subscription and the next one. */
   #wanted(): readonly Subscription[] {
-    return [this.#subscriber.viewer()?.wish, this.#indexed.at(-1)?.wish].filter((wish) => wish !== undefined);
+    return [this.#subscriber.viewer()?.wish, this.#next].filter((wish) => wish !== undefined);
+  }
+
+  /** Removes the keys of a subscription that does not begin. */
+  async giveUp(wish: Subscription, signal: AbortSignal): Promise<void> {
+    if (this.#next === wish) this.#next = undefined;
+    await this.settle(signal);
   }
 
   /** The begun subscription becomes a smaller one. */
@@ -76,6 +85,7 @@ export class IndexedKeys {
     for (const kind of kinds) {
       for (const key of from[kind]) if (!to[kind].has(key)) this.#watchers[kind].remove(key, this.#subscriber);
     }
+    if (this.#next === from) this.#next = to;
     this.#indexed = this.#indexed.map((one) => (one.wish === from ? { wish: to, isWhole: true } : one));
   }
 

@@ -113,6 +113,26 @@ describe('a cursor', () => {
     expect(namesIn(again)).toEqual(['t5']);
   });
 
+  it('beyond the window names all missing blocks, also when an older replay of the connection has not read them yet', async () => {
+    const { block, open, log } = createHubUnderTest();
+    const caller = open();
+    await block(oneOf(1));
+    await caller.subscribe({ accounts: new Set([a]) });
+    const text = 'x'.repeat(100_000);
+    for (let number = 2; number <= 20; number++) await block(oneOf(number, a, text));
+    const again = open();
+    again.stall(true);
+    const first = again.subscribe({ accounts: new Set([a]) }, caller.begun[0]!.cursor);
+    for (let turn = 0; turn < 200; turn++) await new Promise(setImmediate);
+    log.state.oldest = 20;
+    const second = again.subscribe({ accounts: new Set([b]) }, caller.begun[0]!.cursor);
+    again.stall(false);
+    await Promise.all([first, second]);
+    await block(oneOf(21, b));
+    expect(again.begun[1]).toMatchObject({ resumed: 'none', gap: { from_mc_seqno: 1, to_mc_seqno: 20 } });
+    expect(namesIn(again).at(-1)).toBe('t21');
+  });
+
   it('of a pod that is ahead lets no event come twice', async () => {
     const ahead = createHubUnderTest();
     const caller = ahead.open();
@@ -139,6 +159,22 @@ describe('a cursor', () => {
     }
     await block(oneOf(1), oneOf(2, b));
     expect(namesIn(caller)).toEqual(['t1']);
+  });
+
+  it('that is refused leaves no account of its subscription in the index of subscriptions, however often it comes', async () => {
+    const { block, open, register } = createHubUnderTest();
+    const keys = async (): Promise<string> => register.getSingleMetricAsString('ton_streaming_subscribed_keys');
+    const caller = open();
+    await caller.subscribe({ accounts: new Set([a]) });
+    await block(oneOf(1));
+    const far = { position: { mcSeqno: 5_000, index: 0 }, connection: 1, levels: { epoch: 1, mark: 1 } };
+    for (const letter of ['A', 'B', 'C', 'D']) {
+      const wish = { accounts: new Set([account(letter)]), minFinality: 'pending' as const };
+      await expect(caller.subscribe(wish, cursors.write(far))).rejects.toThrow('invalid cursor');
+    }
+    expect(await keys()).toMatch(/ 1$/);
+    await block(oneOf(2), oneOf(3, b));
+    expect(namesIn(caller)).toEqual(['t1', 't2']);
   });
 
   it('that a caller forged is refused, or brings final events once and in order, and ends no connection of another key', async () => {
