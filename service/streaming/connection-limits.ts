@@ -21,7 +21,8 @@ export type PlaceRequest = {
 /** Counts the connections of each caller. */
 export type ConnectionLimits = {
   /**
-   * Resolves to true when the connection has its place. The place of `replaced` is taken if that connection is of the same owner.
+   * Resolves to true when the connection has its place. The place of `replaced` is taken if that connection is of the same owner. A connection
+   * may ask again to replace another one, and is never refused then.
    * @param onReplaced called when a later connection took the place
    */
   readonly take: (request: PlaceRequest, onReplaced: () => void) => Promise<boolean>;
@@ -69,10 +70,12 @@ export function createConnectionLimits(leases?: SharedLeases): ConnectionLimits 
     async take(request, onReplaced) {
       const { owner, connection, max, replaced } = request;
       const places: Places = byOwner.get(owner) ?? new Map<number, () => void>();
+      const hasPlace = places.has(connection);
       byOwner.set(owner, places.set(connection, onReplaced));
       const isReplacing = replaced !== undefined && replaced !== connection && places.has(replaced);
       const here = places.size - (isReplacing ? 1 : 0);
-      const isGranted = leases === undefined ? here <= max : await leases.take({ ...request, here });
+      const isFree = leases === undefined ? here <= max : await leases.take({ ...request, here });
+      const isGranted = isFree || hasPlace;
       const isStillWanted = byOwner.get(owner)?.has(connection) === true;
       // The caller went away while Redis was asked.
       if (isGranted && !isStillWanted) leases?.free(owner, connection);

@@ -78,6 +78,8 @@ export function createMessages({ caller, stream, send, parseJson, logger }: Mess
     });
     await stream.subscribe(wish.subscription, wish.cursor, (begun) => send(subscribedAnswer(id, begun)));
     hasSubscribed = true;
+    // The hub has ended a connection of this process that the cursor names. Another pod learns of it by the lost place.
+    if (wish.cursor !== undefined) await stream.takePlace(wish.cursor);
   };
 
   const unsubscribe = async ({ source, id }: Envelope): Promise<void> => {

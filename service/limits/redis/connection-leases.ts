@@ -55,10 +55,11 @@ for index = 1, #KEYS do
     if score and tonumber(score) < 0 then granted = 0 else redis.call('ZADD', key, stop, connection) end
   else
     local count = redis.call('ZCOUNT', key, '(0', '+inf')
+    local own = redis.call('ZSCORE', key, connection)
     local former = replaced ~= '' and redis.call('ZSCORE', key, replaced)
     local isFormer = former and tonumber(former) > 0
     if isFormer then count = count - 1 end
-    if count < tonumber(max) then
+    if count < tonumber(max) or (own and tonumber(own) > 0) then
       if isFormer then redis.call('ZADD', key, '-' .. stop, replaced) end
       redis.call('ZADD', key, stop, connection)
     else

@@ -45,6 +45,14 @@ describe('connections of a caller in one process', () => {
     limits.free('key a', 1);
     expect(await take(5, { max: 1 })).toMatchObject({ isGranted: false });
   });
+
+  it('stay when they take the place of another one later, although the plan has fewer by now', async () => {
+    limits = createConnectionLimits();
+    const places = [await take(1), await take(2)];
+    expect(await take(2, { max: 0, replaced: 9 })).toMatchObject({ isGranted: true });
+    expect(await take(2, { max: 0, replaced: 1 })).toMatchObject({ isGranted: true });
+    expect(places.map(({ isReplaced }) => isReplaced)).toEqual([true, false]);
+  });
 });
 
 function leases(granted: Promise<boolean>) {

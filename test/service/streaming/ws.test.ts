@@ -286,6 +286,15 @@ describe('the connections of a plan', () => {
     expect(await first.ended).toBe(4001);
   });
 
+  it('lose the one that a cursor names, also when the caller may have more', async () => {
+    await start({ connections: 2 });
+    const first = await at.ws(one);
+    const second = await at.ws({ ...one, cursor: first.cursor() });
+    expect(await first.ended).toBe(4001);
+    await at.ws({ ...one, cursor: first.cursor() });
+    expect(second.frames).toMatchObject([{ status: 'subscribed' }]);
+  });
+
   it('are counted for both transports together', async () => {
     await start({ connections: 1 });
     await at.ws(one);

@@ -66,6 +66,15 @@ describe.skipIf(missing)('leases of streams', () => {
     expect(await take(1, 4, 99)).toBe(false);
   });
 
+  it('pass also to a connection that has one: it loses none, and counts once', async () => {
+    const { take } = await startPods(2);
+    expect([await take(0, 1), await take(1, 2)]).toEqual([true, true]);
+    expect([await take(1, 2, 99), await take(1, 2, 1)]).toEqual([true, true]);
+    expect(await pods[0]!.connections.renew('key a', 1)).toBe(false);
+    expect(await pods[1]!.connections.renew('key a', 2)).toBe(true);
+    expect([await take(0, 3), await take(0, 4)]).toEqual([true, false]);
+  });
+
   it('return by renewal after Redis lost its data', async () => {
     const { take, key } = await startPods(1);
     const client = new Redis(url);
