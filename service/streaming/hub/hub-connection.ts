@@ -8,7 +8,9 @@ import {
   type FinalLog,
   type HubConnection,
   type Position,
+  type SnapshotName,
   type Subscription,
+  type TraceSnapshot,
 } from '../changes.ts';
 import { changesFor } from '../concerned.ts';
 import { indexAway, StreamingError } from '../errors.ts';
@@ -27,6 +29,7 @@ import { endOf, isAfter, positionOf, steps } from './positions.ts';
 import type { PresentTrace, PresentTraces } from './present-traces.ts';
 import { atPresent, planResume, type LevelsStart, type Resume } from './resume.ts';
 import { createSkipping } from './skipping.ts';
+import { levelOf } from './snapshot-names.ts';
 import type { Place, Subscriber } from './subscriber.ts';
 import { rankOf } from './trace-views.ts';
 
@@ -285,9 +288,25 @@ export class ConnectionAtHub implements HubConnection {
     for (const hash of wish.types.has('trace') ? wish.traces : []) {
       await this.subscriber.room();
       signal.throwIfAborted();
-      const found = await this.#dependencies.present.find(hash, wish.minFinality, isResumed, signal);
+      const { present, levels } = this.#dependencies;
+      const since = { epoch: levels.epoch(), number: levels.newest() };
+      const found = await present.find(hash, wish.minFinality, isResumed, signal);
       signal.throwIfAborted();
-      if (found !== undefined) await this.#showTrace(hash, found, signal);
+      if (found === undefined) continue;
+      await this.#showTrace(hash, found, signal);
+      await this.#withdrawLate(found.snapshot, since);
+    }
+  }
+
+  /** Withdraws a snapshot again if its withdrawal came into the log between the search and the snapshot. */
+  async #withdrawLate({ key, finality }: TraceSnapshot, { epoch, number }: Pick<SnapshotName, 'epoch' | 'number'>) {
+    const { levels, feed } = this.#dependencies;
+    const shown = levels.snapshotOf(key, finality)?.number ?? 0;
+    if (shown <= number || levels.epoch() !== epoch) return;
+    for (const record of levels.concerning({ accounts: new Set(), traces: new Set([key]) }, number)) {
+      if (record.head.kind !== 'invalidation' || record.number > shown) continue;
+      const change = await record.change();
+      if (change?.kind === 'invalidation' && levelOf(change.reason) === finality) return feed.publish([change]);
     }
   }
 
@@ -296,7 +315,7 @@ export class ConnectionAtHub implements HubConnection {
     const { distribution, between, levels, livePosition, feed } = this.#dependencies;
     const { key, finality } = snapshot;
     const isFinal = finality === 'finalized';
-    // A snapshot that came during the search is newer than this one. A withdrawal during the search had nothing to withdraw.
+    // A snapshot that came during the search is newer than this one.
     const isOld = (): boolean =>
       !isFinal &&
       ((subscriber.memory.get(key)?.shown.get('trace')?.rank ?? 0) >= rankOf(snapshot) ||

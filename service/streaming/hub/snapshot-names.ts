@@ -40,6 +40,6 @@ export function createSnapshotNames({
 }
 
 /** Level of the source that withdraws for a reason. */
-function levelOf(reason: InvalidationReason): SnapshotName['level'] {
+export function levelOf(reason: InvalidationReason): SnapshotName['level'] {
   return reason === 'replaced' ? 'confirmed' : 'pending';
 }

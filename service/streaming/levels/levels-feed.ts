@@ -49,8 +49,9 @@ export function createLevelsFeed(dependencies: LevelsFeedDependencies): LevelsFe
     // Another pod has a newer snapshot than the withdrawn one.
     if (found.isOutdated) return true;
     names.note(change, found);
-    if (found.number > session.joinedAt) return session.passed(found.number);
-    // The log had it before this process joined.
+    const isGone = change.kind === 'trace' && found.number <= levels.dropped();
+    if (found.number > session.joinedAt && !isGone) return session.passed(found.number);
+    // The log had it before this process joined, or this process has it no longer. A connection may have begun since.
     await publishing.giveBare(change);
     return true;
   }

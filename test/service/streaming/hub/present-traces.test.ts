@@ -55,6 +55,16 @@ describe('a subscription to a trace that is in signed blocks', () => {
     expect(namesIn(await firstOf(scene, 'pending'))).toEqual(['confirmed c1']);
   });
 
+  it('loses a snapshot at once that was withdrawn while it was looked for', async () => {
+    const scene = createHubUnderTest({
+      async findConfirmed() {
+        await scene.hub.publish([replaced]);
+        return shown('confirmed', 'c1');
+      },
+    });
+    expect(namesIn(await firstOf(scene, 'pending'))).toEqual(['confirmed c1', 'replaced']);
+  });
+
   it('gets a simulated rest of a trace that no block has', async () => {
     const scene = createHubUnderTest();
     await scene.hub.publish([shown('pending', 'tail')]);

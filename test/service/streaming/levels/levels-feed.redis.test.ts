@@ -134,6 +134,31 @@ describe.skipIf(missing)('levels below finalized of several pods', () => {
     }
   });
 
+  it('of a trace are shown at once to a caller that names it, also by a pod whose log has lost the record', async () => {
+    const findPending = async (): Promise<TraceSnapshot> => shown(1, 'pending', 't1');
+    const small = await pods.start({ levelsBytesMax: 1, findPending });
+    await one.hub.publish([await findPending()]);
+    await small.hub.publish([shown(2, 'pending', 't2')]);
+    const caller = small.open();
+    const named = { types: new Set(['trace'] as const), traces: new Set([hash(1)]), minFinality: 'pending' as const };
+    await caller.subscribe(named);
+    expect(levelsOf(caller)).toEqual(['pending']);
+  });
+
+  it('of a trace are withdrawn from a caller that names it, also when the withdrawal was in the log before', async () => {
+    const replaced: Change = { kind: 'invalidation', key: hash(1), reason: 'replaced' };
+    const late = await pods.start({
+      async findConfirmed() {
+        await one.hub.publish([replaced]);
+        return shown(1, 'confirmed', 't1');
+      },
+    });
+    const caller = late.open();
+    const named = { types: new Set(['trace'] as const), traces: new Set([hash(1)]), minFinality: 'pending' as const };
+    await caller.subscribe(named);
+    expect(levelsOf(caller)).toEqual(['confirmed', 'replaced']);
+  });
+
   it('are not withdrawn by a pod that lags, where another pod has a newer snapshot', async () => {
     const callers = [one.open(), other.open()];
     for (const caller of callers) await caller.subscribe(wish);

@@ -3,7 +3,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 
 import { WHOLE_BLOCK, type Change } from '#service/streaming/changes.ts';
-import type { HubDependencies } from '#service/streaming/hub.ts';
+import type { HubDependencies, HubOptions } from '#service/streaming/hub.ts';
 import { createSharedLog, type SharedLog } from '#service/streaming/levels/shared-log.ts';
 import { createHubUnderTest, createScriptedLog, type HubUnderTest, type ScriptedLog } from '../hub/hub-under-test.ts';
 import { openGoodLink } from '#test/service/pending/redis-under-test.ts';
@@ -23,7 +23,7 @@ export type PodsUnderTest = {
   /** Adds a block to the index. Pods see it when they follow. @returns its seqno */
   readonly add: (...changes: readonly Change[]) => number;
   /** Starts a pod, and waits for its way to Redis. */
-  readonly start: (over?: Partial<Omit<HubDependencies, 'log'>>) => Promise<PodUnderTest>;
+  readonly start: (over?: Partial<Omit<HubDependencies, 'log'>> & HubOptions) => Promise<PodUnderTest>;
   readonly close: () => Promise<void>;
 };
 
