@@ -15,11 +15,14 @@ import type { WatchedHub } from '../hub.ts';
 import { viewJettonChange } from '../final/account-changes.ts';
 import { lastOfAccounts, type SeenBlock } from './seen-block.ts';
 
-/** Jetton wallets of signed blocks that a connection watches. An index that cannot be read shows them when they are final. */
+/** Jetton wallets of signed blocks that a connection watches. */
 export type ConfirmedJettons = {
-  /** New states in a block. */
+  /** New states in a block. An index that cannot be read shows them when they are final. */
   readonly of: (block: SeenBlock) => Promise<readonly JettonChange[]>;
-  /** Last final states of wallets whose confirmed states are void. */
+  /**
+   * Last final states of wallets whose confirmed states are void.
+   * @throws StoreError
+   */
   readonly corrections: (blocks: readonly SeenBlock[]) => Promise<readonly JettonChange[]>;
 };
 
@@ -32,17 +35,19 @@ export type ConfirmedJettonsDependencies = {
 export function createConfirmedJettons({ reader, hub, logger }: ConfirmedJettonsDependencies): ConfirmedJettons {
   async function watched(read: () => Promise<readonly JettonChange[]>): Promise<readonly JettonChange[]> {
     if (!hub.wantsConfirmed('jettons_change')) return [];
-    try {
-      return (await read()).filter(({ accounts }) => hub.watchesConfirmed({ accounts, traces: [] }));
-    } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
-      logger.debug({ err: error }, 'the index was not read for jetton wallets of signed blocks');
-      return [];
-    }
+    return (await read()).filter(({ accounts }) => hub.watchesConfirmed({ accounts, traces: [] }));
   }
 
   return {
-    of: (block) => watched(() => jettonsOfBlock(block, reader)),
+    async of(block) {
+      try {
+        return await watched(() => jettonsOfBlock(block, reader));
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error;
+        logger.debug({ err: error }, 'the index was not read for jetton wallets of signed blocks');
+        return [];
+      }
+    },
     corrections: (blocks) => watched(() => lastFinal(blocks, reader)),
   };
 }

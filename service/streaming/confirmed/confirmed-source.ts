@@ -5,6 +5,7 @@ import type { BlockId } from '#service/decode/block-id.ts';
 import { pause } from '#service/runtime/retry.ts';
 import type { LiveBlockFiles } from '#service/live/blocks/block-files.ts';
 import type { LiveSignedBlocks } from '#service/live/blocks/signed-blocks.ts';
+import { StoreError } from '#service/store/errors.ts';
 import type { AccountKey, Change, StateChange, TraceSnapshot } from '../changes.ts';
 import type { WatchedHub } from '../hub.ts';
 import { statesOfBlock, type ConfirmedSnapshots } from './confirmed-snapshots.ts';
@@ -71,6 +72,8 @@ export function createConfirmedSource(
   let probedMs = -Infinity;
   /** Masterchain block whose shards are known as final; undefined when nothing is known. */
   let at: Followed | undefined;
+  /** Newest replaced blocks without corrections: the index could not be read. The next masterchain block tries again. */
+  let uncorrected: readonly SeenBlock[] = [];
   let looking: Promise<void> | undefined;
   const shown = createSignedTraces({ traces, snapshots, hub, at: () => at, signal, logger });
   const isWatched = (account: AccountKey): boolean => hub.watchesConfirmed({ accounts: [account], traces: [] });
@@ -100,10 +103,20 @@ export function createConfirmedSource(
 
   /** Shows the last final states of accounts whose confirmed states are void. */
   async function correct(dropped: readonly SeenBlock[]): Promise<void> {
-    const accounts = new Set(dropped.flatMap(({ transactions }) => transactions.map(({ account }) => account)));
+    const blocks = [...uncorrected, ...dropped].slice(-BLOCKS_MAX);
+    if (blocks.length === 0) return;
+    uncorrected = blocks;
+    const accounts = new Set(blocks.flatMap(({ transactions }) => transactions.map(({ account }) => account)));
     const watched = [...accounts].filter(isWatched);
-    if (watched.length > 0) await hub.publish(await corrections(watched));
-    if (dropped.length > 0) await hub.publish(await jettons.corrections(dropped));
+    try {
+      if (watched.length > 0) await hub.publish(await corrections(watched));
+      await hub.publish(await jettons.corrections(blocks));
+      uncorrected = [];
+    } catch (error) {
+      // The traces of the blocks are withdrawn all the same.
+      if (!(error instanceof StoreError)) throw error;
+      logger.debug({ err: error }, 'the index was not read for corrections');
+    }
   }
 
   async function withdraw(keys: readonly string[]): Promise<void> {
@@ -134,6 +147,7 @@ export function createConfirmedSource(
     const isWanted = isOn() && hub.wantsConfirmed();
     if (!isWanted) {
       at = undefined;
+      uncorrected = [];
       traces.clear();
     }
     if (!isOn()) {

@@ -1,7 +1,22 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 
+import type { BlockId } from '#service/decode/block-id.ts';
+import type { SourceBlock } from '#service/indexer/source.ts';
+import { openBlockFile, type BlockFile } from '#service/live/blocks/block-files.ts';
+import { StoreError } from '#service/store/errors.ts';
+import type { Change, JettonChange, StateChange } from '#service/streaming/changes.ts';
 import { createConfirmedSource } from '#service/streaming/confirmed/confirmed-source.ts';
+import { openSeenBlock } from '#service/streaming/confirmed/seen-block.ts';
+import { recordedBlocks } from '#test/service/indexer/recorded-blocks.ts';
+import { recordingDirs } from '#test/support/fixtures.ts';
+import { skipLoudly } from '#test/support/skips.ts';
+import { account, hash, trace } from '../hub/hub-under-test.ts';
+
+const [recordingDir] = recordingDirs();
+const missing = skipLoudly(recordingDir === undefined, { what: 'a replaced block', why: 'no recorded network' });
+
+const open = ({ id, boc }: SourceBlock): BlockFile => openBlockFile(id, { id, data: boc } as never);
 
 const unused = async (): Promise<never> => Promise.reject(new Error('nothing is read'));
 
@@ -41,4 +56,83 @@ describe('the source of signed blocks', () => {
     expect(await look()).toEqual([2, true]);
     await source.close();
   });
+
+  it.skipIf(missing)(
+    'withdraws and corrects what a replaced block showed, also when the index is away at that moment',
+    async () => {
+      const blocks = await recordedBlocks();
+      const real = blocks[1]!.shards.find(({ id }) => id.workchain === 0)!;
+      const beginsTrace = (one: SourceBlock): boolean =>
+        openSeenBlock(open(one)).transactions.some(({ root }) => root !== null);
+      const other = blocks.slice(2).flatMap(({ shards }) => shards.filter(beginsTrace))[0]!;
+      const lost: BlockId = { ...real.id, rootHash: Buffer.from(hash(7), 'hex') };
+      const files = new Map(
+        blocks
+          .flatMap(({ masterchain, shards }) => [masterchain, ...shards])
+          .map((one) => [one.id.rootHash.toString('hex'), one]),
+      );
+      const published: Change[] = [];
+      const state = { head: 0, isAway: true };
+      const corrected: StateChange = {
+        kind: 'state',
+        account: account('A'),
+        finality: 'finalized',
+        position: null,
+        state: {},
+        isCorrection: true,
+      };
+      const wallet: JettonChange = {
+        kind: 'jetton',
+        accounts: [account('B')],
+        finality: 'finalized',
+        position: null,
+        jetton: {},
+        named: [],
+        isCorrection: true,
+      };
+      const last = <T>(one: T): readonly T[] => {
+        if (state.isAway) throw new StoreError('store_unavailable', 'the index is away');
+        return [one];
+      };
+      let nowMs = 0;
+      const source = createConfirmedSource(
+        { everyMs: 0 },
+        {
+          files: {
+            head: () => ({ seqno: blocks[state.head]!.mcSeqno, utime: 0 }),
+            masterchainBlock: async (seqno) => blocks.find(({ mcSeqno }) => mcSeqno === seqno)!.masterchain.id,
+            readFile: async (id) => open(files.get(id.rootHash.toString('hex'))!),
+            readGlobalVersion: async () => 0,
+          },
+          signed: {
+            list: async () => (state.head === 0 ? [lost] : []),
+            readFile: async (id) => ({ ...open(other), id }),
+          },
+          snapshots: { of: async ({ key }) => trace(key, { finality: 'confirmed' }) },
+          corrections: async () => last<StateChange>(corrected),
+          jettons: { of: async () => [], corrections: async () => last<JettonChange>(wallet) },
+          findPending: async () => undefined,
+          hub: {
+            publish: async (changes) => void published.push(...changes),
+            watchesConfirmed: () => true,
+            wantsConfirmed: () => true,
+          },
+          nowMs: () => (nowMs += 60_000),
+          logger: pino({ level: 'silent' }),
+        },
+      );
+      await source.look();
+      const keys = published.flatMap((one) => (one.kind === 'trace' ? one.key : []));
+      expect(keys).not.toEqual([]);
+      published.length = 0;
+      state.head = 1;
+      await source.look();
+      expect(published).toEqual(keys.map((key) => ({ kind: 'invalidation', key, reason: 'replaced' })));
+      published.length = 0;
+      [state.head, state.isAway] = [2, false];
+      await source.look();
+      expect(published).toEqual([corrected, wallet]);
+      await source.close();
+    },
+  );
 });
