@@ -94,8 +94,9 @@ export function createConfirmedSource(
         at.tops,
         async (id) => traces.signed(blockName(id)) ?? openSeenBlock(await files.readFile(id, context)),
       );
+      const next = await followedOf(file, at, files, context);
       const { replaced, dropped } = traces.finish([...blocks, openSeenBlock(file)], seqno);
-      at = await followedOf(file, at, files, context);
+      at = next;
       await correct(dropped);
       await withdraw(replaced);
     }
@@ -133,14 +134,24 @@ export function createConfirmedSource(
     const seenMs = nowMs();
     const block = openSeenBlock(await signed.readFile(id, context));
     await correct(traces.drop(block));
+    try {
+      if (await show(block)) onLag?.((nowMs() - seenMs) / 1000);
+    } catch (error) {
+      // The next look begins again, with this block too.
+      at = undefined;
+      throw error;
+    }
+  }
+
+  /** @returns whether a connection watches what the block has */
+  async function show(block: SeenBlock): Promise<boolean> {
     const changes: readonly Change[] = [
       ...(await shown.watched(traces.sign(block))),
       ...statesOfBlock(block).filter(({ account }) => isWatched(account)),
       ...(await jettons.of(block)),
     ];
-    if (changes.length === 0) return;
-    await hub.publish(changes);
-    onLag?.((nowMs() - seenMs) / 1000);
+    if (changes.length > 0) await hub.publish(changes);
+    return changes.length > 0;
   }
 
   async function lookOnce(): Promise<void> {
@@ -174,7 +185,6 @@ export function createConfirmedSource(
       .catch((error: unknown) => {
         if (signal.aborted) return;
         isAvailable = false;
-        at = undefined;
         logger.debug({ err: error }, 'signed shard blocks were not read');
       })
       .finally(() => (looking = undefined));

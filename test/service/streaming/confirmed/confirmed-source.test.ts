@@ -58,7 +58,7 @@ describe('the source of signed blocks', () => {
   });
 
   it.skipIf(missing)(
-    'withdraws and corrects what a replaced block showed, also when the index is away at that moment',
+    'withdraws and corrects what a replaced block showed, also when lite servers and the index are away at that moment',
     async () => {
       const blocks = await recordedBlocks();
       const real = blocks[1]!.shards.find(({ id }) => id.workchain === 0)!;
@@ -72,7 +72,7 @@ describe('the source of signed blocks', () => {
           .map((one) => [one.id.rootHash.toString('hex'), one]),
       );
       const published: Change[] = [];
-      const state = { head: 0, isAway: true };
+      const state = { head: 0, isAway: true, isSilent: false };
       const corrected: StateChange = {
         kind: 'state',
         account: account('A'),
@@ -105,7 +105,10 @@ describe('the source of signed blocks', () => {
             readGlobalVersion: async () => 0,
           },
           signed: {
-            list: async () => (state.head === 0 ? [lost] : []),
+            async list() {
+              if (state.isSilent) throw new Error('no lite server answers');
+              return state.head === 0 ? [lost] : [];
+            },
             readFile: async (id) => ({ ...open(other), id }),
           },
           snapshots: { of: async ({ key }) => trace(key, { finality: 'confirmed' }) },
@@ -125,7 +128,10 @@ describe('the source of signed blocks', () => {
       const keys = published.flatMap((one) => (one.kind === 'trace' ? one.key : []));
       expect(keys).not.toEqual([]);
       published.length = 0;
-      state.head = 1;
+      [state.head, state.isSilent] = [1, true];
+      await source.look();
+      expect([source.isAvailable(), published]).toEqual([false, []]);
+      state.isSilent = false;
       await source.look();
       expect(published).toEqual(keys.map((key) => ({ kind: 'invalidation', key, reason: 'replaced' })));
       published.length = 0;
