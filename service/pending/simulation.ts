@@ -114,8 +114,11 @@ export function createSimulation(dependencies: SimulationDependencies): Simulati
     const trace = pendingTraceOf(one, simulated, classified);
     own.put(trace);
     await sharing.put(trace, previous);
-    await news.report({ kind: 'trace', trace });
-    for (const spelling of one.spellings) await alias(spelling, key);
+    // A listener that has heard of its end hears no more of it.
+    if (!isGone()) {
+      await news.report({ kind: 'trace', trace });
+      for (const spelling of one.spellings) await alias(spelling, key);
+    }
     // The message was dropped during the write.
     if (isGone() && own.get(key) === undefined) await sharing.drop(trace);
   }

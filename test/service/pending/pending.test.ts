@@ -176,6 +176,34 @@ describe('a message that was sent', () => {
     expect(await reasons(pending)).toEqual({ expired: 1 });
   });
 
+  it('that expires while a slow Redis takes its trace is gone for listeners, and its trace does not come after that', async () => {
+    const { faucet, clock } = setting;
+    const writing = Promise.withResolvers<void>();
+    let redis = writing.promise;
+    let asked = 0;
+    const pending = setting.open({
+      async ask() {
+        asked++;
+        await redis;
+        return undefined;
+      },
+      close: () => undefined,
+    });
+    const news: string[] = [];
+    pending.listen(({ kind }) => news.push(kind));
+    const message = readExternalMessage(faucet.send(0, [transfer(receiver, VALUE)]));
+    pending.note(message, {});
+    // The message is one thing to write. The places of the trace follow at once.
+    await expect.poll(() => asked).toBeGreaterThan(2);
+    redis = Promise.resolve();
+    clock.unixMs += KEPT_MS;
+    const refreshed = pending.refresh();
+    await expect.poll(() => news).toEqual(['gone']);
+    writing.resolve();
+    await refreshed;
+    expect(news).toEqual(['gone']);
+  });
+
   it.each(['v4', 'v5'] as const)(
     'to a wallet %s expires when the index has passed the time until which it is valid',
     async (version) => {
