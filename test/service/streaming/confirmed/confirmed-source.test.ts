@@ -18,6 +18,9 @@ const missing = skipLoudly(recordingDir === undefined, { what: 'a replaced block
 
 const open = ({ id, boc }: SourceBlock): BlockFile => openBlockFile(id, { id, data: boc } as never);
 
+const beginsTrace = (one: SourceBlock): boolean =>
+  openSeenBlock(open(one)).transactions.some(({ root }) => root !== null);
+
 const unused = async (): Promise<never> => Promise.reject(new Error('nothing is read'));
 
 describe('the source of signed blocks', () => {
@@ -62,8 +65,6 @@ describe('the source of signed blocks', () => {
     async () => {
       const blocks = await recordedBlocks();
       const real = blocks[1]!.shards.find(({ id }) => id.workchain === 0)!;
-      const beginsTrace = (one: SourceBlock): boolean =>
-        openSeenBlock(open(one)).transactions.some(({ root }) => root !== null);
       const other = blocks.slice(2).flatMap(({ shards }) => shards.filter(beginsTrace))[0]!;
       const lost: BlockId = { ...real.id, rootHash: Buffer.from(hash(7), 'hex') };
       const files = new Map(
