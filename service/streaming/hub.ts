@@ -237,6 +237,6 @@ function createWatchers(): Watchers {
 
 function longest(subscribers: Iterable<Subscriber>): Subscriber | undefined {
   let most: Subscriber | undefined;
-  for (const one of subscribers) if (most === undefined || one.queue.bytes() > most.queue.bytes()) most = one;
+  for (const one of subscribers) if (most === undefined || one.bytes() > most.bytes()) most = one;
   return most;
 }

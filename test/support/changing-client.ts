@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { printOf } from './stream-client.ts';
+import { printOf } from './json-print.ts';
 import { createStreamLevels, type StreamLevels } from './stream-levels.ts';
 import { readSse, readWebSocket, type StreamFrame, type StreamReader } from './stream-readers.ts';
 import { covers, requestOf, strangeness, type StreamWish } from './stream-wishes.ts';

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { printOf } from './json-print.ts';
 import { createStreamLevels, type StreamLevels } from './stream-levels.ts';
 import { readSse, readWebSocket, type StreamFrame, type StreamReader } from './stream-readers.ts';
 
@@ -149,9 +149,4 @@ function partsOf({ type, transactions, actions, account, state }: StreamFrame): 
   if (type === 'actions')
     return (actions as readonly Listed[]).map((one) => ({ accounts: one.accounts, print: printOf(one) }));
   return [{ accounts: [account as string], print: printOf(state) }];
-}
-
-/** A short name of a JSON value, the same for equal values with their fields in the same order. */
-export function printOf(value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 22);
 }

@@ -1,3 +1,4 @@
+import { printOf } from './json-print.ts';
 import type { StreamFrame } from './stream-readers.ts';
 
 /** Checks the levels of traces and states in the events of a caller, by the rules of the contract (service/streaming/README.md#finality). */
@@ -23,6 +24,7 @@ const FINAL = 3;
 
 type Shown = {
   readonly rank: number;
+  /** Print of the event without its cursor: events of long messages have hundreds of kilobytes. */
   readonly content: string;
   readonly isWhole: boolean;
   /** Without its objects if it is final. */
@@ -101,7 +103,7 @@ export function createStreamLevels(): StreamLevels {
 
 function shownOf(event: StreamFrame): Shown {
   const rank = ranks[event['finality'] as string]!;
-  const content = JSON.stringify({ ...event, cursor: undefined });
+  const content = printOf({ ...event, cursor: undefined });
   return { rank, content, isWhole: event['is_incomplete'] !== true, event: rank === FINAL ? {} : event };
 }
 

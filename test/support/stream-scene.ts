@@ -18,7 +18,8 @@ import { startFaultyRedis, type FaultyRedis } from './redis-server.ts';
 import { serviceFlags } from './service-flags.ts';
 import { startService, type ServiceProcess } from './service-process.ts';
 import { openStore } from './store.ts';
-import { printOf, type EventPart } from './stream-client.ts';
+import { printOf } from './json-print.ts';
+import { type EventPart } from './stream-client.ts';
 import { streamManifest } from './stream-manifest.ts';
 
 /** A process that serves streams, behind a proxy. */

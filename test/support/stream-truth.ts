@@ -1,4 +1,4 @@
-import { printOf } from './stream-client.ts';
+import { printOf } from './json-print.ts';
 import {
   nameOfJettons,
   printOfJetton,

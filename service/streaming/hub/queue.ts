@@ -26,7 +26,7 @@ export type QueueOutlet = {
 };
 
 /** Bytes that the transport may hold before events wait here. Events that wait can be replaced. */
-const WINDOW_BYTES = 64 * 1024;
+export const WINDOW_BYTES = 64 * 1024;
 
 /** Events of one connection that its transport has no room for, in order. Thousands of connections share the methods of a class. */
 export class EventQueue {

@@ -2,7 +2,7 @@ import type { Finality, Position, Sink, Subscription } from '../changes.ts';
 import type { StreamSettings } from '../settings.ts';
 import type { LevelsLog } from './levels-log.ts';
 import { isAfter, laterOf } from './positions.ts';
-import { EventQueue, type QueuedAt, type QueueOutlet } from './queue.ts';
+import { EventQueue, WINDOW_BYTES, type QueuedAt, type QueueOutlet } from './queue.ts';
 import type { RenderedEvent } from './render.ts';
 import { TraceMemory } from './trace-memory.ts';
 import { viewerOf, type Viewer } from './viewer.ts';
@@ -51,9 +51,6 @@ type Waiting = { readonly promise: Promise<void>; readonly resolve: () => void }
 /** Close of a connection that does not take its events. */
 const slowConsumer = { code: 1013, reason: 'slow consumer' } as const;
 
-/** Part of a queue beyond which a replay pauses: new events need the rest. */
-const REPLAY_PART = 0.25;
-
 /** A connection: its subscription, and the events that are on their way to it. Thousands of connections share the methods of a class. */
 export class Subscriber implements QueueOutlet {
   readonly keyId: string;
@@ -81,6 +78,8 @@ export class Subscriber implements QueueOutlet {
   #writtenMark = 0;
   #state: 'open' | 'absent' | 'closed' = 'open';
   #waiting: Waiting | undefined;
+  /** Bytes of a replay in the transport. No other connection shares them, so they count with those that wait. */
+  #replayedBytes = 0;
 
   constructor({ keyId, number, sink }: Identity, dependencies: SubscriberDependencies) {
     this.keyId = keyId;
@@ -167,6 +166,7 @@ export class Subscriber implements QueueOutlet {
 
   /** Gives an event to the transport. The queue alone calls it. */
   write(event: RenderedEvent, { position, mark }: Place): void {
+    if (this.isReplaying || this.isReplayingLevels) this.#countReplayed(event.bytes);
     this.#written = laterOf(position, this.#written);
     this.#writtenMark = Math.max(mark, this.#writtenMark);
     this.#sink.event(event, this.#dependencies.cursorOf(this, { position: this.#written, mark: this.#writtenMark }));
@@ -178,6 +178,11 @@ export class Subscriber implements QueueOutlet {
 
   unsentBytes(): number {
     return this.#sink.unsentBytes();
+  }
+
+  /** Bytes that are stored for it alone, or wait. */
+  bytes(): number {
+    return this.queue.bytes() + this.#replayedBytes;
   }
 
   onBytes(change: number): void {
@@ -204,7 +209,7 @@ export class Subscriber implements QueueOutlet {
     return this.#state !== 'closed';
   }
 
-  /** Resolves when the queue has room for a replay, or the connection ends. */
+  /** Resolves when the transport takes the next event of a replay, or the connection ends. */
   async room(): Promise<void> {
     while (this.isOpen() && !this.#hasRoom()) {
       this.#waiting ??= Promise.withResolvers<void>();
@@ -212,7 +217,9 @@ export class Subscriber implements QueueOutlet {
     }
   }
 
+  /** The transport has sent all that it was given. */
   drain(): void {
+    this.#countReplayed(-this.#replayedBytes);
     this.queue.drain();
     if (!this.#hasRoom()) return;
     this.#waiting?.resolve();
@@ -243,6 +250,7 @@ export class Subscriber implements QueueOutlet {
     this.isReplaying = false;
     this.isReplayingLevels = false;
     this.queue.clear();
+    this.#countReplayed(-this.#replayedBytes);
     this.#waiting?.resolve();
     this.#dependencies.onClose(this);
   }
@@ -253,9 +261,11 @@ export class Subscriber implements QueueOutlet {
   }
 
   #hasRoom(): boolean {
-    const { eventsPerConnection, bytesPerConnection } = this.queueBounds();
-    return (
-      this.queue.size() <= REPLAY_PART * eventsPerConnection && this.queue.bytes() <= REPLAY_PART * bytesPerConnection
-    );
+    return this.queue.size() === 0 && this.unsentBytes() < WINDOW_BYTES;
+  }
+
+  #countReplayed(change: number): void {
+    this.#replayedBytes += change;
+    this.onBytes(change);
   }
 }

@@ -96,4 +96,47 @@ describe('a caller that does not read', () => {
     expect(hub.status().queueBytes).toBeLessThan(500_000);
     expect(reading.events).toHaveLength(5);
   });
+
+  it('gets one event of a replay, and no other of it waits', async () => {
+    const { hub, open, block } = createHubUnderTest();
+    const first = open();
+    await first.subscribe({ accounts: new Set([a]) });
+    for (let number = 1; number <= 6; number++) await block(sized(number, 70_000));
+    const again = open();
+    again.stall(true);
+    const done = again.subscribe({ accounts: new Set([a]) }, first.begun[0]!.cursor);
+    await turns();
+    expect(again.events).toHaveLength(1);
+    expect(hub.status().queueBytes).toBeLessThan(80_000);
+    again.onEvent = () => void setImmediate(() => again.stall(false));
+    again.stall(false);
+    await done;
+    await turns();
+    expect(again.events).toHaveLength(6);
+    expect(hub.status().queueBytes).toBe(0);
+  });
+
+  it('is closed when unsent replays of all callers are above the bound of the process', async () => {
+    const { hub, open, block } = createHubUnderTest({
+      settings: () => ({ ...defaultSettings, queue: { ...defaultSettings.queue, bytesPerPod: 500_000 } }),
+    });
+    const first = open();
+    await first.subscribe({ accounts: new Set([a]) });
+    await block(sized(1, 200_000));
+    const callers = [open(), open(), open()];
+    for (const caller of callers) {
+      caller.stall(true);
+      void caller.subscribe({ accounts: new Set([a]) }, first.begun[0]!.cursor);
+      await turns();
+    }
+    expect(callers.flatMap((one) => one.ended()?.code ?? [])).toEqual([1013]);
+    expect(hub.status().queueBytes).toBeLessThan(500_000);
+    for (const caller of callers) caller.connection.close();
+    expect(hub.status().queueBytes).toBe(0);
+  });
 });
+
+/** Lets all work end that waits for no caller. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 200; turn++) await new Promise(setImmediate);
+}
