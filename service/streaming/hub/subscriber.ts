@@ -166,10 +166,11 @@ export class Subscriber implements QueueOutlet {
 
   /** Gives an event to the transport. The queue alone calls it. */
   write(event: RenderedEvent, { position, mark }: Place): void {
-    if (this.isReplaying || this.isReplayingLevels) this.#countReplayed(event.bytes);
     this.#written = laterOf(position, this.#written);
     this.#writtenMark = Math.max(mark, this.#writtenMark);
     this.#sink.event(event, this.#dependencies.cursorOf(this, { position: this.#written, mark: this.#writtenMark }));
+    // This may end the connection: its last cursor is behind the event.
+    if (this.isReplaying || this.isReplayingLevels) this.#countReplayed(event.bytes);
   }
 
   queueBounds(): StreamSettings['queue'] {

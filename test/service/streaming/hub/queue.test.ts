@@ -116,22 +116,28 @@ describe('a caller that does not read', () => {
     expect(hub.status().queueBytes).toBe(0);
   });
 
-  it('is closed when unsent replays of all callers are above the bound of the process', async () => {
+  it('is closed when unsent replays of all callers are above the bound of the process, and resumes without loss', async () => {
     const { hub, open, block } = createHubUnderTest({
       settings: () => ({ ...defaultSettings, queue: { ...defaultSettings.queue, bytesPerPod: 500_000 } }),
     });
+    const b = account('B');
     const first = open();
     await first.subscribe({ accounts: new Set([a]) });
-    await block(sized(1, 200_000));
-    const callers = [open(), open(), open()];
-    for (const caller of callers) {
+    const large = transaction('large', b, { text: 'x'.repeat(300_000) });
+    await block(sized(1, 150_000), trace(hash(2), { transactions: [large] }));
+    const callers = [a, a, b].map((one) => ({ caller: open(), wish: { accounts: new Set([one]) } }));
+    for (const { caller, wish } of callers) {
       caller.stall(true);
-      void caller.subscribe({ accounts: new Set([a]) }, first.begun[0]!.cursor);
+      void caller.subscribe(wish, first.begun[0]!.cursor);
       await turns();
     }
-    expect(callers.flatMap((one) => one.ended()?.code ?? [])).toEqual([1013]);
+    expect(callers.map(({ caller }) => caller.ended()?.code)).toEqual([undefined, undefined, 1013]);
     expect(hub.status().queueBytes).toBeLessThan(500_000);
-    for (const caller of callers) caller.connection.close();
+    const { caller: ended, wish } = callers[2]!;
+    const again = open();
+    await again.subscribe(wish, ended.ended()!.cursor!);
+    expect([...ended.events, ...again.events]).toHaveLength(1);
+    for (const { caller } of callers) caller.connection.close();
     expect(hub.status().queueBytes).toBe(0);
   });
 });
