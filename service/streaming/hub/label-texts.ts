@@ -12,8 +12,8 @@ export type LabelTexts = {
 
 export type LabelWish = Pick<Subscription, 'includeAddressBook' | 'includeMetadata'>;
 
-/** Characters of a book or of the metadata in one event. Labels beyond it are left out. */
-const LABELS_LENGTH_MAX = 384 * 1024;
+/** Bytes of a book or of the metadata in one event. Labels beyond it are left out. */
+const LABELS_BYTES_MAX = 384 * 1024;
 
 /** Accounts of a change that are labelled. */
 export const LABELLED_MAX = 5_000;
@@ -72,16 +72,23 @@ function textsOf(book: object, metadata: object): LabelTexts {
 /** Writes the entries of some accounts. Each entry becomes text once. */
 function writerOf(labels: object): (accounts: ReadonlySet<AccountKey>) => string {
   const values = labels as Readonly<Record<AccountKey, unknown>>;
-  const texts = new Map<AccountKey, string>();
+  const entries = new Map<AccountKey, { readonly text: string; readonly bytes: number }>();
   return (accounts) => {
     let text = '';
+    let bytes = 0;
     for (const account of accounts) {
       if (!Object.hasOwn(values, account)) continue;
-      const entry = texts.get(account) ?? `${JSON.stringify(account)}:${JSON.stringify(values[account])}`;
-      texts.set(account, entry);
-      if (text.length + entry.length > LABELS_LENGTH_MAX) break;
-      text += text === '' ? entry : `,${entry}`;
+      const entry = entries.get(account) ?? entryOf(account, values[account]);
+      entries.set(account, entry);
+      bytes += entry.bytes;
+      if (bytes > LABELS_BYTES_MAX) break;
+      text += text === '' ? entry.text : `,${entry.text}`;
     }
     return `{${text}}`;
   };
+}
+
+function entryOf(account: AccountKey, value: unknown) {
+  const text = `${JSON.stringify(account)}:${JSON.stringify(value)}`;
+  return { text, bytes: Buffer.byteLength(text) };
 }

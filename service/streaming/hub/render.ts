@@ -32,7 +32,7 @@ export type TraceRendering = {
   readonly trace: (viewer: Viewer) => RenderedView;
 };
 
-/** Bytes of transactions or actions in one event. With labels an event stays below 3 MiB: clients refuse 4 MiB. */
+/** Bytes of transactions and actions in one event. With labels an event stays below 3 MiB: clients refuse 4 MiB. */
 const CONTENT_BYTES_MAX = 2 * 1024 * 1024;
 
 type Text = { readonly text: string; readonly bytes: number; readonly named: readonly AccountKey[] };
@@ -74,10 +74,10 @@ export function createTraceRendering(
     return known;
   }
 
-  /** Actions that pass the filters, as many as an event may have. */
-  function shownActions(chosen: readonly number[], viewer: Viewer): ShownActions {
+  /** Actions that pass the filters, as many as an event may have. @param used bytes of the event's other content */
+  function shownActions(chosen: readonly number[], viewer: Viewer, used = 0): ShownActions {
     const texts = chosen.flatMap((at) => actionText(snapshot.actions[at]!, viewer) ?? []);
-    let bytes = 0;
+    let bytes = used;
     const kept = texts.filter((one) => (bytes += one.bytes) <= CONTENT_BYTES_MAX);
     return { texts: kept, isCut: kept.length < texts.length };
   }
@@ -116,8 +116,8 @@ export function createTraceRendering(
       }),
     trace(viewer) {
       const view = once(`trace ${viewer.filterName}`, viewer, () => {
-        const { texts: ofActions, isCut } = shownActions(all, viewer);
         const content = writeTree(snapshot, transactionText);
+        const { texts: ofActions, isCut } = shownActions(all, viewer, content.bytes);
         const actions = ofActions.length === 0 ? '' : `,"actions":[${joined(ofActions)}]`;
         const body = `${content.body}${actions}`;
         const marks = incomplete(snapshot.isIncomplete || isCut || content.isCut);
@@ -189,7 +189,12 @@ function writeTransaction(snapshot: TraceSnapshot, at: number): Text {
   return textOf({ in_msg: null, out_msgs: [], ...rest }, named);
 }
 
-type TreeText = { readonly body: string; readonly texts: readonly Text[]; readonly isCut: boolean };
+type TreeText = {
+  readonly body: string;
+  readonly bytes: number;
+  readonly texts: readonly Text[];
+  readonly isCut: boolean;
+};
 
 /** Tree and transactions of a trace; the root alone when they are larger than an event. */
 function writeTree(snapshot: TraceSnapshot, transactionText: (at: number) => Text): TreeText {
@@ -203,11 +208,11 @@ function writeTree(snapshot: TraceSnapshot, transactionText: (at: number) => Tex
   const tree = bytes <= CONTENT_BYTES_MAX ? treeText(snapshot.tree) : undefined;
   if (tree === undefined || bytes + tree.length > CONTENT_BYTES_MAX) {
     const root = { ...(snapshot.tree as object), children: [] };
-    return { body: `"trace":${JSON.stringify(root)},"transactions":{}`, texts: [], isCut: true };
+    return { body: `"trace":${JSON.stringify(root)},"transactions":{}`, bytes: 0, texts: [], isCut: true };
   }
   const entries = texts.map(({ text }, at) => `${JSON.stringify(snapshot.transactions[at]!.hash)}:${text}`);
   const isCut = texts.some(({ text }) => text.startsWith(CUT_MARK));
-  return { body: `"trace":${tree},"transactions":{${entries.join()}}`, texts, isCut };
+  return { body: `"trace":${tree},"transactions":{${entries.join()}}`, bytes: bytes + tree.length, texts, isCut };
 }
 
 /** Undefined for a tree that is too deep for the stack. */

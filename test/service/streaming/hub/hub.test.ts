@@ -435,6 +435,35 @@ describe('sizes of events', () => {
     for (const event of caller.events) expect(JSON.stringify(event).length).toBeLessThan(3 * 1024 * 1024);
   });
 
+  it('stay below 3 MiB for a trace whose transactions and actions take 2 MiB each: it has fewer actions', async () => {
+    const { open, block } = createHubUnderTest();
+    const caller = open();
+    await caller.subscribe({ traces: new Set([key]), types: new Set(['trace']) });
+    const text = 'x'.repeat(900_000);
+    await block(
+      final({
+        transactions: ['t2', 't1'].map((name) => transaction(name, a, { text })),
+        actions: ['1', '2'].map((name) => action('transfer', [a], name + text)),
+      }),
+    );
+    expect(caller.events).toMatchObject([{ type: 'trace', is_incomplete: true }]);
+    expect(Object.keys(caller.events[0]!['transactions'] as object)).toEqual(['t2', 't1']);
+    expect(JSON.stringify(caller.events[0]).length).toBeLessThan(3 * 1024 * 1024);
+  });
+
+  it('stay below 3 MiB with names of tokens in letters of three bytes', async () => {
+    const token = { is_indexed: true, token_info: [{ name: '語'.repeat(380_000) }] };
+    const labels = {
+      addressBook: async () => ({ [a]: bookRow('x'.repeat(380_000)) }),
+      metadata: async () => ({ [a]: token }),
+    };
+    const { open, block } = createHubUnderTest({ labels });
+    const caller = open();
+    await caller.subscribe({ accounts: new Set([a]), includeAddressBook: true, includeMetadata: true });
+    await block(final({ transactions: [transaction('t1', a, { text: 'x'.repeat(2_000_000) })] }));
+    expect(Buffer.byteLength(JSON.stringify(caller.events[0]))).toBeLessThan(3 * 1024 * 1024);
+  });
+
   it('stay below 3 MiB for a transaction that is larger: it has no messages', async () => {
     const { open, block } = createHubUnderTest();
     const caller = open();
