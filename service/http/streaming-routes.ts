@@ -27,6 +27,9 @@ export type StreamingRoutesDependencies = {
   readonly declare: (path: string, methods: readonly string[], handler: Handler) => void;
 };
 
+/** Statuses of refusals that end by themselves. */
+const passingStatuses: ReadonlySet<number> = new Set([503, 504]);
+
 /** Label of server-sent events in metrics. */
 const sseLabel = 'streaming/sse';
 
@@ -51,7 +54,7 @@ export function declareStreaming(dependencies: StreamingRoutesDependencies): voi
     exchange.errorCode = answer.errorCode;
     exchange.errorText = answer.errorText;
     // An EventSource gives up at any status but 200.
-    const isPassing = request.method === 'GET' && answer.status === 503;
+    const isPassing = request.method === 'GET' && passingStatuses.has(answer.status);
     return isPassing ? sendComeBackLater(reply, answer) : send(reply, answer);
   });
 
@@ -79,11 +82,12 @@ export function declareStreaming(dependencies: StreamingRoutesDependencies): voi
     declare(`${basePaths.streaming}/v1/${name}`, ['GET', 'POST'], refusing('streaming/v1', old, {}));
 }
 
-function sendComeBackLater(reply: FastifyReply, { headers, errorText = 'try again later' }: Answer): FastifyReply {
+function sendComeBackLater(reply: FastifyReply, { headers, body }: Answer): FastifyReply {
+  const { error } = JSON.parse(String(body)) as { readonly error: string };
   const { 'retry-after': _retryAfter, ...further } = headers ?? {};
   return reply
     .code(200)
     .headers({ ...further, ...sseHeaders })
     .serializer((text: string) => text)
-    .send(comeBackLater(errorText));
+    .send(comeBackLater(error));
 }

@@ -243,6 +243,18 @@ describe('a refused request for server-sent events', () => {
     expect(at.hub.connections.every(({ isClosed }) => isClosed)).toBe(true);
   });
 
+  it('comes back later also when its time runs out', async () => {
+    await start({ options: { requestTimeoutMs: 300 } });
+    at.hub.onSubscribe = () => new Promise(() => undefined);
+    expect((await at.post(JSON.stringify(one))).status).toBe(504);
+    const byGet = await fetch(url(`v2/sse?${query}`));
+    expect(byGet.headers.get('content-type')).toBe('text/event-stream');
+    expect(await byGet.text()).toBe(
+      'retry: 5000\nevent: close\ndata: {"error":"timeout of the request","code":1013}\n\n',
+    );
+    expect(at.hub.connections.every(({ isClosed }) => isClosed)).toBe(true);
+  });
+
   it('is above the connections of the process', async () => {
     await start({ streaming: { connectionsMax: 1 } });
     await at.sse(one);
