@@ -34,6 +34,9 @@ export type WsDependencies = {
 /** Bytes of one message. */
 const MESSAGE_BYTES_MAX = 1_048_576;
 
+/** Frames of one message. */
+const FRAGMENTS_MAX = 16_384;
+
 /** Milliseconds between pings, and from a ping without an answer to the cut. */
 const PING_MS = 15_000;
 const PONG_MS = 30_000;
@@ -51,6 +54,7 @@ const FAREWELL_MS = 5000;
 const libraryCodes: ReadonlyMap<string, number> = new Map([
   ['WS_ERR_UNSUPPORTED_MESSAGE_LENGTH', 1009],
   ['WS_ERR_INVALID_UTF8', 1007],
+  ['WS_ERR_TOO_MANY_BUFFERED_PARTS', 1008],
 ]);
 
 const PROTOCOL_ERROR = 1002;
@@ -63,6 +67,7 @@ const serverOptions: ServerOptions & { readonly closeTimeout: number } = {
   // The protocol has no subprotocol: none is chosen, whatever a caller offers.
   handleProtocols: () => false,
   maxPayload: MESSAGE_BYTES_MAX,
+  maxFragments: FRAGMENTS_MAX,
   closeTimeout: FAREWELL_MS,
 };
 

@@ -184,6 +184,7 @@ describe('a WebSocket is closed', () => {
   it.each<[string, number, string, (socket: WebSocket) => void]>([
     ['a binary frame', 1003, 'text messages only', (socket) => socket.send(Buffer.from('{}'), { binary: true })],
     ['a message above 1 MiB', 1009, '', (socket) => socket.send(' '.repeat(1_048_577))],
+    ['a message in 20,000 fragments', 1008, '', (socket) => fragments(socket, 20_000)],
     ['ten messages that are no JSON', 1008, 'too many errors', (socket) => send(socket, 10, '{')],
     ['more than forty messages at once', 1008, 'message rate', (socket) => send(socket, 50, '{"operation":"ping"}')],
     ['a flood of pings', 1008, 'message rate', (socket) => pings(socket, 50)],
@@ -369,6 +370,11 @@ function otherUpgrade(path: string, protocol: string): string {
 
 function send(socket: WebSocket, times: number, text: string): void {
   for (let count = 0; count < times; count++) socket.send(text);
+}
+
+/** Sends one message. */
+function fragments(socket: WebSocket, times: number): void {
+  for (let count = 1; count <= times; count++) socket.send(' ', { fin: count === times });
 }
 
 function pings(socket: WebSocket, times: number): void {
