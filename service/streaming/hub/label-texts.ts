@@ -1,4 +1,5 @@
 import type { AccountKey, Labels, Subscription } from '../changes.ts';
+import { lineOf } from '../event-text.ts';
 
 /** Address book and metadata of the accounts of one change, as the ends of its events. */
 export type LabelTexts = {
@@ -89,6 +90,6 @@ function writerOf(labels: object): (accounts: ReadonlySet<AccountKey>) => string
 }
 
 function entryOf(account: AccountKey, value: unknown) {
-  const text = `${JSON.stringify(account)}:${JSON.stringify(value)}`;
+  const text = `${JSON.stringify(account)}:${lineOf(value)}`;
   return { text, bytes: Buffer.byteLength(text) };
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import type { TimeSlice } from '#service/runtime/time-slice.ts';
 import type { AccountKey, EventText, JettonChange, StateChange, StreamAction, TraceSnapshot } from '../changes.ts';
-import { eventText } from '../event-text.ts';
+import { eventText, lineOf } from '../event-text.ts';
 import type { LabelTexts, LabelWish } from './label-texts.ts';
 import type { Selection } from './trace-selection.ts';
 import type { Viewer } from './viewer.ts';
@@ -173,7 +173,7 @@ function base64Of(key: string): string {
 }
 
 function textOf(view: object, named: readonly AccountKey[]): Text {
-  const text = JSON.stringify(view);
+  const text = lineOf(view);
   return { text, bytes: Buffer.byteLength(text), named };
 }
 
