@@ -296,6 +296,21 @@ describe('the connections of a plan', () => {
     expect(second.frames).toMatchObject([{ status: 'subscribed' }]);
   });
 
+  it('make way for a caller with a cursor also while others are free, once its subscription is fine', async () => {
+    await start();
+    const first = await at.ws(one);
+    const second = await at.ws({ types: ['x'], cursor: first.cursor() });
+    expect(await ask(second, { operation: 'ping' })).toMatchObject({ status: 'pong' });
+    expect(await ask(first, { operation: 'ping' })).toMatchObject({ status: 'pong' });
+    expect(await ask(second, { operation: 'subscribe', ...one, cursor: first.cursor() })).toMatchObject({
+      resumed: 'full',
+    });
+    expect(await first.ended).toBe(4001);
+    const own = { operation: 'subscribe', ...one, cursor: second.cursor() };
+    expect(await ask(second, own)).toMatchObject({ resumed: 'full' });
+    expect(await ask(second, { operation: 'ping' })).toMatchObject({ status: 'pong' });
+  });
+
   it('are counted for both transports together', async () => {
     await start({ connections: 1 });
     await at.ws(one);
