@@ -1,7 +1,7 @@
 /** Why the service ends a connection: a close code and its reason (service/streaming/README.md#closing). */
 export type Closing = { readonly code: number; readonly reason: string };
 
-/** Closings that transports and the lifecycle of a connection decide. The queue of a connection has its own. */
+/** Closings that the service decides. */
 export const closings = {
   goingAway: { code: 1001, reason: 'going away' },
   binary: { code: 1003, reason: 'text messages only' },
@@ -11,5 +11,6 @@ export const closings = {
   tooManyErrors: { code: 1008, reason: 'too many errors' },
   noSubscription: { code: 1008, reason: 'no subscription' },
   internal: { code: 1011, reason: 'internal error' },
+  slowConsumer: { code: 1013, reason: 'slow consumer' },
   superseded: { code: 4001, reason: 'superseded' },
 } as const satisfies Record<string, Closing>;

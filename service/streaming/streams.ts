@@ -92,6 +92,9 @@ type LiveStream = {
 /** Interval of keepalives and timeouts. Ten thousand connections have 70 of them in each sweep, which delay an answer by 2 ms. */
 const SWEEP_MS = 100;
 
+/** Unsent bytes of a connection, answers and keepalives too. The largest event behind a full queue is half of it. */
+const UNSENT_BYTES_MAX = 8 * 1024 * 1024;
+
 /** Interval of checks of keys. A revoked key reaches this process within 1.2 s, and its streams end within 2 s. */
 const KEYS_MS = 500;
 
@@ -124,6 +127,7 @@ export function createStreams(connectionsMax: number, dependencies: StreamsDepen
 
   function tick(live: LiveStream): void {
     if (!isOpen(live)) return;
+    if (live.outlet.unsentBytes() > UNSENT_BYTES_MAX) live.stream.end(closings.slowConsumer);
     const now = nowMs();
     const nextMs = live.outlet.tick(now);
     removeFrom(bySweep, live.due, live);

@@ -12,6 +12,7 @@ import {
   type Subscription,
   type TraceSnapshot,
 } from '../changes.ts';
+import { closings } from '../closing.ts';
 import { changesFor } from '../concerned.ts';
 import { indexAway, StreamingError } from '../errors.ts';
 import type { Cursor } from '../request/cursor.ts';
@@ -56,9 +57,6 @@ export type HubConnectionDependencies = {
 
 /** Milliseconds between two looks whether this process is as far as a cursor. */
 const CATCH_UP_MS = 50;
-
-/** Close of a connection whose cursor another connection goes on with. */
-const superseded = { code: 4001, reason: 'superseded' } as const;
 
 /** A connection at the hub. It belongs to the subscriber, and ends with it. Thousands of connections share the methods of a class. */
 export class ConnectionAtHub implements HubConnection {
@@ -144,7 +142,7 @@ export class ConnectionAtHub implements HubConnection {
     if (resume.resumed !== null) metrics.resumed(resume.resumed);
     const former = connectionBy(read.connection);
     if (former !== undefined && former !== subscriber && former.keyId === subscriber.keyId) {
-      former.end(superseded.code, superseded.reason);
+      former.end(closings.superseded.code, closings.superseded.reason);
     }
     return resume;
   }

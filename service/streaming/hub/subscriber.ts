@@ -1,4 +1,5 @@
 import type { Finality, Position, Sink, Subscription } from '../changes.ts';
+import { closings } from '../closing.ts';
 import type { StreamSettings } from '../settings.ts';
 import type { LevelsLog } from './levels-log.ts';
 import { isAfter, laterOf } from './positions.ts';
@@ -47,9 +48,6 @@ type Identity = {
 const gone: Sink = { unsentBytes: () => 0, event: () => undefined, end: () => undefined };
 
 type Waiting = { readonly promise: Promise<void>; readonly resolve: () => void };
-
-/** Close of a connection that does not take its events. */
-const slowConsumer = { code: 1013, reason: 'slow consumer' } as const;
 
 /** A connection: its subscription, and the events that are on their way to it. Thousands of connections share the methods of a class. */
 export class Subscriber implements QueueOutlet {
@@ -231,7 +229,7 @@ export class Subscriber implements QueueOutlet {
   endSlow(): void {
     if (!this.isOpen()) return;
     this.#dependencies.onSlow();
-    this.end(slowConsumer.code, slowConsumer.reason);
+    this.end(closings.slowConsumer.code, closings.slowConsumer.reason);
   }
 
   end(code: number, reason: string): void {

@@ -31,7 +31,13 @@ function start(): void {
 
 afterEach(() => streams.close(0));
 
-type Opened = { readonly stream: Stream; readonly ticks: number[]; readonly endings: Closing[] };
+type Opened = {
+  readonly stream: Stream;
+  readonly ticks: number[];
+  readonly endings: Closing[];
+  /** Bytes that its caller has not read. */
+  unsent: number;
+};
 
 /** Opens a stream whose outlet wants a call at each of the intervals. */
 function open(
@@ -42,12 +48,13 @@ function open(
 ): Opened {
   const ticks: number[] = [];
   const endings: Closing[] = [];
+  let opened: Opened | undefined;
   const caller = { owner: 'one owner', plan: 'free', terms, key, isInForce, charge: async () => undefined };
   const stream = streams.open(
     { ...caller, actionsVersion: undefined },
     {
       transport: 'ws',
-      unsentBytes: () => 0,
+      unsentBytes: () => opened?.unsent ?? 0,
       event: () => undefined,
       end: (closing) => {
         endings.push(closing);
@@ -55,12 +62,12 @@ function open(
       },
       tick: (nowMs) => {
         ticks.push(nowMs);
-        if (ticks.length > 1) onTick(opened);
+        if (opened !== undefined) onTick(opened);
         return nowMs + everyMs;
       },
     },
   );
-  const opened = { stream, ticks, endings };
+  opened = { stream, ticks, endings, unsent: 0 };
   return opened;
 }
 
@@ -75,6 +82,17 @@ describe('the streams of a process', () => {
     expect(ended[0]!.endings).toEqual([{ code: 1008, reason: 'API key does not exist' }]);
     expect(others.map(({ endings }) => endings)).toEqual([[], []]);
     expect(streams.size()).toBe(2);
+  });
+
+  it('end with 1013 when their callers read nothing of many answers', async () => {
+    start();
+    const [deaf, reading] = [open('a', () => true, 1000), open('a', () => true, 1000)];
+    deaf.unsent = 9 * 1024 * 1024;
+    reading.unsent = 4 * 1024 * 1024;
+    aheadMs = 1000;
+    await expect.poll(() => deaf.endings).toEqual([{ code: 1013, reason: 'slow consumer' }]);
+    await expect.poll(() => reading.ticks.length).toBe(2);
+    expect(reading.endings).toEqual([]);
   });
 
   it('are called when they want it, and others are not called with them', async () => {
