@@ -11,7 +11,6 @@ const failures: readonly (readonly [status: number, description: string])[] = [
   [403, 'The key is for another network, address or operation'],
   [405, 'Wrong method'],
   [429, 'Over the rate or the connections of the plan'],
-  [503, 'No room for a stream, or the process ends'],
 ];
 
 /** The OpenAPI 3.1 document of streaming. OpenAPI has no WebSockets: their path has the refusal of a request without an upgrade. */
@@ -30,13 +29,14 @@ export function describeStreaming(version: string): JsonSchema {
         get: {
           ...operation('get_sse', 'A stream for EventSource of a browser'),
           parameters: [lastEventId, ...Object.entries(subscriptionFields).map(describeQuery)],
+          // 503 and 504 are streams that say when to come back: an EventSource gives up at any status but 200.
           responses: streamResponses([414]),
         },
         post: {
           ...operation('post_sse', 'A stream of server-sent events'),
           parameters: [lastEventId],
           requestBody: { required: true, content: jsonContent({ $ref: referenceTo('Subscription') }) },
-          responses: streamResponses([413, 415]),
+          responses: streamResponses([408, 413, 415, 503, 504]),
         },
       },
       [wsPath]: {
@@ -48,7 +48,7 @@ export function describeStreaming(version: string): JsonSchema {
           responses: {
             '101': { description: 'The connection is a WebSocket' },
             '426': failure('Upgrade Required'),
-            ...failed([]),
+            ...failed([503]),
           },
         },
       },
@@ -111,9 +111,12 @@ function describeQuery([name, schema]: readonly [string, JsonSchema]): JsonSchem
 }
 
 const furtherFailures: ReadonlyMap<number, string> = new Map([
+  [408, 'The body took too long'],
   [413, 'Request body too large'],
   [414, 'Request URL too long'],
   [415, 'The body is not declared as JSON'],
+  [503, 'No room for a stream, or the process ends'],
+  [504, 'The request took too long'],
 ]);
 
 function streamResponses(further: readonly number[]): JsonSchema {
