@@ -145,6 +145,11 @@ function answersTo({ former, atMs }: ResumeAnswer): readonly unknown[] {
 const printsOf = ({ records }: Pick<StreamClient, 'records'>): string[] =>
   records.flatMap(({ parts }) => parts.map(({ print }) => print));
 
+function repeatsIn(prints: readonly string[]): readonly string[] {
+  const before = new Set<string>();
+  return prints.filter((print) => before.size === before.add(print).size);
+}
+
 /**
  * Compares clients and index, once each client has as much as the index or has waited long for it.
  * @param since masterchain block after which the clients began
@@ -165,7 +170,7 @@ async function outcome(some: readonly StreamClient[] = clients, since = 0): Prom
   const seen = some.map(printsOf);
   return {
     lost: seen.flatMap((prints) => [...wanted.difference(new Set(prints))]),
-    doubled: seen.flatMap((prints) => prints.filter((print, at) => prints.indexOf(print) !== at)),
+    doubled: seen.flatMap(repeatsIn),
     foreign: seen.flatMap((prints) => prints.filter((print) => !wanted.has(print))),
     gaps: some.flatMap(({ resumed, minFinality }) =>
       resumed.filter((one) => !(minFinality === 'finalized' ? ['full'] : answersTo(one)).includes(one.answer)),
