@@ -81,7 +81,7 @@ export async function startStreamScene(
   const network = await startPrivateNetwork(options);
   const origin = { globalConfig: () => network.globalConfig(), close: () => network.close() };
   const api = await startApiOver(origin, { postgresUrl: postgres.url, redisUrl: redis.url });
-  const manifest = mountFolder({ 'tonapi.yaml': streamManifest(network) });
+  const manifest = mountFolder({ 'tonapi.yaml': streamManifest(network, { connectionsPerAddress: 0 }) });
   const named = ['--manifest', manifest.file('tonapi.yaml'), '--postgres-url', postgres.url];
   let writer: ServiceProcess | undefined;
   const startWriter = async (): Promise<void> => void (writer = await startService(['indexer', ...named]));
