@@ -34,8 +34,7 @@ export function deliverTrace(to: Subscriber, one: RenderableTrace, ordinals: rea
   if (entry !== undefined && hash === undefined && isUnmatched(entry, one, selection, viewer)) {
     const step = views.length === 0 ? steps.last : steps.unmatched;
     const { key, position } = snapshot;
-    const mark = one.record && markOf(one.record, step);
-    if (isWatched(entry, viewer)) sendInvalidation(to, { key, position, mark }, 'unmatched');
+    sendInvalidation(to, { key, position, mark: one.record && markOf(one.record, step) }, 'unmatched');
     to.memory.drop(snapshot.key);
     entry = undefined;
   }
@@ -56,16 +55,13 @@ export function deliverTrace(to: Subscriber, one: RenderableTrace, ordinals: rea
 export function deliverInvalidation(to: Subscriber, { key, reason }: Invalidation, record: number | null): void {
   const entry = to.memory.get(key);
   if (entry === undefined || !isPassing(entry)) return;
-  const viewer = to.viewer();
+  const wish = to.viewer()?.wish;
   to.memory.drop(key);
-  if (viewer !== undefined && isWatched(entry, viewer)) {
+  if (wish === undefined) return;
+  const isWatched = entry.accounts.some((account) => wish.accounts.has(account));
+  if (isWatched || (entry.hash !== undefined && wish.traces.has(entry.hash))) {
     sendInvalidation(to, { key, position: null, mark: record && markOf(record, steps.last) }, reason);
   }
-}
-
-/** Reports whether a subscription still watches a trace that its connection was shown: it may be another one by now. */
-function isWatched({ accounts, hash }: TraceEntry, { wish }: Viewer): boolean {
-  return accounts.some((account) => wish.accounts.has(account)) || (hash !== undefined && wish.traces.has(hash));
 }
 
 /** A snapshot was shown that may still be withdrawn. */

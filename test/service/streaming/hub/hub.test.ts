@@ -263,17 +263,6 @@ describe('levels of a trace', () => {
     expect(summary(caller)).toEqual(['transactions pending', 'actions pending', 'trace_invalidated unmatched']);
   });
 
-  it('are not withdrawn as unmatched from those who no longer watch its accounts', async () => {
-    const { hub, open, block } = createHubUnderTest();
-    const [other, idle] = [open(), open()];
-    for (const one of [other, idle]) await one.subscribe({ accounts: new Set([a]), minFinality: 'pending' });
-    await hub.publish([pending({ transactions: [transaction('p1', a)] })]);
-    await other.subscribe({ accounts: new Set([c]), minFinality: 'pending' });
-    idle.connection.unsubscribe(new Set([a]), new Set());
-    await block(final({ transactions: [transaction('t1', a)] }));
-    expect([other, idle].map(summary)).toEqual([['transactions pending'], ['transactions pending']]);
-  });
-
   it('are not withdrawn as unmatched from those who subscribed the trace itself', async () => {
     const { hub, open, block } = createHubUnderTest();
     const caller = open();
