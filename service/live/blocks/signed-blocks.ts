@@ -13,8 +13,11 @@ export type LiveSignedBlocks = {
    * does otherwise.
    */
   readonly list: (context: ReadContext) => Promise<readonly BlockId[] | undefined>;
-  /** File of such a block: its root hash and file hash are those of the id. Rejects as `Pool.query` does. */
-  readonly readFile: (block: BlockId, context: ReadContext) => Promise<BlockFile>;
+  /**
+   * File of such a block: its root hash and file hash are those of the id. Undefined when lite servers do not have it: another block took its place, or
+   * it is on its way to them. Rejects as `Pool.query` does otherwise.
+   */
+  readonly readFile: (block: BlockId, context: ReadContext) => Promise<BlockFile | undefined>;
 };
 
 /** Signed blocks of one answer. A network has some blocks for each of its shards. */
@@ -35,13 +38,18 @@ export function createLiveSignedBlocks({ pool }: { readonly pool: Pick<Pool, 'qu
       }
     },
     async readFile(block, context) {
-      const { value } = await pool.query(getBlock, { id: block }, context, {
-        check(answer) {
-          checkBlockData({ block }, answer);
-          return openBlockFile(block, answer);
-        },
-      });
-      return value;
+      try {
+        const { value } = await pool.query(getBlock, { id: block }, context, {
+          check(answer) {
+            checkBlockData({ block }, answer);
+            return openBlockFile(block, answer);
+          },
+        });
+        return value;
+      } catch (error) {
+        if (error instanceof LiteServerError && (error.code === 'pruned' || error.code === 'lagging')) return undefined;
+        throw error;
+      }
     },
   };
 }

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 
 import type { ReadContext } from '#service/contract/answer.ts';
 import type { BlockId } from '#service/decode/block-id.ts';
+import { shardsIntersect } from '#service/decode/shard.ts';
 import { pause } from '#service/runtime/retry.ts';
 import type { LiveBlockFiles } from '#service/live/blocks/block-files.ts';
 import type { LiveSignedBlocks } from '#service/live/blocks/signed-blocks.ts';
@@ -128,11 +129,14 @@ export function createConfirmedSource(
     }
   }
 
-  async function take(id: BlockId, context: ReadContext): Promise<void> {
+  /** @returns false for a block that lite servers do not have */
+  async function take(id: BlockId, context: ReadContext): Promise<boolean> {
     const name = blockName(id);
-    if (traces.signed(name) !== undefined || at?.tops.some((top) => blockName(top) === name) === true) return;
+    if (traces.signed(name) !== undefined || at?.tops.some((top) => blockName(top) === name) === true) return true;
     const seenMs = nowMs();
-    const block = openSeenBlock(await signed.readFile(id, context));
+    const file = await signed.readFile(id, context);
+    if (file === undefined) return false;
+    const block = openSeenBlock(file);
     await correct(traces.drop(block));
     try {
       if (await show(block)) onLag?.((nowMs() - seenMs) / 1000);
@@ -140,6 +144,19 @@ export function createConfirmedSource(
       // The next look begins again, with this block too.
       at = undefined;
       throw error;
+    }
+    return true;
+  }
+
+  /** Takes new blocks. Blocks behind a block that lite servers do not have wait for the next look. */
+  async function takeAll(ids: readonly BlockId[], context: ReadContext): Promise<void> {
+    const absent: BlockId[] = [];
+    for (const id of ids) {
+      const isBehind = absent.some(
+        ({ workchain, shard, seqno }) =>
+          workchain === id.workchain && seqno < id.seqno && shardsIntersect(shard, id.shard),
+      );
+      if (!isBehind && !(await take(id, context))) absent.push(id);
     }
   }
 
@@ -177,7 +194,7 @@ export function createConfirmedSource(
     isAvailable = listed !== undefined;
     if (listed === undefined || !isWanted) return;
     await followHead(context);
-    for (const id of aheadOf(at?.tops ?? [], listed)) await take(id, context);
+    await takeAll(aheadOf(at?.tops ?? [], listed), context);
   }
 
   async function look(): Promise<void> {

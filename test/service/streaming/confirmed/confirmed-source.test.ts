@@ -79,7 +79,7 @@ describe('the source of signed blocks', () => {
         account: account('A'),
         finality: 'finalized',
         position: null,
-        state: {},
+        state: { last_transaction_lt: null },
         isCorrection: true,
       };
       const wallet: JettonChange = {
@@ -87,7 +87,7 @@ describe('the source of signed blocks', () => {
         accounts: [account('B')],
         finality: 'finalized',
         position: null,
-        jetton: {},
+        jetton: { last_transaction_lt: null },
         named: [],
         isCorrection: true,
       };
@@ -96,6 +96,7 @@ describe('the source of signed blocks', () => {
         return [one];
       };
       let nowMs = 0;
+      let reads = 0;
       const source = createConfirmedSource(
         { everyMs: 0 },
         {
@@ -110,7 +111,8 @@ describe('the source of signed blocks', () => {
               if (state.isSilent) throw new Error('no lite server answers');
               return state.head === 0 ? [lost] : [];
             },
-            readFile: async (id) => ({ ...open(other), id }),
+            // The lite server has listed the block, and does not have it yet.
+            readFile: async (id) => (reads++ === 0 ? undefined : { ...open(other), id }),
           },
           snapshots: { of: async ({ key }) => trace(key, { finality: 'confirmed' }) },
           corrections: async () => last<StateChange>(corrected),
@@ -125,6 +127,8 @@ describe('the source of signed blocks', () => {
           logger: pino({ level: 'silent' }),
         },
       );
+      await source.look();
+      expect([source.isAvailable(), published]).toEqual([true, []]);
       await source.look();
       const keys = published.flatMap((one) => (one.kind === 'trace' ? one.key : []));
       expect(keys).not.toEqual([]);
