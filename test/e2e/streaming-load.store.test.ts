@@ -184,7 +184,7 @@ type Faults = {
   readonly foreign: readonly string[];
   /** Broken rules of levels. */
   readonly levels: readonly string[];
-  /** Traces and states that are not final at the end, and were not withdrawn. */
+  /** Traces and states that are not final at the end, and were not withdrawn. A trace that goes on is not among these. */
   readonly open: readonly string[];
   /** Events of another subscription than that of their time, and refusals. */
   readonly others: readonly string[];
@@ -202,7 +202,7 @@ async function faultsOf(truth: StreamTruth, until: number): Promise<Faults> {
     doubled: found.flatMap(({ doubled }) => doubled),
     foreign: found.flatMap(({ foreign }) => foreign),
     levels: clients.flatMap(({ levels }) => levels.faults),
-    open: clients.flatMap(({ levels }) => levels.open()),
+    open: clients.flatMap(({ levels }) => levels.open()).filter((name) => !traffic.endless.has(name)),
     others: clients.flatMap(({ faults }) => faults),
   };
 }

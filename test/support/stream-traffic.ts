@@ -38,6 +38,8 @@ export type StreamTraffic = {
   readonly send: (transactions: number) => Promise<void>;
   /** Keys of the newest traces in base64, the newest last. */
   readonly keys: readonly string[];
+  /** Keys of traces that go on at the end. */
+  readonly endless: ReadonlySet<string>;
   /** Number of traces of each kind. */
   readonly counts: ReadonlyMap<TrafficKind, number>;
 };
@@ -100,6 +102,7 @@ export function createStreamTraffic(
     if (kind === 'included') sender.seqno++;
   });
   const keys: string[] = [];
+  const endless = new Set<string>();
   const counts = new Map<TrafficKind, number>();
   const items = world.items.map((_, at): Held => ({ owner: firstOwnerOf(world, at), from: 0 }));
   const sales = world.sales.map(() => ({ round: 0, isSold: false, from: 0 }));
@@ -148,7 +151,11 @@ export function createStreamTraffic(
 
   /** Work of each kind for an idle sender. @returns number of transactions, 0 if there is nothing to do now */
   const kinds: Record<TrafficKind, (from: Sender) => [number, Promise<void>] | undefined> = {
-    endless: (from) => [2, send(from, [bounceless(world.endless[0])])],
+    endless(from) {
+      const sent = send(from, [bounceless(world.endless[0])]);
+      endless.add(keys.at(-1)!);
+      return [2, sent];
+    },
     relay(from) {
       const to = world.relays[relays];
       if (to === undefined) return undefined;
@@ -211,6 +218,7 @@ export function createStreamTraffic(
 
   return {
     keys,
+    endless,
     counts,
     async send(transactions) {
       const sent: Promise<void>[] = [];
