@@ -92,6 +92,9 @@ export type StreamAction = {
   readonly named: readonly AccountKey[];
 };
 
+/** A state in an event. Its lt puts the states of an account in order; null for an account without a transaction. */
+export type PlacedView = { readonly last_transaction_lt: string | null; readonly [field: string]: unknown };
+
 /** New state of one account. */
 export type StateChange = {
   readonly kind: 'state';
@@ -99,7 +102,7 @@ export type StateChange = {
   readonly finality: Exclude<Finality, 'pending'>;
   readonly position: Position | null;
   /** The field `state` of the event. */
-  readonly state: object;
+  readonly state: PlacedView;
   /** The last final state again, in place of confirmed ones that are void. Connections at `finalized` had none of these. */
   readonly isCorrection?: true;
 };
@@ -112,7 +115,7 @@ export type JettonChange = {
   readonly finality: Exclude<Finality, 'pending'>;
   readonly position: Position | null;
   /** The field `jetton` of the event. */
-  readonly jetton: object;
+  readonly jetton: PlacedView;
   /** Wallet, owner and master, the wallet first. */
   readonly named: readonly AccountKey[];
   /** The last final state again, as for `StateChange`. */

@@ -160,6 +160,7 @@ export function createHub(options: HubOptions, dependencies: HubDependencies): W
     feed,
     formers,
     endsFrom: publishing.ended.from,
+    states: publishing.states,
     cursorOf,
     onQueueBytes,
     onSent: ({ type, finality }: Sending) => metrics.sent(type, finality),

@@ -1,4 +1,5 @@
 import type { Change, Position, TraceSnapshot } from '../changes.ts';
+import type { FinalStates } from './final-states.ts';
 import type { LevelHead } from './levels-log.ts';
 import { endOf as endOfBlock, isAfter, positionOf, steps } from './positions.ts';
 import { createRecentKeys } from './recent-keys.ts';
@@ -26,13 +27,15 @@ const KEYS_MAX = 20_000;
 const REACHED_MAX = 64;
 
 export type EndedTracesDependencies = {
+  /** Takes the changes that are noted or read. */
+  readonly states: Pick<FinalStates, 'note'>;
   /** Final position behind all changes that live connections were given. */
   readonly livePosition: () => Position | null;
   /** @throws StoreError */
   readonly changesOf: (mcSeqno: number) => Promise<readonly Change[]>;
 };
 
-export function createEndedTraces({ livePosition, changesOf }: EndedTracesDependencies): EndedTraces {
+export function createEndedTraces({ states, livePosition, changesOf }: EndedTracesDependencies): EndedTraces {
   const ends = createRecentKeys<Position>(KEYS_MAX);
   let first: Position | null = null;
   const endOf: EndedTraces['endOf'] = (key) => (key === null ? undefined : ends.get(key));
@@ -49,6 +52,7 @@ export function createEndedTraces({ livePosition, changesOf }: EndedTracesDepend
     if (mcSeqno < 1 || mcSeqno - (behind?.mcSeqno ?? 1) > REACHED_MAX) return false;
     const changes = await changesOf(mcSeqno).catch(() => undefined);
     if (changes === undefined || times !== missed) return false;
+    states.note(changes);
     for (const change of changes.toReversed()) {
       if (change.kind !== 'trace' || change.position === null || !isEnd(change)) continue;
       ends.replace(change.key, positionOf(change.position, steps.before));
@@ -64,6 +68,7 @@ export function createEndedTraces({ livePosition, changesOf }: EndedTracesDepend
   return {
     reach: (behind) => (reaching = reaching.then(() => reachAll(behind))),
     note(changes) {
+      states.note(changes);
       for (const change of changes) {
         if (change.kind === 'invalidation' || change.position === null) continue;
         const before = positionOf(change.position, steps.before);

@@ -20,6 +20,7 @@ import type { StreamSettings } from '../settings.ts';
 import type { Distribution, Watchers } from './distribution.ts';
 import { isOpenPart } from './ended-traces.ts';
 import type { Feed } from './feed.ts';
+import type { FinalStates } from './final-states.ts';
 import type { Formers } from './formers.ts';
 import type { HubMetrics } from './hub-metrics.ts';
 import type { LevelsLog } from './levels-log.ts';
@@ -51,6 +52,7 @@ export type HubConnectionDependencies = {
   readonly formers: Formers;
   readonly feed: Feed;
   readonly endsFrom: () => Position | null;
+  readonly states: Pick<FinalStates, 'isLate'>;
   /** Runs work while no change is distributed. */
   readonly between: <T>(work: () => T) => Promise<T>;
 };

@@ -1,5 +1,7 @@
 import type { Change, Position, Subscription } from '../changes.ts';
+import { changesFor } from '../concerned.ts';
 import type { Distribution } from './distribution.ts';
+import { createFinalStates, type FinalStates } from './final-states.ts';
 import type { Past } from './past.ts';
 import { isAfter, lastWhole, positionOf, steps } from './positions.ts';
 import { isEnd } from './ended-traces.ts';
@@ -12,6 +14,8 @@ export type LevelsReplayDependencies = {
   readonly past: Pick<Past, 'changesOf'>;
   /** Final position from which on this process has seen all ends of traces. */
   readonly endsFrom: () => Position | null;
+  /** Newest final states that this process has seen. */
+  readonly states: Pick<FinalStates, 'isLate'>;
 };
 
 /** Blocks by which the maker of a record may be behind the cursor. A record from farther behind is left out, as a level may be. */
@@ -36,6 +40,8 @@ export class LevelsReplay {
   readonly #from: Position | null;
   /** First ends of traces in the blocks that were read. */
   readonly #ends = new Map<string, Position>();
+  /** Newest final states of the subscription in these blocks. */
+  readonly #states = createFinalStates();
   /** Oldest block before the cursor that was read; undefined for none. */
   #endsFrom: number | undefined;
 
@@ -69,7 +75,7 @@ export class LevelsReplay {
       signal.throwIfAborted();
       const change = (await this.#isOver(record, signal)) ? undefined : await record.change();
       signal.throwIfAborted();
-      if (change !== undefined) {
+      if (change !== undefined && !this.#isOvertaken(change)) {
         // A final part of a trace goes by its position.
         const given = { change, record: record.head.position === null ? record.number : null };
         await this.#dependencies.distribution.replay(given, this.#subscriber, signal);
@@ -81,6 +87,7 @@ export class LevelsReplay {
 
   /** Notes the ends of traces in a block that the replay has reached. */
   noteEnds(changes: readonly Change[]): void {
+    this.#states.note(changesFor(changes, this.#wish));
     for (const change of changes.toReversed()) {
       if (change.kind !== 'trace' || !isEnd(change)) continue;
       const end = positionOf(change.position!, steps.before);
@@ -121,11 +128,17 @@ export class LevelsReplay {
 
   /** Reports whether the connection has the end of a record's trace behind it, or an event of the end: nothing follows. */
   async #isOver({ number, head: { key }, behind }: LevelRecord, signal: AbortSignal): Promise<boolean> {
-    if (key === null) return false;
     if (number > this.#spared && !(await this.#findEnds(behind, signal))) return true;
+    if (key === null) return false;
     const progress = this.#subscriber.progress();
     const ends = [this.#dependencies.levels.endOf(key), this.#ends.get(key)];
     return progress !== null && ends.some((end) => end !== undefined && isAfter(progress, end));
+  }
+
+  /** Reports whether the connection has a final state behind it that is as new. */
+  #isOvertaken(change: Change): boolean {
+    const progress = this.#subscriber.progress();
+    return [this.#dependencies.states, this.#states].some((states) => states.isLate(change, progress));
   }
 
   /**

@@ -1,6 +1,7 @@
 import type { Semaphore } from '#service/runtime/semaphore.ts';
 import type { Change, FinalLog, Hub, Position, TraceSnapshot } from '../changes.ts';
 import type { Distribution, EarlyLabels } from './distribution.ts';
+import { createFinalStates, isState, nameOf, type FinalStates } from './final-states.ts';
 import type { HubMetrics } from './hub-metrics.ts';
 import { createEndedTraces, isEnd, isOpenPart, type EndedTraces } from './ended-traces.ts';
 import { traceOf, type LevelsLog } from './levels-log.ts';
@@ -18,6 +19,9 @@ export type Publishing = {
   /** Gives a change that the shared log had before this process read it. */
   readonly giveBare: (change: Change) => Promise<void>;
   readonly ended: EndedTraces;
+  /** Reports whether a final change has overtaken a change below `finalized`. */
+  readonly isLate: (change: Change) => boolean;
+  readonly states: Pick<FinalStates, 'isLate'>;
   /** Final position behind all changes that live connections were given. */
   readonly livePosition: () => Position | null;
 };
@@ -51,13 +55,15 @@ export function createPublishing(dependencies: PublishingDependencies): Publishi
   const { log, levels, names, distribution, turns, signal, metrics, nowMs, onFault } = dependencies;
   const { takesLevels, isWatched, sharePart } = dependencies;
   const newestStates = createRecentKeys<string>(STATES_MAX);
+  const states = createFinalStates();
   /** Position behind the newest final change that was distributed. */
   let distributed: Position | null = null;
   let publishing = 0;
 
   const livePosition = (): Position | null => (publishing > 0 ? distributed : laterOf(log.newest(), distributed));
 
-  const ended = createEndedTraces({ livePosition, changesOf: (mcSeqno) => log.changesOf(mcSeqno, signal) });
+  const ended = createEndedTraces({ states, livePosition, changesOf: (mcSeqno) => log.changesOf(mcSeqno, signal) });
+  const isLate = (change: Change): boolean => ended.isLate(traceOf(change)) || states.isLate(change);
 
   /** Lower levels of a trace do not follow its final parts, so the log of levels has these parts too. */
   function isWatchedPart(change: Change): change is TraceSnapshot {
@@ -68,7 +74,7 @@ export function createPublishing(dependencies: PublishingDependencies): Publishi
 
   /** @param record number in the log of levels; null for a final change, and for one that the log had before */
   async function give(change: Change, record: number | null, early: EarlyLabels | undefined): Promise<void> {
-    if (isRepeated(change, newestStates)) return;
+    if (states.isLate(change) || isRepeated(change, newestStates)) return;
     const startMs = nowMs();
     try {
       await distribution.distribute({ change, record }, early);
@@ -80,7 +86,7 @@ export function createPublishing(dependencies: PublishingDependencies): Publishi
 
   async function distribute(change: Change, early: EarlyLabels | undefined): Promise<void> {
     const isFinal = finalPositionOf(change) !== null;
-    if (!isFinal && ended.isLate(traceOf(change))) return;
+    if (!isFinal && isLate(change)) return;
     if (change.kind === 'invalidation' && change.withdraws && !levels.isNewest(change.key, change.withdraws)) return;
     const isRecorded = !isFinal || (isWatchedPart(change) && !sharePart(change));
     const record = isRecorded ? levels.append(change, livePosition()) : null;
@@ -126,6 +132,8 @@ export function createPublishing(dependencies: PublishingDependencies): Publishi
   return {
     livePosition,
     ended,
+    isLate,
+    states,
     giveBare,
     take: createTaking({ levels, ended, turns, signal, isWatched, readEarly, give }),
     async publish(changes) {
@@ -158,8 +166,7 @@ function finalPositionOf(change: Change): Position | null {
 
 /** Reports whether a state is the newest one of its account already: another log may have it again. */
 function isRepeated(change: Change, newest: RecentKeys<string>): boolean {
-  if (change.kind === 'trace' || change.kind === 'invalidation' || change.position !== null) return false;
-  const account = `${change.kind} ${change.kind === 'state' ? change.account : change.accounts[0]}`;
+  if (!isState(change) || change.position !== null) return false;
   const text = JSON.stringify(change);
-  return newest.replace(account, text) === text;
+  return newest.replace(nameOf(change), text) === text;
 }

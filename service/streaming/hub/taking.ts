@@ -32,14 +32,14 @@ export function createTaking(dependencies: TakingDependencies): Taking {
     if (!isWatched({ accounts: head.accounts, traces: head.names })) return false;
     if (head.position !== null || ended.isLate(head)) return false;
     const from = ended.from();
-    // Another pod made the snapshot long before. A block that this process did not see may have the end of the trace.
-    if (head.kind === 'trace' && from !== null && isAfter(from, behind)) return false;
+    // Another pod made the change long before. A block that this process did not see may have the final one.
+    if (head.kind !== 'invalidation' && from !== null && isAfter(from, behind)) return false;
     return true;
   }
 
   async function read(record: LevelRecord): Promise<Early> {
     const { kind, accounts, names } = record.head;
-    if (kind === 'trace' && isWatched({ accounts, traces: names })) await ended.reach(record.behind);
+    if (kind !== 'invalidation' && isWatched({ accounts, traces: names })) await ended.reach(record.behind);
     const change = isTaken(record) ? await record.change() : undefined;
     return { change, labels: change && (await readEarly(change)) };
   }

@@ -1,6 +1,5 @@
 import type { Change, TraceSnapshot } from '../changes.ts';
 import type { Feed } from '../hub/feed.ts';
-import { traceOf } from '../hub/levels-log.ts';
 import type { Publishing } from '../hub/publishing.ts';
 import type { SnapshotNames } from '../hub/snapshot-names.ts';
 import type { FeedSession } from './feed-session.ts';
@@ -63,7 +62,7 @@ export function createLevelsFeed(dependencies: LevelsFeedDependencies): LevelsFe
       // A withdrawal names a snapshot before it.
       if (one.kind === 'invalidation') await Promise.all(given);
       const change = names.name(one);
-      const isLate = publishing.ended.isLate(traceOf(change));
+      const isLate = publishing.isLate(change);
       const record = isLate ? undefined : await encodeRecord(change, publishing.livePosition());
       if (!isLate && record === undefined) metrics.appended('too_large');
       given.push(record === undefined ? Promise.resolve(true) : append(session, change, record));

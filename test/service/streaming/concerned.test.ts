@@ -9,8 +9,15 @@ const [a, b, c, d] = ['A', 'B', 'C', 'D'].map(account) as [string, string, strin
 const changes: readonly Change[] = [
   trace(hash(1), { transactions: [transaction('t1', a), transaction('t2', a)], actions: [action('transfer', [a, b])] }),
   trace(hash(2), { hashes: [hash(2), hash(22)], transactions: [transaction('t3', b)] }),
-  { kind: 'state', account: c, finality: 'finalized', position: null, state: {} },
-  { kind: 'jetton', accounts: [c, a], named: [], finality: 'finalized', position: null, jetton: {} },
+  { kind: 'state', account: c, finality: 'finalized', position: null, state: { last_transaction_lt: null } },
+  {
+    kind: 'jetton',
+    accounts: [c, a],
+    named: [],
+    finality: 'finalized',
+    position: null,
+    jetton: { last_transaction_lt: null },
+  },
   { kind: 'invalidation', key: hash(1), reason: 'expired' },
 ];
 

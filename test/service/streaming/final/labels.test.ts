@@ -40,7 +40,13 @@ function labelsUnderTest(): LabelsUnderTest {
 }
 
 const changed = (of: string) =>
-  ({ kind: 'state', account: of, finality: 'finalized', position: null, state: {} }) as const;
+  ({
+    kind: 'state',
+    account: of,
+    finality: 'finalized',
+    position: null,
+    state: { last_transaction_lt: null },
+  }) as const;
 
 describe('labels of accounts', () => {
   it('are read once for all events of 30 seconds', async () => {

@@ -22,12 +22,12 @@ const empty = {
   last_transaction_hash: null,
 };
 
-const state = (balance: string, finality: 'confirmed' | 'finalized', isCorrection?: true): Change => ({
+const state = (balance: string, finality: 'confirmed' | 'finalized', isCorrection?: true, lt = '7'): Change => ({
   kind: 'state',
   account: a,
   finality,
   position: null,
-  state: { ...empty, balance },
+  state: { ...empty, balance, last_transaction_lt: lt },
   ...(isCorrection && { isCorrection }),
 });
 
@@ -250,6 +250,29 @@ describe('a resume at every level', () => {
     await again.subscribe(wish, cursor);
     await hub.publish([shown(1, 'confirmed', 't2')]);
     expect(namesIn(again)).toEqual([]);
+  });
+
+  it('brings no signed state after a final one that is as new, and no correction that is older', async () => {
+    const { hub, block, open } = createHubUnderTest();
+    const types = new Set(['account_state_change'] as const);
+    const [cut, live] = [open(), open()];
+    for (const one of [cut, live]) await one.subscribe({ ...wish, types });
+    await hub.publish([state('5', 'confirmed', undefined, '5')]);
+    await block(state('7', 'finalized'));
+    const { cursor } = cut.events[1]!;
+    cut.connection.close();
+    for (const lt of ['6', '7', '8']) await hub.publish([state(lt, 'confirmed', undefined, lt)]);
+    for (const lt of ['6', '7']) await hub.publish([state(lt, 'finalized', true, lt)]);
+    await block(state('9', 'finalized', undefined, '9'));
+    await hub.publish([state('9', 'confirmed', undefined, '9')]);
+    const again = open();
+    await again.subscribe({ ...wish, types }, cursor);
+    const late = open();
+    await late.subscribe({ ...wish, types });
+    await hub.publish([state('9', 'confirmed', undefined, '9')]);
+    expect(again.begun).toMatchObject([{ resumed: 'full' }]);
+    expect([namesIn(again), namesIn(late)]).toEqual([['confirmed 8', 'finalized 7', 'finalized 9'], []]);
+    expect(namesIn(live)).toEqual(['confirmed 5', 'finalized 7', ...namesIn(again)]);
   });
 
   it('lets new events wait until those of the cut are given, at a slow caller too', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { Change, TraceSnapshot } from '#service/streaming/changes.ts';
+import type { Change, StateChange, TraceSnapshot } from '#service/streaming/changes.ts';
 import { decodeChange, decodeHead, encodeRecord } from '#service/streaming/levels/record-codec.ts';
 import { account, hash, trace, transaction } from '../hub/hub-under-test.ts';
 
@@ -26,7 +26,13 @@ const snapshot: TraceSnapshot = trace(hash(1), {
   ],
 });
 
-const state: Change = { kind: 'state', account: a, finality: 'confirmed', position: null, state: { balance: '1' } };
+const state: StateChange = {
+  kind: 'state',
+  account: a,
+  finality: 'confirmed',
+  position: null,
+  state: { balance: '1', last_transaction_lt: '7' },
+};
 
 function signed(seqno: number, text: string): TraceSnapshot {
   const transactions = [transaction('t1', a, { mc_block_seqno: seqno, text })];

@@ -1,9 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, inject, it } from 'vitest';
 
-import type { Change, Finality, TraceSnapshot } from '#service/streaming/changes.ts';
+import type { Change, Finality, StateChange, TraceSnapshot } from '#service/streaming/changes.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 import { countOf } from '#test/support/volume.ts';
+import { stateEvent } from '../fake-hub.ts';
 import { account, hash, trace, transaction, type Received } from '../hub/hub-under-test.ts';
 import { createPods, type PodUnderTest } from './pods-under-test.ts';
 
@@ -26,6 +27,7 @@ type Step =
       readonly level: Finality;
       readonly version: number;
     }
+  | { readonly kind: 'signed'; readonly pod: number; readonly ahead: number }
   | { readonly kind: 'gone'; readonly pod: number; readonly key: number }
   | { readonly kind: 'part'; readonly key: number }
   | { readonly kind: 'final' }
@@ -41,6 +43,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 8,
     arbitrary: fc.record({ kind: fc.constant('made' as const), pod, key: number, level, version: fc.nat({ max: 2 }) }),
   },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('signed' as const), pod, ahead: fc.nat({ max: 2 }) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('gone' as const), pod, key: number }) },
   {
     weight: 1,
@@ -88,7 +91,16 @@ const history: fc.Arbitrary<readonly Step[]> = fc
   })
   .map((steps) => steps.flat());
 
-const wish = { accounts: new Set([account('A')]), minFinality: 'pending' as const };
+const wish = {
+  accounts: new Set([account('A')]),
+  types: new Set(['transactions', 'account_state_change'] as const),
+  minFinality: 'pending' as const,
+};
+
+function stateAt(lt: number, finality: 'confirmed' | 'finalized'): StateChange {
+  const state = { ...stateEvent().state, last_transaction_lt: String(lt) };
+  return { kind: 'state', account: account('A'), finality, position: null, state };
+}
 
 function snapshot(key: number, finality: Finality, version: number, over: Partial<TraceSnapshot> = {}): TraceSnapshot {
   return trace(hash(key), { finality, transactions: [transaction(`t${key} ${version}`, account('A'))], ...over });
@@ -100,7 +112,14 @@ const ranks = { pending: 1, confirmed: 2, finalized: 3 };
 function faultsOf(events: readonly Received[]): readonly string[] {
   const faults: string[] = [];
   const last = new Map<string, { readonly rank: number; readonly text: string; readonly isEnd: boolean }>();
+  let finalLt = 0;
   for (const { cursor: _, ...event } of events) {
+    if (event.type === 'account_state_change') {
+      const lt = Number((event['state'] as StateChange['state']).last_transaction_lt);
+      if (lt <= finalLt) faults.push(`a state after its final one: ${JSON.stringify(event)}`);
+      if (event.finality === 'finalized') finalLt = lt;
+      continue;
+    }
     const key = event.trace_external_hash_norm!;
     const before = last.get(key);
     const text = JSON.stringify(event);
@@ -140,6 +159,10 @@ describe.skipIf(missing)('two pods over one log of levels', () => {
           const parts = new Set<number>();
           const isBegun = (key: number): boolean => parts.has(key) || endedAt.has(key);
 
+          /** The index said so when the pod started. A state has the lt of the trace that ends in its block. */
+          const isKnownFinal = (at: number, key: number): boolean =>
+            (endedAt.get(key) ?? Infinity) <= pods[at]!.startedAt;
+
           let cursor: string | undefined;
 
           async function come(to: PodUnderTest, from: string): Promise<void> {
@@ -156,16 +179,18 @@ describe.skipIf(missing)('two pods over one log of levels', () => {
           async function play(one: Step): Promise<void> {
             const key = Math.max(endedAt.size + ('key' in one ? one.key : 1), 1);
             if (one.kind === 'made') {
-              // The index of the pod says that the trace is final.
-              if ((endedAt.get(key) ?? Infinity) <= pods[one.pod]!.startedAt) return;
+              if (isKnownFinal(one.pod, key)) return;
               await pods[one.pod]!.hub.publish([snapshot(key, one.level, one.version)]);
+            } else if (one.kind === 'signed') {
+              const lt = Math.max(endedAt.size + one.ahead, 1);
+              if (!isKnownFinal(one.pod, lt)) await pods[one.pod]!.hub.publish([stateAt(lt, 'confirmed')]);
             } else if (one.kind === 'gone') {
               const change: Change = { kind: 'invalidation', key: hash(key), reason: 'expired' };
               // A message that a block took is never withdrawn.
               if (!isBegun(key)) await pods[one.pod]!.hub.publish([change]);
             } else if (one.kind === 'final') {
               const end = snapshot(key, 'finalized', 9, parts.has(key) ? { stage: 'last' } : {});
-              endedAt.set(key, scene.add(end));
+              endedAt.set(key, scene.add(end, stateAt(endedAt.size + 1, 'finalized')));
             } else if (one.kind === 'part') {
               if (isBegun(key)) return;
               parts.add(key);
@@ -191,7 +216,10 @@ describe.skipIf(missing)('two pods over one log of levels', () => {
           const got = events.flat();
           expect(resumed.filter((one) => one !== 'full')).toEqual([]);
           expect(faultsOf(got)).toEqual([]);
-          const ends = got.filter((event) => event.finality === 'finalized' && event['is_incomplete'] !== true);
+          const ends = got.filter(
+            (event) =>
+              event.type === 'transactions' && event.finality === 'finalized' && event['is_incomplete'] !== true,
+          );
           expect(ends.map((event) => event.trace_external_hash_norm)).toHaveLength(endedAt.size);
         } finally {
           await scene.close();
