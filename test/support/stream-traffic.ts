@@ -107,8 +107,7 @@ export function createStreamTraffic(
   const items = world.items.map((_, at): Held => ({ owner: firstOwnerOf(world, at), from: 0 }));
   const sales = world.sales.map(() => ({ round: 0, isSold: false, from: 0 }));
   const first = [...trafficKinds];
-  let relays = 0;
-  let lateFrom = 0;
+  let [relays, lateFrom] = [0, 0];
   const height = (): number => network.head().id.seqno;
 
   async function post(boc: Buffer, isThroughApi = draw(3) === 0): Promise<void> {

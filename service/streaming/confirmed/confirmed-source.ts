@@ -2,7 +2,6 @@ import type { Logger } from 'pino';
 
 import type { ReadContext } from '#service/contract/answer.ts';
 import type { BlockId } from '#service/decode/block-id.ts';
-import { shardsIntersect } from '#service/decode/shard.ts';
 import { pause } from '#service/runtime/retry.ts';
 import type { LiveBlockFiles } from '#service/live/blocks/block-files.ts';
 import type { LiveSignedBlocks } from '#service/live/blocks/signed-blocks.ts';
@@ -11,7 +10,7 @@ import type { AccountKey, Change, StateChange, TraceSnapshot } from '../changes.
 import type { WatchedHub } from '../hub.ts';
 import { statesOfBlock, type ConfirmedSnapshots } from './confirmed-snapshots.ts';
 import type { ConfirmedJettons } from './confirmed-jettons.ts';
-import { aheadOf, finalBlocksOf, followedOf, type Followed } from './followed-chain.ts';
+import { aheadOf, finalBlocksOf, followedOf, takeInOrder, type Followed } from './followed-chain.ts';
 import { createOpenTraces } from './open-traces.ts';
 import { blockName, openSeenBlock, type SeenBlock } from './seen-block.ts';
 import { createSignedTraces, type SignedTraces } from './signed-traces.ts';
@@ -148,18 +147,6 @@ export function createConfirmedSource(
     return true;
   }
 
-  /** Takes new blocks. Blocks behind a block that lite servers do not have wait for the next look. */
-  async function takeAll(ids: readonly BlockId[], context: ReadContext): Promise<void> {
-    const absent: BlockId[] = [];
-    for (const id of ids) {
-      const isBehind = absent.some(
-        ({ workchain, shard, seqno }) =>
-          workchain === id.workchain && seqno < id.seqno && shardsIntersect(shard, id.shard),
-      );
-      if (!isBehind && !(await take(id, context))) absent.push(id);
-    }
-  }
-
   /** @returns whether a connection watches what the block has */
   async function show(block: SeenBlock): Promise<boolean> {
     const changes: readonly Change[] = [
@@ -194,7 +181,7 @@ export function createConfirmedSource(
     isAvailable = listed !== undefined;
     if (listed === undefined || !isWanted) return;
     await followHead(context);
-    await takeAll(aheadOf(at?.tops ?? [], listed), context);
+    await takeInOrder(aheadOf(at?.tops ?? [], listed), (id) => take(id, context));
   }
 
   async function look(): Promise<void> {

@@ -1,5 +1,6 @@
 import type { ReadContext } from '#service/contract/answer.ts';
 import type { BlockId } from '#service/decode/block-id.ts';
+import { shardsIntersect } from '#service/decode/shard.ts';
 import type { BlockFile, LiveBlockFiles } from '#service/live/blocks/block-files.ts';
 import { blockName, type SeenBlock } from './seen-block.ts';
 
@@ -61,4 +62,20 @@ export function aheadOf(tops: readonly BlockId[], listed: readonly BlockId[]): r
   const isPassed = ({ workchain, shard, seqno }: BlockId): boolean =>
     tops.some((top) => top.workchain === workchain && top.shard === shard && top.seqno >= seqno);
   return listed.filter((id) => !isPassed(id)).toSorted((one, other) => one.seqno - other.seqno);
+}
+
+/**
+ * Takes blocks. Blocks behind a block that is not there wait for the next time.
+ *
+ * @param take returns false for a block that lite servers do not have
+ */
+export async function takeInOrder(ids: readonly BlockId[], take: (id: BlockId) => Promise<boolean>): Promise<void> {
+  const absent: BlockId[] = [];
+  for (const id of ids) {
+    const { workchain, shard, seqno } = id;
+    const isBehind = absent.some(
+      (one) => one.workchain === workchain && one.seqno < seqno && shardsIntersect(one.shard, shard),
+    );
+    if (!isBehind && !(await take(id))) absent.push(id);
+  }
 }

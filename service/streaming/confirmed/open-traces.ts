@@ -1,5 +1,6 @@
 import type { BlockId } from '#service/decode/block-id.ts';
 import { shardsIntersect } from '#service/decode/shard.ts';
+import { openBounds } from '../final/trace-plan.ts';
 
 /** A transaction with its links to others. Hashes are in hex. */
 export type LinkedTransaction = {
@@ -62,8 +63,8 @@ export type OpenTracesBounds = {
   readonly blocks: number;
 };
 
-/** Some minutes of a busy network. */
-export const openTracesBounds: OpenTracesBounds = { traces: 20_000, transactions: 500, blocks: 64 };
+/** Some minutes of a busy network. The portions of a trace follow its age, so that none of its transactions is confirmed after its portion. */
+export const openTracesBounds: OpenTracesBounds = { traces: 20_000, transactions: 500, blocks: openBounds.blocks };
 
 type Growing<B extends LinkedBlock> = {
   parts: TracePart<B>[];

@@ -1,10 +1,10 @@
 import type { Change, Position, TraceSnapshot } from '../changes.ts';
 import type { FinalStates } from './final-states.ts';
-import type { LevelHead } from './levels-log.ts';
+import { traceOf, type LevelHead } from './levels-log.ts';
 import { endOf as endOfBlock, isAfter, positionOf, steps } from './positions.ts';
 import { createRecentKeys } from './recent-keys.ts';
 
-/** Traces whose ends this process has seen. Nothing at a lower level follows an end. */
+/** Traces whose ends or portions this process has seen. Nothing at a lower level follows these. */
 export type EndedTraces = {
   /** Notes the ends among the final changes of a block, before connections have them. */
   readonly note: (changes: readonly Change[]) => void;
@@ -12,6 +12,8 @@ export type EndedTraces = {
   readonly endOf: (key: string | null) => Position | undefined;
   /** Reports whether a change that is not final says about a final trace what was true before. */
   readonly isLate: (change: Pick<LevelHead, 'kind' | 'key'>) => boolean;
+  /** Reports the same about a whole change, also about a state. */
+  readonly isOvertaken: (change: Change) => boolean;
   /** Reads the blocks behind a position that were not seen, a few at most: the changes of another pod may come from there. */
   readonly reach: (behind: Position | null) => Promise<void>;
   /** Final position from which on the ends of all traces were seen. */
@@ -28,7 +30,7 @@ const REACHED_MAX = 64;
 
 export type EndedTracesDependencies = {
   /** Takes the changes that are noted or read. */
-  readonly states: Pick<FinalStates, 'note'>;
+  readonly states: Pick<FinalStates, 'note' | 'isLate'>;
   /** Final position behind all changes that live connections were given. */
   readonly livePosition: () => Position | null;
   /** @throws StoreError */
@@ -37,9 +39,13 @@ export type EndedTracesDependencies = {
 
 export function createEndedTraces({ states, livePosition, changesOf }: EndedTracesDependencies): EndedTraces {
   const ends = createRecentKeys<Position>(KEYS_MAX);
+  /** Traces that are sent in portions. A transaction of a former portion has no other final event. */
+  const portioned = createRecentKeys<true>(KEYS_MAX);
   let first: Position | null = null;
   const endOf: EndedTraces['endOf'] = (key) => (key === null ? undefined : ends.get(key));
   const from = (): Position | null => first ?? livePosition();
+  const isLate: EndedTraces['isLate'] = ({ kind, key }) =>
+    key !== null && (endOf(key) !== undefined || (kind === 'trace' && portioned.get(key) !== undefined));
   /** Counts the times without a connection. */
   let missed = 0;
   let reaching = Promise.resolve();
@@ -54,7 +60,9 @@ export function createEndedTraces({ states, livePosition, changesOf }: EndedTrac
     if (changes === undefined || times !== missed) return false;
     states.note(changes);
     for (const change of changes.toReversed()) {
-      if (change.kind !== 'trace' || change.position === null || !isEnd(change)) continue;
+      if (change.kind !== 'trace' || change.position === null) continue;
+      if (isPortion(change)) portioned.replace(change.key, true);
+      if (!isEnd(change)) continue;
       ends.replace(change.key, positionOf(change.position, steps.before));
     }
     first = endOfBlock(mcSeqno - 1);
@@ -73,11 +81,14 @@ export function createEndedTraces({ states, livePosition, changesOf }: EndedTrac
         if (change.kind === 'invalidation' || change.position === null) continue;
         const before = positionOf(change.position, steps.before);
         first ??= before;
-        if (change.kind === 'trace' && isEnd(change)) ends.replace(change.key, ends.get(change.key) ?? before);
+        if (change.kind !== 'trace') continue;
+        if (isPortion(change)) portioned.replace(change.key, true);
+        if (isEnd(change)) ends.replace(change.key, ends.get(change.key) ?? before);
       }
     },
     endOf,
-    isLate: ({ kind, key }) => (kind === 'trace' || kind === 'invalidation') && endOf(key) !== undefined,
+    isLate,
+    isOvertaken: (change) => isLate(traceOf(change)) || states.isLate(change),
     from,
     miss() {
       first = livePosition();
@@ -89,6 +100,11 @@ export function createEndedTraces({ states, livePosition, changesOf }: EndedTrac
 /** Reports whether a trace is final with a change. */
 export function isEnd({ finality, stage }: Pick<TraceSnapshot, 'finality' | 'stage'>): boolean {
   return finality === 'finalized' && (stage === undefined || stage === 'last');
+}
+
+/** Reports whether a final part brings events to connections of every scope. */
+function isPortion({ stage }: Pick<TraceSnapshot, 'stage'>): boolean {
+  return stage === 'first' || stage === 'next';
 }
 
 /** Reports whether a change is a final part of a trace that goes on. */

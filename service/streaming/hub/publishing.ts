@@ -4,7 +4,7 @@ import type { Distribution, EarlyLabels } from './distribution.ts';
 import { createFinalStates, isState, nameOf, type FinalStates } from './final-states.ts';
 import type { HubMetrics } from './hub-metrics.ts';
 import { createEndedTraces, isEnd, isOpenPart, type EndedTraces } from './ended-traces.ts';
-import { traceOf, type LevelsLog } from './levels-log.ts';
+import type { LevelsLog } from './levels-log.ts';
 import { laterOf, positionOf, steps } from './positions.ts';
 import { createRecentKeys, type RecentKeys } from './recent-keys.ts';
 import type { SnapshotNames } from './snapshot-names.ts';
@@ -19,8 +19,6 @@ export type Publishing = {
   /** Gives a change that the shared log had before this process read it. */
   readonly giveBare: (change: Change) => Promise<void>;
   readonly ended: EndedTraces;
-  /** Reports whether a final change has overtaken a change below `finalized`. */
-  readonly isLate: (change: Change) => boolean;
   readonly states: Pick<FinalStates, 'isLate'>;
   /** Final position behind all changes that live connections were given. */
   readonly livePosition: () => Position | null;
@@ -63,8 +61,6 @@ export function createPublishing(dependencies: PublishingDependencies): Publishi
   const livePosition = (): Position | null => (publishing > 0 ? distributed : laterOf(log.newest(), distributed));
 
   const ended = createEndedTraces({ states, livePosition, changesOf: (mcSeqno) => log.changesOf(mcSeqno, signal) });
-  const isLate = (change: Change): boolean => ended.isLate(traceOf(change)) || states.isLate(change);
-
   /** Lower levels of a trace do not follow its final parts, so the log of levels has these parts too. */
   function isWatchedPart(change: Change): change is TraceSnapshot {
     if (!isOpenPart(change)) return false;
@@ -86,7 +82,7 @@ export function createPublishing(dependencies: PublishingDependencies): Publishi
 
   async function distribute(change: Change, early: EarlyLabels | undefined): Promise<void> {
     const isFinal = finalPositionOf(change) !== null;
-    if (!isFinal && isLate(change)) return;
+    if (!isFinal && ended.isOvertaken(change)) return;
     if (change.kind === 'invalidation' && change.withdraws && !levels.isNewest(change.key, change.withdraws)) return;
     const isRecorded = !isFinal || (isWatchedPart(change) && !sharePart(change));
     const record = isRecorded ? levels.append(change, livePosition()) : null;
@@ -114,7 +110,7 @@ export function createPublishing(dependencies: PublishingDependencies): Publishi
   async function giveBare(change: Change): Promise<void> {
     const early = await readEarly(change);
     await turns.run(signal, async () => {
-      if (!ended.isLate(traceOf(change))) await give(change, null, early);
+      if (!ended.isOvertaken(change)) await give(change, null, early);
     });
   }
 
@@ -132,7 +128,6 @@ export function createPublishing(dependencies: PublishingDependencies): Publishi
   return {
     livePosition,
     ended,
-    isLate,
     states,
     giveBare,
     take: createTaking({ levels, ended, turns, signal, isWatched, readEarly, give }),

@@ -62,7 +62,7 @@ export function createLevelsFeed(dependencies: LevelsFeedDependencies): LevelsFe
       // A withdrawal names a snapshot before it.
       if (one.kind === 'invalidation') await Promise.all(given);
       const change = names.name(one);
-      const isLate = publishing.isLate(change);
+      const isLate = publishing.ended.isOvertaken(change);
       const record = isLate ? undefined : await encodeRecord(change, publishing.livePosition());
       if (!isLate && record === undefined) metrics.appended('too_large');
       given.push(record === undefined ? Promise.resolve(true) : append(session, change, record));

@@ -252,6 +252,20 @@ describe('a resume at every level', () => {
     expect(namesIn(again)).toEqual([]);
   });
 
+  it('shows no connection a lower level of a trace after its first portion', async () => {
+    const { hub, block, open } = createHubUnderTest();
+    await open().subscribe(wish);
+    await block({ ...shown(1, 'finalized', 't1'), stage: 'open', isIncomplete: true });
+    const late = open();
+    await late.subscribe(wish);
+    await hub.publish([shown(1, 'confirmed', 't2')]);
+    await block({ ...shown(1, 'finalized', 't2'), stage: 'first', isIncomplete: true });
+    const later = open();
+    await later.subscribe(wish);
+    await hub.publish([shown(1, 'confirmed', 't3')]);
+    expect([namesIn(late), namesIn(later)]).toEqual([['confirmed t2', 'finalized t2'], []]);
+  });
+
   it('brings no signed state after a final one that is as new, and no correction that is older', async () => {
     const { hub, block, open } = createHubUnderTest();
     const types = new Set(['account_state_change'] as const);

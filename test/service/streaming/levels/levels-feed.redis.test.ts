@@ -3,10 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 
-import type { Change, StateChange, TraceSnapshot } from '#service/streaming/changes.ts';
+import type { Change, TraceSnapshot } from '#service/streaming/changes.ts';
 import { startFaultyRedis } from '#test/support/redis-server.ts';
 import { skipLoudly } from '#test/support/skips.ts';
-import { stateEvent } from '../fake-hub.ts';
 import { account, hash, trace, transaction, type Caller } from '../hub/hub-under-test.ts';
 import { createPods, openSharedLog, type PodsUnderTest, type PodUnderTest } from './pods-under-test.ts';
 
@@ -303,43 +302,6 @@ describe.skipIf(missing)('levels below finalized of several pods', () => {
     await other.follow();
     await done;
     expect(namesIn(again)).toEqual(['pending t2']);
-  });
-
-  it('show no signed state of a pod that lags after the final one, live or after a resume', async () => {
-    const states = { ...wish, types: new Set(['account_state_change'] as const) };
-    const stateOf = (finality: 'confirmed' | 'finalized', lt: string): StateChange => ({
-      kind: 'state',
-      account: a,
-      finality,
-      position: null,
-      state: { ...stateEvent().state, last_transaction_lt: lt },
-    });
-    const ltsIn = ({ events }: Caller): string[] =>
-      events.map(({ finality, state }) => `${finality} ${(state as StateChange['state']).last_transaction_lt}`);
-    pods.add(shown(8, 'finalized', 't8'));
-    await Promise.all([one.follow(), other.follow()]);
-    const [cut, live, late] = [one.open(), one.open(), other.open()];
-    for (const caller of [cut, live, late]) await caller.subscribe(states);
-    pods.add(stateOf('finalized', '7'));
-    await one.follow();
-    await expect.poll(() => ltsIn(cut)).toEqual(['finalized 7']);
-    const { cursor } = cut.events[0]!;
-    cut.connection.close();
-    const young = await pods.start();
-    const newcomer = young.open();
-    await newcomer.subscribe(states);
-    await other.hub.publish([stateOf('confirmed', '7'), stateOf('confirmed', '9')]);
-    await expect.poll(() => ltsIn(late)).toEqual(['confirmed 7', 'confirmed 9']);
-    await expect.poll(() => ltsIn(live)).toEqual(['finalized 7', 'confirmed 9']);
-    await expect.poll(() => ltsIn(newcomer)).toEqual(['confirmed 9']);
-    for (const pod of [young, one]) {
-      const again = pod.open();
-      await again.subscribe(states, cursor);
-      expect(resumedOf(again)).toBe('full');
-      await expect.poll(() => ltsIn(again)).toEqual(['confirmed 9']);
-    }
-    await other.follow();
-    await expect.poll(() => ltsIn(late).at(-1)).toBe('finalized 7');
   });
 
   it('do not follow a final part of a trace that goes on, on a pod that did not see it', async () => {
