@@ -12,14 +12,14 @@ import { untilIndexed } from '#test/service/indexer/index-under-test.ts';
 import { startApiOver, type ApiUnderTest } from './api.ts';
 import { createShares, oneOf, type Draw } from './draw.ts';
 import { startFaultyRelay, type FaultyRelay } from './faulty-relay.ts';
+import { printOf } from './json-print.ts';
 import { mountFolder } from './mounted-folder.ts';
 import { startPrivateNetwork } from './private-network.ts';
 import { startFaultyRedis, type FaultyRedis } from './redis-server.ts';
 import { serviceFlags } from './service-flags.ts';
 import { startService, type ServiceProcess } from './service-process.ts';
 import { openStore } from './store.ts';
-import { printOf } from './json-print.ts';
-import { type EventPart } from './stream-client.ts';
+import type { EventPart } from './stream-client.ts';
 import { streamManifest } from './stream-manifest.ts';
 
 /** A process that serves streams, behind a proxy. */
