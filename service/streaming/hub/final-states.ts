@@ -1,5 +1,5 @@
 import type { Change, JettonChange, Position, StateChange } from '../changes.ts';
-import { isAfter } from './positions.ts';
+import { isAfter, positionOf, steps } from './positions.ts';
 import { createRecentKeys } from './recent-keys.ts';
 
 /** Newest final states of accounts and jetton wallets. No older state below `finalized` follows them. */
@@ -17,6 +17,7 @@ export type FinalStates = {
 const STATES_MAX = 10_000;
 
 export function createFinalStates(): FinalStates {
+  /** With the position behind the event. */
   const finals = createRecentKeys<{ readonly lt: bigint; readonly position: Position }>(STATES_MAX);
   return {
     note(changes) {
@@ -25,7 +26,7 @@ export function createFinalStates(): FinalStates {
         const [name, lt] = [nameOf(change), ltOf(change)];
         const known = finals.get(name);
         if (lt !== null && (known === undefined || known.lt < lt))
-          finals.replace(name, { lt, position: change.position });
+          finals.replace(name, { lt, position: positionOf(change.position, steps.last) });
       }
     },
     isLate(change, until) {

@@ -70,9 +70,9 @@ export function createPublishing(dependencies: PublishingDependencies): Publishi
 
   /** @param record number in the log of levels; null for a final change, and for one that the log had before */
   async function give(change: Change, record: number | null, early: EarlyLabels | undefined): Promise<void> {
-    if (states.isLate(change) || isRepeated(change, newestStates)) return;
     const startMs = nowMs();
     try {
+      if (states.isLate(change) || isRepeated(change, newestStates)) return;
       await distribution.distribute({ change, record }, early);
       metrics.distributed(change.kind === 'invalidation' ? 'none' : change.finality, (nowMs() - startMs) / 1000);
     } catch (error) {
