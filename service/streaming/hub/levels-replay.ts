@@ -85,7 +85,7 @@ export class LevelsReplay {
     }
   }
 
-  /** Notes the ends of traces in a block that the replay has reached. */
+  /** Notes the ends of traces and the final states in a block that the replay has reached. */
   noteEnds(changes: readonly Change[]): void {
     this.#states.note(changesFor(changes, this.#wish));
     for (const change of changes.toReversed()) {

@@ -19,6 +19,7 @@ export type Publishing = {
   /** Gives a change that the shared log had before this process read it. */
   readonly giveBare: (change: Change) => Promise<void>;
   readonly ended: EndedTraces;
+  /** Newest final states that this process has seen. */
   readonly states: Pick<FinalStates, 'isLate'>;
   /** Final position behind all changes that live connections were given. */
   readonly livePosition: () => Position | null;
@@ -61,6 +62,7 @@ export function createPublishing(dependencies: PublishingDependencies): Publishi
   const livePosition = (): Position | null => (publishing > 0 ? distributed : laterOf(log.newest(), distributed));
 
   const ended = createEndedTraces({ states, livePosition, changesOf: (mcSeqno) => log.changesOf(mcSeqno, signal) });
+
   /** Lower levels of a trace do not follow its final parts, so the log of levels has these parts too. */
   function isWatchedPart(change: Change): change is TraceSnapshot {
     if (!isOpenPart(change)) return false;
@@ -70,9 +72,9 @@ export function createPublishing(dependencies: PublishingDependencies): Publishi
 
   /** @param record number in the log of levels; null for a final change, and for one that the log had before */
   async function give(change: Change, record: number | null, early: EarlyLabels | undefined): Promise<void> {
+    if (states.isLate(change) || isRepeated(change, newestStates)) return;
     const startMs = nowMs();
     try {
-      if (states.isLate(change) || isRepeated(change, newestStates)) return;
       await distribution.distribute({ change, record }, early);
       metrics.distributed(change.kind === 'invalidation' ? 'none' : change.finality, (nowMs() - startMs) / 1000);
     } catch (error) {

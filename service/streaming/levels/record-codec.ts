@@ -67,7 +67,7 @@ export async function decodeChange(body: Uint8Array, kind: Change['kind']): Prom
     );
     const stored = first as StoredTrace | Exclude<Change, TraceSnapshot>;
     if (stored.kind !== kind) return undefined;
-    if (stored.kind !== 'trace') return stored;
+    if (stored.kind !== 'trace') return isReadable(stored) ? stored : undefined;
     const { count, fresh, ...rest } = stored;
     const transactions = lines.slice(0, count) as readonly StreamTransaction[];
     const actions = (lines.slice(count) as readonly StoredAction[]).map(openAction);
@@ -75,6 +75,13 @@ export async function decodeChange(body: Uint8Array, kind: Change['kind']): Prom
   } catch {
     return undefined;
   }
+}
+
+/** Reports whether the order of a state can be compared. A record of another writer may have no lt. */
+function isReadable(change: Exclude<Change, TraceSnapshot>): boolean {
+  if (change.kind === 'invalidation') return true;
+  const { last_transaction_lt: lt } = change.kind === 'state' ? change.state : change.jetton;
+  return lt === null || (typeof lt === 'string' && /^\d{1,20}$/.test(lt));
 }
 
 type StoredAction = Omit<StreamAction, 'viewFor'> & { readonly view: object };

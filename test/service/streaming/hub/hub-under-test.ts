@@ -9,6 +9,7 @@ import {
   type FinalLog,
   type HubConnection,
   type Labels,
+  type StateChange,
   type StreamAction,
   type StreamTransaction,
   type Subscription,
@@ -17,6 +18,7 @@ import {
 import { createHub, type HubDependencies, type HubOptions, type WatchedHub } from '#service/streaming/hub.ts';
 import { createCursors } from '#service/streaming/request/cursor.ts';
 import { checkScriptedFrame } from '#test/support/stream-contract.ts';
+import { stateEvent } from '../fake-hub.ts';
 
 /** An event as its caller gets it. */
 export type Received = Readonly<Record<string, unknown>> & {
@@ -85,6 +87,12 @@ export function createScriptedLog(): ScriptedLog {
     oldest: async () => (blocks.length === 0 ? null : state.oldest),
     findTrace: async (name) => found.get(name),
   };
+}
+
+/** A new state of account A. */
+export function stateAt(lt: number, finality: StateChange['finality']): StateChange {
+  const state = { ...stateEvent().state, last_transaction_lt: String(lt) };
+  return { kind: 'state', account: account('A'), finality, position: null, state };
 }
 
 export const noLabels: Labels = { addressBook: async () => ({}), metadata: async () => ({}) };

@@ -63,6 +63,14 @@ describe('records of the shared log', () => {
     expect(await decodeChange(Buffer.from('garbage'), 'trace')).toBeUndefined();
     expect(await decodeChange(body.subarray(0, -5), 'trace')).toBeUndefined();
     expect(await decodeChange(body, 'state')).toBeUndefined();
+    for (const lt of ['', '-1', 'seven', 7, undefined]) {
+      const { body: strange } = (await encodeRecord(
+        { ...state, state: { ...state.state, last_transaction_lt: lt as string } },
+        null,
+      ))!;
+      expect(await decodeChange(strange, 'state')).toBeUndefined();
+    }
+    expect(await decodeChange((await encodeRecord(state, null))!.body, 'state')).toEqual(state);
     expect(() => decodeHead('garbage')).toThrow('JSON');
     expect(() => decodeHead('null')).toThrow('null');
     expect(() => decodeHead('{}')).toThrow('undefined');

@@ -4,8 +4,7 @@ import { describe, expect, inject, it } from 'vitest';
 import type { Change, Finality, StateChange, TraceSnapshot } from '#service/streaming/changes.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 import { countOf } from '#test/support/volume.ts';
-import { stateEvent } from '../fake-hub.ts';
-import { account, hash, trace, transaction, type Received } from '../hub/hub-under-test.ts';
+import { account, hash, stateAt, trace, transaction, type Received } from '../hub/hub-under-test.ts';
 import { createPods, type PodUnderTest } from './pods-under-test.ts';
 
 // Random histories of a few traces on two pods. Each pod sees blocks at its own time, and makes snapshots of what is not final in its index.
@@ -96,11 +95,6 @@ const wish = {
   types: new Set(['transactions', 'account_state_change'] as const),
   minFinality: 'pending' as const,
 };
-
-function stateAt(lt: number, finality: 'confirmed' | 'finalized'): StateChange {
-  const state = { ...stateEvent().state, last_transaction_lt: String(lt) };
-  return { kind: 'state', account: account('A'), finality, position: null, state };
-}
 
 function snapshot(key: number, finality: Finality, version: number, over: Partial<TraceSnapshot> = {}): TraceSnapshot {
   return trace(hash(key), { finality, transactions: [transaction(`t${key} ${version}`, account('A'))], ...over });
