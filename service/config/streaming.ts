@@ -1,20 +1,31 @@
 import { durationMs } from './duration.ts';
 import type { TonApi } from './manifest.gen.ts';
 
-/** Connections of the surface `stream`. */
-export type StreamingConfig = {
-  /** Open connections of a pod. */
-  readonly maxConnectionsPerPod: number;
-  /** `Off`: no lite server is asked for signed shard blocks. */
+/** Settings of streams that may change while they run. No connection ends by a change. */
+export type StreamSettings = {
+  /** `Off`: no lite server is asked for signed shard blocks, and the level `confirmed` has no events of this process. */
   readonly confirmed: 'Auto' | 'Off';
-  /** Time in milliseconds for which cursors bring each level, and final events; events of one resume. */
-  readonly replay: { readonly shortMs: number; readonly finalMs: number; readonly events: number };
-  /** Unsent events and bytes of a connection, and unsent bytes of a pod. */
+  readonly replay: {
+    /** Milliseconds for which a cut connection is watched, so that its cursor brings each level. */
+    readonly shortMs: number;
+    /** Milliseconds of the past from which a cursor brings final events. */
+    readonly finalMs: number;
+    /** Events of one resume. */
+    readonly events: number;
+  };
   readonly queue: {
+    /** Unsent events and bytes of a connection. */
     readonly eventsPerConnection: number;
     readonly bytesPerConnection: number;
+    /** Unsent bytes of all connections of a process. Above it the longest queue ends its connection. */
     readonly bytesPerPod: number;
   };
+};
+
+/** Connections of the surface `stream`. */
+export type StreamingConfig = StreamSettings & {
+  /** Open connections of a pod. */
+  readonly maxConnectionsPerPod: number;
 };
 
 /** Streaming of manifests without `streaming` or without a part of it. */

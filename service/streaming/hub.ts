@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
+import { streamingDefaults, type StreamSettings } from '#service/config/streaming.ts';
 import { createSemaphore } from '#service/runtime/semaphore.ts';
 import type { EventType, FinalLog, Hub, Labels } from './changes.ts';
 import { createAbsentConnections } from './hub/absent-connections.ts';
@@ -21,7 +22,6 @@ import { createLevelsFeed, type FeedStatus } from './levels/levels-feed.ts';
 import { createLevelsMetrics } from './levels/levels-metrics.ts';
 import type { SharedLog } from './levels/shared-log.ts';
 import { CONNECTIONS_END, EPOCHS_END, type Cursors } from './request/cursor.ts';
-import { defaultSettings, type StreamSettings } from './settings.ts';
 
 export type HubOptions = {
   /** Settings now. They may change at any time. */
@@ -70,7 +70,7 @@ const internalError = { code: 1011, reason: 'internal error' } as const;
 
 /** Distributes changes to the connections of this process (service/streaming/README.md#order). */
 export function createHub(options: HubOptions, dependencies: HubDependencies): WatchedHub {
-  const { settings = () => defaultSettings, levelsBytesMax: bytesMax } = options;
+  const { settings = () => streamingDefaults, levelsBytesMax: bytesMax } = options;
   const shortMs = (): number => settings().replay.shortMs;
   const { log, labels, cursors, clock, logger, register, random = Math.random } = dependencies;
   const { findPending = async () => undefined, findConfirmed = async () => undefined } = dependencies;

@@ -52,7 +52,7 @@ const allowed: Record<string, readonly string[]> = {
     'tvm',
     'telemetry',
   ],
-  streaming: ['error', 'contract', 'decode', 'live', 'store', 'actions', 'pending', 'v3', 'runtime', 'telemetry'],
+  streaming: ['error', 'config', 'contract', 'decode', 'live', 'store', 'actions', 'pending', 'v3', 'runtime', 'telemetry'],
   explorer: [],
   http: ['error', 'telemetry', 'limits', 'contract', 'v2', 'v3', 'emulate', 'streaming', 'explorer', 'runtime'],
   actions: ['error', 'decode'],

@@ -16,3 +16,12 @@ export function previousBlocksInfo(chain: Chain, seqno: number): string {
   const blocks = { last: countDown(seqno, 1), lastKeyBlock, lastHundreds: countDown(seqno - (seqno % 100), 100) };
   return encodeStackEntry(previousBlocksTuple(blocks)).toString('base64');
 }
+
+/** Returns `previousBlocksInfo` of a chain. It remembers the last view: all messages between two masterchain blocks ask for one. */
+export function createPreviousBlocks(chain: Chain): (seqno: number) => string {
+  let last: { readonly seqno: number; readonly view: string } | undefined;
+  return (seqno) => {
+    if (last?.seqno !== seqno) last = { seqno, view: previousBlocksInfo(chain, seqno) };
+    return last.view;
+  };
+}

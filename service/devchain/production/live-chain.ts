@@ -17,7 +17,7 @@ import { containsPlace } from '../collator/routing.ts';
 import { sessionOf } from '../collator/sessions.ts';
 import type { ShardTop } from '../collator/shard-list.ts';
 import { planBlocks, type BlockPlan } from './block-plans.ts';
-import { previousBlocksInfo } from '../chain/previous-blocks-info.ts';
+import { createPreviousBlocks } from '../chain/previous-blocks-info.ts';
 import type { Signer } from '../chain/signing.ts';
 import type { TimeSlice } from '#service/runtime/time-slice.ts';
 import type { StateRetention } from '../chain/state-retention.ts';
@@ -90,6 +90,7 @@ const CONFIGS_MAX = 4;
 export function createLiveChain(chain: GrowingChain, dependencies: LiveChainDependencies): LiveChain {
   const { executor, signer, random, slices, keep, isMissing, window = DEFAULT_RETENTION } = dependencies;
   const configs = new Map<number, ChainConfig>();
+  const previousBlocks = createPreviousBlocks(chain);
   let last: Promise<unknown> = Promise.resolve();
   /** Signed blocks of all shards, or none. */
   let held: readonly Collated[] = [];
@@ -121,7 +122,7 @@ export function createLiveChain(chain: GrowingChain, dependencies: LiveChainDepe
       executor,
       ...(isMissing !== undefined && { isMissing }),
       configOf,
-      previousBlocks: ({ id }) => previousBlocksInfo(chain, id.seqno),
+      previousBlocks: ({ id }) => previousBlocks(id.seqno),
       masterchainState: (one) => stateOf(chain, chain.masterchainId(one))!,
       stateOf: (id) => fresh.get(id) ?? stateOf(chain, id)!,
       rest: () => slices.pause(),
@@ -230,7 +231,7 @@ export function createLiveChain(chain: GrowingChain, dependencies: LiveChainDepe
     dropSigned() {
       held = [];
     },
-    previousBlocks: () => previousBlocksInfo(chain, chain.lastSeqno),
+    previousBlocks: () => previousBlocks(chain.lastSeqno),
     idle: async () => {
       await last;
     },

@@ -11,7 +11,7 @@ import { connectRedis } from '#service/limits/redis/connection.ts';
 import type { SharedLimits } from '#service/limits/redis/shared-limits.ts';
 import type { Pool } from '#service/pool/pool.ts';
 import type { Store } from '#service/store/store.ts';
-import type { StreamSettings } from '#service/streaming/settings.ts';
+import type { StreamSettings } from '#service/config/streaming.ts';
 import { setLogLevel } from '#service/telemetry/logger.ts';
 import type { Tracing } from '#service/telemetry/tracer.ts';
 import type { IndexService } from './index-service.ts';

@@ -31,7 +31,7 @@ import { createTailSnapshots } from '#service/streaming/pending/tail-snapshots.t
 import { createTailCounter, createTailSource } from '#service/streaming/pending/tail-source.ts';
 import { createPendingSource } from '#service/streaming/pending/pending-source.ts';
 import { createCursors } from '#service/streaming/request/cursor.ts';
-import type { StreamSettings } from '#service/streaming/settings.ts';
+import type { StreamSettings } from '#service/config/streaming.ts';
 import { createStreaming, type ComponentHealth, type Streaming } from '#service/streaming/streaming.ts';
 import type { ActionNetwork } from '#service/v3/action-details/action-derived.ts';
 import type { AnswerAnnotations } from '#service/v3/annotations/answer-annotations.ts';

@@ -1,3 +1,4 @@
+import type { StreamSettings } from '#service/config/streaming.ts';
 import { pause } from '#service/runtime/retry.ts';
 import { StoreError } from '#service/store/errors.ts';
 import {
@@ -16,7 +17,6 @@ import { closings } from '../closing.ts';
 import { changesFor } from '../concerned.ts';
 import { indexAway, StreamingError } from '../errors.ts';
 import type { Cursor } from '../request/cursor.ts';
-import type { StreamSettings } from '../settings.ts';
 import type { Distribution, Watchers } from './distribution.ts';
 import { isOpenPart } from './ended-traces.ts';
 import type { Feed } from './feed.ts';

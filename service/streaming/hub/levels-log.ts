@@ -1,7 +1,7 @@
+import { streamingDefaults } from '#service/config/streaming.ts';
 import { accountsOf } from '../concerned.ts';
 import type { AccountKey, Change, Finality, Position, SnapshotName, Subscription, TraceSnapshot } from '../changes.ts';
 import type { LevelsPlace } from '../request/cursor.ts';
-import { defaultSettings } from '../settings.ts';
 import { lastWhole, markOf, steps } from './positions.ts';
 
 /** Parts of a change by which a record is found. The rest is read when a connection needs it. */
@@ -118,7 +118,7 @@ export function recordedMsOf(shortMs: number): number {
 const weights = { record: 1_024, transaction: 8_192, action: 4_096 } as const;
 
 export function createLevelsLog({ bytesMax = levelsBounds.bytes, nowMs, ...options }: LevelsLogOptions): LevelsLog {
-  const { shortMs = () => defaultSettings.replay.shortMs } = options;
+  const { shortMs = () => streamingDefaults.replay.shortMs } = options;
   let { epoch } = options;
   /** Records by number, without a hole. */
   const records = new Map<number, TimedRecord>();

@@ -1,5 +1,5 @@
+import type { StreamSettings } from '#service/config/streaming.ts';
 import type { Position } from '../changes.ts';
-import type { StreamSettings } from '../settings.ts';
 import type { RenderedEvent } from './render.ts';
 
 /** Place of an event among those of its connection. */

@@ -1,6 +1,6 @@
+import type { StreamSettings } from '#service/config/streaming.ts';
 import type { Finality, Position, Sink, Subscription } from '../changes.ts';
 import { closings } from '../closing.ts';
-import type { StreamSettings } from '../settings.ts';
 import type { LevelsLog } from './levels-log.ts';
 import { isAfter, laterOf } from './positions.ts';
 import { EventQueue, WINDOW_BYTES, type QueuedAt, type QueueOutlet } from './queue.ts';

@@ -1,9 +1,9 @@
 import type { Cluster, Redis } from 'ioredis';
 
+import { streamingDefaults } from '#service/config/streaming.ts';
 import type { PendingLink } from '#service/pending/shared-traces.ts';
 import type { FormerQuestion } from '../hub/formers.ts';
 import { levelsBounds, recordedMsOf, type TimedRecord } from '../hub/levels-log.ts';
-import { defaultSettings } from '../settings.ts';
 import { decodeChange, decodeHead, type EncodedRecord } from './record-codec.ts';
 import type { Change } from '../changes.ts';
 
@@ -164,7 +164,7 @@ return {epoch, number, 1}
 `;
 
 export function createSharedLog({ scope }: SharedLogOptions, dependencies: SharedLogDependencies): SharedLog {
-  const { link, reading, randomEpoch, shortMs = () => defaultSettings.replay.shortMs } = dependencies;
+  const { link, reading, randomEpoch, shortMs = () => streamingDefaults.replay.shortMs } = dependencies;
   // All keys are in one slot of a cluster.
   const prefix = `ton:levels:${FORM}:{${scope}}:`;
   const [log, data, words] = [`${prefix}log`, `${prefix}data`, `${prefix}words`];

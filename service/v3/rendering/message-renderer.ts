@@ -26,21 +26,19 @@ export type MessageRenderer = {
 
 /** Messages ready for rendering, in the given order. */
 export type OpenedMessages = {
-  /** Both ends of each, as its view names them; null outside. */
+  /** Of all messages, one after the other. */
   readonly ends: Ends;
   write(): Promise<readonly RawJson<MessageView>[]>;
 };
 
-type Ends = readonly (string | null)[];
-
-/** Cached data of a rendered message besides its text: its ends. */
-export type CachedEnds = Ends;
+/** Source and destination as a view names them; null outside. A cached text has them beside it. */
+export type Ends = readonly (string | null)[];
 
 /** Earlier renderings of a message that is cached. */
 const MADE_BEFORE = 1;
 
 export type MessageRendererDependencies = {
-  readonly cache: PackedCache<CachedEnds>;
+  readonly cache: PackedCache<Ends>;
   /** Called for each look-up. */
   readonly counted: (outcome: CacheOutcome, messages: number) => void;
 };
@@ -105,7 +103,7 @@ async function openFresh(
   return shown;
 }
 
-type Opened = { readonly row: MessageRow; readonly key: string; readonly one: ShownMessage | CachedJson<CachedEnds> };
+type Opened = { readonly row: MessageRow; readonly key: string; readonly one: ShownMessage | CachedJson<Ends> };
 
 /** A message from outside may be received several times; its row has the lt of the first receipt. */
 const keyOf = ({ hash, lt }: MessageRow): string => `${hashKey(hash)}${lt}`;

@@ -2,7 +2,7 @@ import { createJsonCache } from '#service/runtime/json-cache.ts';
 import type { CacheBytes } from '../cache-bytes.ts';
 import { createTraceCache } from './trace-cache.ts';
 import type { StoredTrace } from './stored-trace.ts';
-import { createMessageRenderer, type CachedEnds, type MessageRenderer } from './message-renderer.ts';
+import { createMessageRenderer, type Ends, type MessageRenderer } from './message-renderer.ts';
 import type { CacheMetrics } from '../metrics.ts';
 import { createPackedCache } from './packed-cache.ts';
 import { storedTransactions, type TransactionNames } from './stored-transactions.ts';
@@ -33,7 +33,7 @@ export function createRenderers(
   { metrics, random }: RenderersDependencies,
 ): Renderers {
   const transactions = createPackedCache<TransactionNames>({ bytesMax: cacheBytes.transactions });
-  const messages = createPackedCache<CachedEnds>({ bytesMax: cacheBytes.messages });
+  const messages = createPackedCache<Ends>({ bytesMax: cacheBytes.messages });
   const traces = createJsonCache<StoredTrace>({ bytesMax: cacheBytes.traces });
   const packedTraces = createJsonCache<StoredTrace>({ bytesMax: cacheBytes.packedTraces });
   metrics.holds('transactions', transactions.bytes);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { configFromManifest } from '#service/config.ts';
 import type { TraceSnapshot } from '#service/streaming/changes.ts';
-import { defaultSettings, type StreamSettings } from '#service/streaming/settings.ts';
+import { streamingDefaults, type StreamSettings } from '#service/config/streaming.ts';
 import { manifestOf } from '#test/service/config/manifest-builder.ts';
 import { account, createHubUnderTest, hash, trace, transaction } from './hub/hub-under-test.ts';
 
@@ -15,7 +15,7 @@ type Change = { readonly [Part in 'replay' | 'queue']?: Partial<StreamSettings[P
 
 /** A hub whose settings change while it runs. */
 function createChanging(): ReturnType<typeof createHubUnderTest> & { readonly set: (change: Change) => void } {
-  let settings = defaultSettings;
+  let settings = streamingDefaults;
   const scene = createHubUnderTest({ settings: () => settings });
   return {
     ...scene,
@@ -34,7 +34,7 @@ describe('settings of streams', () => {
     const manifests = [undefined, {}, { maxConnectionsPerPod: 20_000 }, { replay: {}, queue: {} }];
     for (const streaming of manifests) {
       const config = configFromManifest(manifestOf((spec) => void (streaming && (spec['streaming'] = streaming))));
-      expect(config.streaming).toEqual({ maxConnectionsPerPod: 20_000, ...defaultSettings });
+      expect(config.streaming).toEqual(streamingDefaults);
     }
   });
 

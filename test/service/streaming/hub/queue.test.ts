@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { defaultSettings } from '#service/streaming/settings.ts';
+import { streamingDefaults } from '#service/config/streaming.ts';
 import { account, createHubUnderTest, hash, trace, transaction } from './hub-under-test.ts';
 
 const a = account('A');
@@ -83,7 +83,7 @@ describe('a caller that does not read', () => {
 
   it('is closed first when the queues of all callers are above the bound of the process', async () => {
     const { block, open, hub } = createHubUnderTest({
-      settings: () => ({ ...defaultSettings, queue: { ...defaultSettings.queue, bytesPerPod: 500_000 } }),
+      settings: () => ({ ...streamingDefaults, queue: { ...streamingDefaults.queue, bytesPerPod: 500_000 } }),
     });
     const callers = [open(), open(), open()];
     for (const caller of callers) await caller.subscribe({ accounts: new Set([a]) });
@@ -118,7 +118,7 @@ describe('a caller that does not read', () => {
 
   it('is closed when unsent replays of all callers are above the bound of the process, and resumes without loss', async () => {
     const { hub, open, block } = createHubUnderTest({
-      settings: () => ({ ...defaultSettings, queue: { ...defaultSettings.queue, bytesPerPod: 500_000 } }),
+      settings: () => ({ ...streamingDefaults, queue: { ...streamingDefaults.queue, bytesPerPod: 500_000 } }),
     });
     const b = account('B');
     const first = open();
