@@ -10,8 +10,8 @@ import { countOf } from '#test/support/volume.ts';
 
 /** Bodies of each operation. */
 const counts = {
-  emulateTrace: countOf({ quick: 130, full: 5000, long: 10_000 }),
-  emulateTonConnect: countOf({ quick: 70, full: 5000 }),
+  emulateTrace: countOf({ quick: 130, full: 2000, long: 10_000 }),
+  emulateTonConnect: countOf({ quick: 70, full: 2000, long: 5000 }),
 };
 
 /** Requests at once: more than the threads of the TVM. */

@@ -24,7 +24,7 @@ import { wholeTrace } from '#test/support/whole-trace.ts';
 const kinds = Object.keys(journeys);
 
 /** Besides each kind once. */
-const randomJourneys = countOf({ quick: 5, full: 200 });
+const randomJourneys = countOf({ quick: 5, full: 60, long: 200 });
 const SEED = 20_261_127;
 
 /** 255 messages may take longer than the deadline of a request when the machine is busy. */

@@ -17,6 +17,9 @@ afterAll(() => at.close());
 
 const connections = countOf({ quick: 300, full: 3000, long: 30_000 });
 
+/** Connections at once: most of their time they wait. */
+const AT_ONCE = 10;
+
 const CONTINUATION = 0;
 const TEXT = 1;
 const BINARY = 2;
@@ -125,13 +128,18 @@ describe(`${connections} connections with fuzzed frames`, () => {
     const draw = createDraw(49);
     const others: unknown[] = [];
     let texts = 0;
-    for (let count = 0; count < connections; count++) {
+    const exchangeFuzzed = async (): Promise<void> => {
       const frames = Buffer.concat(Array.from({ length: 1 + draw(5) }, () => fuzzedFrame(draw)));
       const replies = repliesIn(await exchange(frames));
       texts += replies.filter(({ opcode }) => opcode === (0x80 | TEXT)).length;
       const strange = replies.filter((reply) => !isOfProtocol(reply));
       if (strange.length > 0) others.push({ frames: frames.toString('hex'), strange });
-    }
+    };
+    let left = connections;
+    const caller = async (): Promise<void> => {
+      while (left-- > 0) await exchangeFuzzed();
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, caller));
     expect(others).toEqual([]);
     expect(texts).toBeGreaterThan(0);
     await expect.poll(() => at.hub.status().connections).toBe(0);

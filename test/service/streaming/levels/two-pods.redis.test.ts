@@ -12,7 +12,7 @@ import { createPods, type PodUnderTest } from './pods-under-test.ts';
 
 const redisUrl = inject('redisUrl');
 
-const RUNS = countOf({ quick: 10, full: 60, long: 1_000 });
+const RUNS = countOf({ quick: 10, full: 20, long: 1_000 });
 
 /** Ordinal of a trace among those of the moment: the one that ended last, and two that go on. */
 const number = fc.nat({ max: 2 });
@@ -162,7 +162,7 @@ describe.skipIf(missing)('two pods over one log of levels', () => {
           async function come(to: PodUnderTest, from: string): Promise<void> {
             moving = to.open();
             const done = moving.subscribe(wish, from);
-            await expect.poll(() => moving.begun.length).toBe(1);
+            await expect.poll(() => moving.begun.length, { interval: 2 }).toBe(1);
             resumed.push(moving.begun[0]!.resumed);
             events.push(moving.events);
             // A pod that is behind the cursor goes on when it is as far.
