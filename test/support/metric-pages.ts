@@ -128,7 +128,7 @@ function serviceRegister(): Registry {
     absent: unread,
   });
   createLevelsMetrics(register);
-  createFinalMetrics(register, () => ({ blocks: 0, seconds: 0 }));
+  createFinalMetrics(register, { lag: () => ({ blocks: 0, seconds: 0 }), cachedBytes: unread });
   createLagMetrics(register);
   createTailCounter(register);
   createTvmMetrics(register, unread);

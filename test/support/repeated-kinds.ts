@@ -80,6 +80,7 @@ export const repeatedKinds: readonly RepeatedKind[] = [
       'test/e2e/streaming-confirmed.store.test.ts',
       'test/e2e/streaming-jettons.store.test.ts',
       'test/e2e/streaming-role.store.test.ts',
+      'test/service/streaming/final/block-source.store.test.ts',
       'test/service/streaming/final/touched.store.test.ts',
       'test/service/streaming/recorded-levels.store.test.ts',
       'test/service/streaming/final/portions.store.test.ts',

@@ -18,6 +18,8 @@ export type BlockSource = {
   readonly read: (mcSeqno: number, signal: AbortSignal) => Promise<readonly Change[] | undefined>;
   /** The changes of a block that is in the memory. */
   readonly peek: (mcSeqno: number) => readonly Change[] | undefined;
+  /** Weight of the blocks in the memory. */
+  readonly bytes: () => number;
 };
 
 export type BlockSourceDependencies = {
@@ -31,14 +33,11 @@ export type BlockSourceDependencies = {
 /** Blocks that are read at once: each takes a connection to Postgres. */
 const READS_AT_ONCE = 2;
 
-/** Lists of the newest blocks, and of blocks that several replays read: some hundred busy blocks of mainnet. */
+/** Lists of the newest blocks, and of blocks that several replays read: some 10,000 transactions. */
 const CACHED_BYTES_MAX = 96 * 1024 * 1024;
 
-/** Weight of a shown transaction by the bytes of its cells: its objects take several times as much. */
-const SHOWN_WEIGHT = 6;
-
-/** Weight of a change besides its transactions. */
-const CHANGE_BYTES = 1000;
+/** Weights of a shown transaction and of a change, measured with the recorded blocks. Objects of a cell take several times its bytes. */
+const weights = { transaction: 6_000, cellByte: 6, change: 1_000 } as const;
 
 export function createBlockSource({ store, network, bounds, signal }: BlockSourceDependencies): BlockSource {
   const cache = createBoundedCache({ bytesMax: CACHED_BYTES_MAX });
@@ -70,6 +69,7 @@ export function createBlockSource({ store, network, bounds, signal }: BlockSourc
 
   return {
     peek,
+    bytes: cache.bytes,
     async read(mcSeqno, caller) {
       caller.throwIfAborted();
       const known = peek(mcSeqno);
@@ -84,7 +84,7 @@ export function createBlockSource({ store, network, bounds, signal }: BlockSourc
 }
 
 function weightOf({ opened }: OpenedBlock, changes: number): number {
-  let bytes = changes * CHANGE_BYTES;
-  for (const { row } of opened.values()) bytes += row.boc.length * SHOWN_WEIGHT;
+  let bytes = changes * weights.change;
+  for (const { row } of opened.values()) bytes += weights.transaction + row.boc.length * weights.cellByte;
   return bytes;
 }

@@ -17,7 +17,13 @@ export type FinalLag = {
   readonly seconds: number;
 };
 
-export function createFinalMetrics(register: Registry, lag: () => FinalLag): FinalMetrics {
+export type FinalMetricsDependencies = {
+  readonly lag: () => FinalLag;
+  /** Bytes of the blocks in the memory. */
+  readonly cachedBytes: () => number;
+};
+
+export function createFinalMetrics(register: Registry, { lag, cachedBytes }: FinalMetricsDependencies): FinalMetrics {
   const registers = [register];
   const written = new Histogram({
     name: 'ton_streaming_final_lag_seconds',
@@ -34,6 +40,8 @@ export function createFinalMetrics(register: Registry, lag: () => FinalLag): Fin
   registerReadGauge(register, 'ton_streaming_final_behind_blocks', blocks, () => lag().blocks);
   const seconds = 'Time since the oldest indexed block that streams have not sent was seen; 0 without one';
   registerReadGauge(register, 'ton_streaming_final_behind_seconds', seconds, () => lag().seconds);
+  const cached = 'Memory of the blocks from which streams go on without Postgres, at most 96 MiB';
+  registerReadGauge(register, 'ton_streaming_cached_blocks_bytes', cached, cachedBytes);
   return {
     given: (time) => written.observe(time),
     unclassified: () => unclassified.inc(),

@@ -53,10 +53,13 @@ export function createFollower(pollMs: number, dependencies: FollowerDependencie
   let lookedAtMs = clock();
   /** Moment since which the next block is indexed, and not given. */
   let behindSinceMs: number | undefined;
-  const metrics = createFinalMetrics(register, () => ({
-    blocks: Math.max((indexed ?? 0) - (newest ?? indexed ?? 0), 0),
-    seconds: behindSinceMs === undefined ? 0 : (clock() - behindSinceMs) / 1000,
-  }));
+  const metrics = createFinalMetrics(register, {
+    lag: () => ({
+      blocks: Math.max((indexed ?? 0) - (newest ?? indexed ?? 0), 0),
+      seconds: behindSinceMs === undefined ? 0 : (clock() - behindSinceMs) / 1000,
+    }),
+    cachedBytes: blocks.bytes,
+  });
 
   /** @returns true if the next block may be there already */
   async function step(): Promise<boolean> {

@@ -101,8 +101,8 @@ export type LevelsLogOptions = {
 
 /** Bounds of a log. */
 export const levelsBounds = {
-  /** Some ten records a second. */
-  records: 10_000,
+  /** As many as have the most bytes when a record has 3 KiB, as those of transfers have. */
+  records: 20_000,
   bytes: 64 * 1024 * 1024,
 } as const;
 

@@ -1,6 +1,7 @@
 import type { Cluster, Redis } from 'ioredis';
 
 import { streamingDefaults } from '#service/config/streaming.ts';
+import { ownCopy } from '#service/decode/own-bytes.ts';
 import type { PendingLink } from '#service/pending/shared-traces.ts';
 import type { FormerQuestion } from '../hub/formers.ts';
 import { levelsBounds, recordedMsOf, type TimedRecord } from '../hub/levels-log.ts';
@@ -293,8 +294,8 @@ function readable<T>(read: () => T): readonly T[] {
 function readRecord(id: string, [, number, , epoch, , head, , body]: readonly Buffer[]): SharedRecord {
   let known: WeakRef<Change> | undefined;
   const decoded = decodeHead(head!.toString());
-  // A part of a larger buffer would retain all of it.
-  const bytes = Buffer.from(body!);
+  // A part of an answer of Redis, or of Node's pool, would retain all of it.
+  const bytes = ownCopy(body!);
   const record = {
     number: Number(number!.toString()),
     ...decoded,

@@ -1,10 +1,11 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 
 import type { EncodedRecord } from '#service/streaming/levels/record-codec.ts';
 import type { SharedLog } from '#service/streaming/levels/shared-log.ts';
+import { collectGarbage } from '#test/support/garbage.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 import { openSharedLog } from './pods-under-test.ts';
 
@@ -29,6 +30,12 @@ function recordOf(name: string): EncodedRecord {
     head: text,
     body: Buffer.from(name),
   };
+}
+
+/** Bytes of all buffers in use. */
+function buffersInUse(): number {
+  collectGarbage();
+  return process.memoryUsage().arrayBuffers;
 }
 
 function stepOf(level: string, print: string, isReset = false): EncodedRecord {
@@ -129,6 +136,22 @@ describe.skipIf(missing)('the log of levels in Redis', () => {
     await short.append(recordOf('b'), nothing);
     expect(await client.xlen(`${prefix}log`)).toBe(3);
     short.close();
+  });
+
+  it('has records that take no more memory than their bytes, also between other buffers', async () => {
+    const records: unknown[] = [];
+    const place = { ...start };
+    const before = buffersInUse();
+    for (let number = 0; number < 200; number++) {
+      await log.append({ ...recordOf(`record ${number}`), body: randomBytes(3_000) }, nothing);
+      const found = (await log.read(place, false))!;
+      records.push(...found.records);
+      Object.assign(place, found.place);
+      Buffer.from('x'.repeat(30_000));
+    }
+    expect(records).toHaveLength(200);
+    await expect.poll(() => buffersInUse() - before).toBeLessThan(2 * 200 * 3_000);
+    expect(records).toHaveLength(200);
   });
 
   it('removes entries of another writer like old records', async () => {

@@ -4,11 +4,7 @@ import { parseBoc } from '#service/decode/boc.ts';
 import { readTransaction } from '#service/decode/tlb/transaction.ts';
 import type { FoundMessage } from '#service/store/queries/messages.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
-import {
-  createMessageRenderer,
-  type CachedEnds,
-  type MessageRenderer,
-} from '#service/v3/rendering/message-renderer.ts';
+import { createMessageRenderer, type Ends, type MessageRenderer } from '#service/v3/rendering/message-renderer.ts';
 import { createPackedCache } from '#service/v3/rendering/packed-cache.ts';
 import type { CacheOutcome } from '#service/v3/metrics.ts';
 import { recordedRows } from '#test/support/recorded-index.ts';
@@ -46,7 +42,7 @@ function sentBy(boc: Uint8Array): readonly { readonly hash: Buffer; readonly cre
 
 function createWriter(): { readonly writer: MessageRenderer; readonly found: number[] } {
   const found: number[] = [];
-  const cache = createPackedCache<CachedEnds>({ bytesMax: 4_000_000 });
+  const cache = createPackedCache<Ends>({ bytesMax: 4_000_000 });
   const counted = (outcome: CacheOutcome, messages: number): void => {
     if (outcome === 'kept') found.push(messages);
   };
