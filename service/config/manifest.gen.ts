@@ -106,7 +106,7 @@ export type TonApi = {
       readonly confirmed: 'Auto' | 'Off';
       /** How far back a cursor resumes. */
       readonly replay?: {
-        /** Time after a cut in which a cursor brings events of each level, 1m to 30m. Each pod watches for cut connections so long, and the log of levels has 10,000 records or 64 MiB at most. */
+        /** Time after a cut in which a cursor brings events of each level, 1m to 30m. Each pod watches for cut connections so long, and the log of levels has 20,000 records or 64 MiB at most. */
         readonly short: string;
         /** Time after a cut in which a cursor brings final events, 1h to 168h. They come from Postgres, from 259,200 blocks at most. */
         readonly final: string;
