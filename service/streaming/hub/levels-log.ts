@@ -101,7 +101,7 @@ export type LevelsLogOptions = {
 
 /** Bounds of a log. */
 export const levelsBounds = {
-  /** As many as have the most bytes when a record has 3 KiB, as those of transfers have. */
+  /** Records of transfers take some 3 KiB, so the bound of bytes comes first. */
   records: 20_000,
   bytes: 64 * 1024 * 1024,
 } as const;

@@ -26,7 +26,7 @@ export type MessageRenderer = {
 
 /** Messages ready for rendering, in the given order. */
 export type OpenedMessages = {
-  /** Of all messages, one after the other. */
+  /** Ends of all messages, one after the other. */
   readonly ends: Ends;
   write(): Promise<readonly RawJson<MessageView>[]>;
 };
