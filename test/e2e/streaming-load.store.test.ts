@@ -192,6 +192,13 @@ type Faults = {
 
 const faultless: Faults = { lost: [], doubled: [], foreign: [], levels: [], open: [], others: [] };
 
+/** Says which events of a trace led to its faults. */
+function printStories(client: ChangingClient): void {
+  const broken = client.levels.faults.map((fault) => fault.split(':')[0]!);
+  const open = client.levels.open().filter((name) => !traffic.endless.has(name));
+  for (const trace of new Set([...broken, ...open])) process.stderr.write(`${client.story(trace)}\n`);
+}
+
 async function faultsOf(truth: StreamTruth, until: number): Promise<Faults> {
   const order = createStreamOrder(truth, witnesses, placeAt(until, WHOLE_BLOCK));
   const traceOf = createTraceReader(scene);
@@ -213,7 +220,10 @@ async function outcome(truth: StreamTruth, until: number): Promise<Faults> {
   for (;;) {
     const faults = await faultsOf(truth, until);
     const isWaiting = faults.lost.length > 0 || faults.open.length > 0;
-    if (!isWaiting || performance.now() > endMs) return faults;
+    if (!isWaiting || performance.now() > endMs) {
+      clients.forEach(printStories);
+      return faults;
+    }
     await sleep(1000);
   }
 }

@@ -40,6 +40,8 @@ export type ChangingClient = {
   readonly faults: readonly string[];
   /** Number of events by type and level, and of withdrawals by reason. */
   readonly seen: ReadonlyMap<string, number>;
+  /** All events of a trace, each with its subscription: says how a fault came about. */
+  readonly story: (trace: string) => string;
   /** True while no answer is awaited. */
   readonly isSettled: () => boolean;
   readonly change: (wish: StreamWish) => void;
@@ -66,6 +68,9 @@ export function createChangingClient({ transport, url, placeOf, ...first }: Chan
   const levels = createStreamLevels();
   const faults: string[] = [];
   const seen = new Map<string, number>();
+  /** Events of each trace, with the ordinals of their subscriptions. */
+  const stories = new Map<string, string[]>();
+  const beginnings: string[] = [];
   const over = new AbortController();
   let { wish } = first;
   /** Subscriptions without an answer, in their order. */
@@ -81,6 +86,9 @@ export function createChangingClient({ transport, url, placeOf, ...first }: Chan
     const isSame = !isResume || frame['resumed'] === 'full';
     const from = placeOf(frame['cursor'] as string);
     periods.push({ wish: next, from, isResumed: isResume });
+    const { types, minFinality, finalityScope, actionTypes } = next;
+    const shown = [minFinality, finalityScope, types, actionTypes].map(String).join(' ');
+    beginnings.push(`${beginnings.length}: resumed ${String(frame['resumed'])} in block ${seqnoOf(from)}, ${shown}`);
     isResume = false;
     if (isSame) levels.change((event) => covers(next, event));
     else levels.connect();
@@ -100,9 +108,28 @@ export function createChangingClient({ transport, url, placeOf, ...first }: Chan
     if (fault !== undefined) faults.push(fault);
     const name = `${frame['type']} ${String(frame['finality'] ?? frame['reason'])}`;
     seen.set(name, (seen.get(name) ?? 0) + 1);
+    note(frame, name);
     levels.take(frame, period?.wish.finalityScope === 'transaction' && frame['type'] === 'transactions');
     if (frame['finality'] === 'finalized' && frame['correction'] !== true)
       finals.push(finalOf(frame, period?.wish.actionTypes ?? [], placeOf));
+  }
+
+  function note(
+    { trace_external_hash_norm: trace, is_incomplete: isIncomplete, cursor: at }: StreamFrame,
+    name: string,
+  ): void {
+    if (typeof trace !== 'string') return;
+    const place = typeof at === 'string' ? ` behind block ${seqnoOf(placeOf(at))}` : '';
+    const text = `${beginnings.length - 1}: ${name}${isIncomplete === true ? ', incomplete' : ''}${place}`;
+    const story = stories.get(trace);
+    if (story === undefined) stories.set(trace, [text]);
+    else story.push(text);
+  }
+
+  function storyOf(trace: string): string {
+    const events = stories.get(trace) ?? [];
+    const first = Number.parseInt(events[0] ?? '', 10);
+    return [`trace ${trace} over ${transport}`, ...events, ...beginnings.slice(first)].join('\n  ');
   }
 
   async function open(): Promise<StreamReader> {
@@ -144,6 +171,7 @@ export function createChangingClient({ transport, url, placeOf, ...first }: Chan
     levels,
     faults,
     seen,
+    story: storyOf,
     isSettled: () => reader !== undefined && asked.length === 0 && periods.at(-1)?.wish === wish,
     change(next) {
       wish = next;

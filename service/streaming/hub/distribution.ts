@@ -35,6 +35,8 @@ export type Distribution = {
   readonly readEarly: (change: Change) => Promise<EarlyLabels | undefined>;
   /** Gives a new change to all connections that match. */
   readonly distribute: (given: Given, early: EarlyLabels | undefined) => Promise<void>;
+  /** Connections that were shown a trace need a record of it again when they resume, however old it is. */
+  readonly recall: (key: string, record: number) => void;
   /** Gives a change of the past to one connection. */
   readonly replay: (given: Given, to: Subscriber, signal: AbortSignal) => Promise<void>;
   /** Makes the events that show a connection the present state of a trace. The returned function gives them. */
@@ -176,6 +178,9 @@ export function createDistribution({ watchers, labels, signal, onFault }: Distri
       if (change.kind === 'trace') await distributeTrace(change, record, early);
       else if (change.kind === 'invalidation') await withdraw(change, record);
       else await distributeOfAccount(change, record, early);
+    },
+    recall(key, record) {
+      for (const to of watchers.shown.of(key)) to.recall(markOf(record, steps.before));
     },
     async replay({ change, record }, to, ends) {
       if (change.kind === 'invalidation') return deliverInvalidation(to, change, record);

@@ -27,7 +27,7 @@ import type { LevelsLog } from './levels-log.ts';
 import { LevelsReplay } from './levels-replay.ts';
 import type { Past } from './past.ts';
 import { IndexedKeys } from './indexed-keys.ts';
-import { endOf, isAfter, positionOf, steps } from './positions.ts';
+import { endOf, isAfter, markOf, positionOf, steps } from './positions.ts';
 import type { PresentTrace, PresentTraces } from './present-traces.ts';
 import { atPresent, planResume, type LevelsStart, type Resume } from './resume.ts';
 import { createSkipping } from './skipping.ts';
@@ -254,7 +254,10 @@ export class ConnectionAtHub implements HubConnection {
         await subscriber.room();
         signal.throwIfAborted();
         // Another pod may not have given this part to a connection yet.
-        if (wish.minFinality !== 'finalized' && isOpenPart(change)) feed.sharePart(change);
+        if (wish.minFinality !== 'finalized' && isOpenPart(change)) {
+          feed.sharePart(change);
+          this.#recallParts(change);
+        }
         const before = subscriber.progress();
         await distribution.replay({ change, record: null }, subscriber, signal);
         if (subscriber.progress() !== before && ++events >= settings().replay.events) return subscriber.endSlow();
@@ -263,6 +266,13 @@ export class ConnectionAtHub implements HubConnection {
       subscriber.pass(endOf(mcSeqno));
       mcSeqno++;
     }
+  }
+
+  /** Records of the parts of a trace may be before the subscription. No lower level follows them after a resume either. */
+  #recallParts({ key }: TraceSnapshot): void {
+    const records = this.#dependencies.levels.concerning({ accounts: new Set(), traces: new Set([key]) }, 0);
+    const first = records.find(({ head }) => head.position !== null);
+    if (first !== undefined) this.subscriber.recall(markOf(first.number, steps.before));
   }
 
   /** Waits until this process is as far as a cursor. Final changes up to the cursor say which traces are over. */

@@ -16,8 +16,8 @@ export type Publishing = {
   readonly publish: Hub['publish'];
   /** Gives the next records of the log that all pods share. */
   readonly take: Taking;
-  /** Gives a change that the shared log had before this process read it. */
-  readonly giveBare: (change: Change) => Promise<void>;
+  /** Gives a change that the shared log had before this process read it. @param number of the record */
+  readonly giveBare: (change: Change, number: number) => Promise<void>;
   readonly ended: EndedTraces;
   /** Newest final states that this process has seen. */
   readonly states: Pick<FinalStates, 'isLate'>;
@@ -29,7 +29,7 @@ export type PublishingDependencies = {
   readonly log: Pick<FinalLog, 'newest' | 'changesOf'>;
   readonly levels: LevelsLog;
   readonly names: Pick<SnapshotNames, 'name'>;
-  readonly distribution: Pick<Distribution, 'readEarly' | 'distribute'>;
+  readonly distribution: Pick<Distribution, 'readEarly' | 'distribute' | 'recall'>;
   /** Admits one change at a time. No subscription begins during it. */
   readonly turns: Semaphore;
   readonly signal: AbortSignal;
@@ -109,10 +109,12 @@ export function createPublishing(dependencies: PublishingDependencies): Publishi
     if (change.kind === 'trace' && isEnd(change)) levels.end(change.key, positionOf(position, steps.before));
   }
 
-  async function giveBare(change: Change): Promise<void> {
+  async function giveBare(change: Change, number: number): Promise<void> {
     const early = await readEarly(change);
     await turns.run(signal, async () => {
-      if (!ended.isOvertaken(change)) await give(change, null, early);
+      if (ended.isOvertaken(change)) return;
+      await give(change, null, early);
+      if (change.kind === 'trace') distribution.recall(change.key, number);
     });
   }
 

@@ -127,6 +127,11 @@ export class Subscriber implements QueueOutlet {
     this.begun = mark;
   }
 
+  /** It was shown a snapshot whose record is before its first subscription. */
+  recall(mark: number): void {
+    this.since = Math.min(this.since ?? mark, mark);
+  }
+
   /** Takes a smaller subscription of the same filters. */
   narrow(wish: Subscription): void {
     if (this.#viewer !== undefined) this.#viewer = { ...this.#viewer, wish };

@@ -51,7 +51,7 @@ export function createLevelsFeed(dependencies: LevelsFeedDependencies): LevelsFe
     const isGone = change.kind === 'trace' && found.number <= levels.dropped();
     if (found.number > session.joinedAt && !isGone) return session.passed(found.number);
     // The log had it before this process joined, or this process has it no longer. A connection may have begun since.
-    await publishing.giveBare(change);
+    await publishing.giveBare(change, found.number);
     return true;
   }
 

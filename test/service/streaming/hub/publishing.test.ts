@@ -25,6 +25,7 @@ function createPublishingUnderTest(work: (change: Change) => Promise<void>): Pub
     names: createSnapshotNames({ levels }),
     distribution: {
       readEarly: async () => undefined,
+      recall: () => undefined,
       async distribute({ change }) {
         given.push(nameOf(change));
         await work(change);

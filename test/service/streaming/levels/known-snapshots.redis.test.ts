@@ -1,0 +1,84 @@
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+
+import type { TraceSnapshot } from '#service/streaming/changes.ts';
+import { skipLoudly } from '#test/support/skips.ts';
+import { account, hash, trace, transaction, type Caller } from '../hub/hub-under-test.ts';
+import { createPods, type PodsUnderTest, type PodUnderTest } from './pods-under-test.ts';
+
+const redisUrl = inject('redisUrl');
+
+const wish = { accounts: new Set([account('A')]), minFinality: 'pending' as const };
+
+function shown(finality: TraceSnapshot['finality'], name: string, over: Partial<TraceSnapshot> = {}): TraceSnapshot {
+  return trace(hash(1), { finality, transactions: [transaction(name, account('A'))], ...over });
+}
+
+const levelsOf = ({ events }: Caller): unknown[] => events.map(({ finality, reason }) => finality ?? reason);
+
+const missing = skipLoudly(redisUrl === undefined, { what: 'snapshots of several pods', why: 'there is no Redis' });
+
+// A pod starts after the log has a snapshot, and makes an equal snapshot itself: the record is older than the connections of the pod.
+describe.skipIf(missing)('a snapshot that the log had before a connection began, and that its pod made again', () => {
+  let pods: PodsUnderTest;
+  let old: PodUnderTest;
+  let young: PodUnderTest;
+  let cut: Caller;
+
+  beforeEach(async () => {
+    pods = createPods(redisUrl!);
+    old = await pods.start();
+    await old.open().subscribe(wish);
+    await old.hub.publish([shown('confirmed', 't1')]);
+    young = await pods.start();
+    cut = young.open();
+    await cut.subscribe(wish);
+    await young.hub.publish([shown('confirmed', 't1')]);
+    expect(levelsOf(cut)).toEqual(['confirmed']);
+    cut.connection.close();
+  });
+  afterEach(() => pods.close());
+
+  it.each(['the same pod', 'another pod'])(
+    'is not followed by a lower level after a resume at %s, and is withdrawn there',
+    async (to) => {
+      const again = (to === 'the same pod' ? young : old).open();
+      await again.subscribe(wish, cut.events[0]!.cursor);
+      expect(again.begun[0]!.resumed).toBe('full');
+      await old.hub.publish([shown('pending', 't1 of a pod that lags')]);
+      await old.hub.publish([{ kind: 'invalidation', key: hash(1), reason: 'replaced' }]);
+      await expect.poll(() => levelsOf(again)).toEqual(['replaced']);
+    },
+  );
+});
+
+describe.skipIf(missing)('a final part of a trace that a resume brings from the index', () => {
+  it('is followed by no lower level after a second resume', async () => {
+    const pods = createPods(redisUrl!);
+    try {
+      const old = await pods.start();
+      await old.open().subscribe(wish);
+      const other = old.open();
+      await other.subscribe({ ...wish, accounts: new Set([account('B')]) });
+      pods.add(shown('finalized', 'part', { stage: 'first', isIncomplete: true }));
+      const cursor = other.connection.cursor();
+      await old.follow();
+      await old.hub.publish([trace(hash(2), { finality: 'pending', transactions: [transaction('t2', account('A'))] })]);
+      const young = await pods.start();
+      const cut = young.open();
+      await cut.subscribe(wish, cursor);
+      expect(cut.begun[0]!.resumed).toBe('finalized');
+      expect(levelsOf(cut)).toEqual(['finalized']);
+      cut.connection.close();
+      const again = young.open();
+      await again.subscribe(wish, cut.connection.cursor());
+      expect(again.begun[0]!.resumed).toBe('full');
+      await young.hub.publish([shown('pending', 'late')]);
+      await young.hub.publish([
+        trace(hash(3), { finality: 'pending', transactions: [transaction('t3', account('A'))] }),
+      ]);
+      expect(again.events.map((event) => (event['transactions'] as { hash: string }[])[0]!.hash)).toEqual(['t3']);
+    } finally {
+      await pods.close();
+    }
+  });
+});
