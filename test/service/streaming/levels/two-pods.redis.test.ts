@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import * as fc from 'fast-check';
 import { describe, expect, inject, it } from 'vitest';
 
@@ -5,14 +7,18 @@ import type { Change, Finality, StateChange, TraceSnapshot } from '#service/stre
 import { skipLoudly } from '#test/support/skips.ts';
 import { countOf } from '#test/support/volume.ts';
 import { account, hash, stateAt, trace, transaction, type Received } from '../hub/hub-under-test.ts';
-import { createPods, type PodUnderTest } from './pods-under-test.ts';
+import { createPods, openSharedLog, type PodsUnderTest, type PodUnderTest } from './pods-under-test.ts';
 
 // Random histories of a few traces on two pods. Each pod sees blocks at its own time, and makes snapshots of what is not final in its index.
-// A caller moves between them.
+// A caller moves between them. In half of the runs a pod loses Redis at times, and goes on alone.
 
 const redisUrl = inject('redisUrl');
 
-const RUNS = countOf({ quick: 10, full: 20, long: 1_000 });
+/** Half of them without a pod that loses Redis. */
+const RUNS = countOf({ quick: 8, full: 20, long: 1_000 });
+
+/** Milliseconds between two looks of a pod at the log. */
+const READ_MS = 3;
 
 /** Ordinal of a trace among those of the moment: the one that ended last, and two that go on. */
 const number = fc.nat({ max: 2 });
@@ -32,6 +38,7 @@ type Step =
   | { readonly kind: 'final' }
   | { readonly kind: 'follow'; readonly pod: number }
   | { readonly kind: 'cut' }
+  | { readonly kind: 'away' | 'back'; readonly pod: number }
   | { readonly kind: 'come'; readonly pod: number }
   | { readonly kind: 'restart'; readonly pod: number };
 
@@ -56,6 +63,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('come' as const), pod }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('restart' as const), pod }) },
 );
+
+/** A pod loses Redis, or reaches it again. */
+const link: fc.Arbitrary<Step> = fc.record({ kind: fc.constantFrom('away' as const, 'back' as const), pod });
 
 /** A caller has the end of a trace, or a part of it, behind it. Then a pod that may be behind makes a snapshot of the trace, and the caller comes back. */
 const lateSnapshot: fc.Arbitrary<readonly Step[]> = fc
@@ -82,13 +92,17 @@ const lateSnapshot: fc.Arbitrary<readonly Step[]> = fc
     ];
   });
 
-const history: fc.Arbitrary<readonly Step[]> = fc
-  .array(fc.oneof({ weight: 30, arbitrary: step.map((one) => [one]) }, { weight: 3, arbitrary: lateSnapshot }), {
-    minLength: 40,
-    maxLength: 120,
-    size: 'max',
-  })
-  .map((steps) => steps.flat());
+const historyOf = (linkWeight: number): fc.Arbitrary<readonly Step[]> =>
+  fc
+    .array(
+      fc.oneof(
+        { weight: 30, arbitrary: step.map((one) => [one]) },
+        { weight: 3, arbitrary: lateSnapshot },
+        { weight: linkWeight, arbitrary: link.map((one) => [one]) },
+      ),
+      { minLength: 40, maxLength: 120, size: 'max' },
+    )
+    .map((steps) => steps.flat());
 
 const wish = {
   accounts: new Set([account('A')]),
@@ -102,10 +116,16 @@ function snapshot(key: number, finality: Finality, version: number, over: Partia
 
 const ranks = { pending: 1, confirmed: 2, finalized: 3 };
 
-/** Broken rules in the events of a caller: no level falls, no content comes twice in a row, nothing follows an end, which comes once. */
+/** Traces of the last two snapshots of a run, which have no end. */
+const last = [50, 51];
+
+/**
+ * Broken rules in the events of a caller: no level falls, no content comes twice in a row, nothing follows an end, which comes once, and each snapshot
+ * has one.
+ */
 function faultsOf(events: readonly Received[]): readonly string[] {
   const faults: string[] = [];
-  const last = new Map<string, { readonly rank: number; readonly text: string; readonly isEnd: boolean }>();
+  const shown = new Map<string, { readonly rank: number; readonly text: string; readonly isEnd: boolean }>();
   let finalLt = 0;
   for (const { cursor: _, ...event } of events) {
     if (event.type === 'account_state_change') {
@@ -115,111 +135,156 @@ function faultsOf(events: readonly Received[]): readonly string[] {
       continue;
     }
     const key = event.trace_external_hash_norm!;
-    const before = last.get(key);
+    const before = shown.get(key);
     const text = JSON.stringify(event);
     if (before?.isEnd === true) faults.push(`after the end: ${text}`);
     if (event.type === 'trace_invalidated') {
       if (before === undefined) faults.push(`nothing was shown: ${text}`);
       if (before?.rank === ranks.finalized) faults.push(`withdrawn after a final part: ${text}`);
-      last.delete(key);
+      shown.delete(key);
       continue;
     }
     const rank = ranks[event.finality as Finality];
     if (before !== undefined && rank < before.rank) faults.push(`fell: ${text}`);
     if (before?.text === text) faults.push(`twice: ${text}`);
-    last.set(key, { rank, text, isEnd: rank === ranks.finalized && event['is_incomplete'] !== true });
+    shown.set(key, { rank, text, isEnd: rank === ranks.finalized && event['is_incomplete'] !== true });
   }
-  return faults;
+  const unended = [...shown].filter(([key, { isEnd }]) => !isEnd && !last.some((number) => key === keyOf(number)));
+  return [...faults, ...unended.map(([, { text }]) => `without an end: ${text}`)];
+}
+
+const isOfOrder = (fault: string): boolean => !fault.startsWith('without an end');
+
+const keyOf = (number: number): string => Buffer.from(hash(number), 'hex').toString('base64');
+
+/** A pod that may lose Redis. */
+type LinkedPod = PodUnderTest & { readonly setAway: (isAway: boolean) => Promise<void> };
+
+async function startPod(scene: PodsUnderTest): Promise<LinkedPod> {
+  const log = await openSharedLog(redisUrl!, scene.scope);
+  let isAway = false;
+  const one = await scene.start({
+    shared: {
+      ...log,
+      append: async (...given) => (isAway ? undefined : log.append(...given)),
+      join: async (known) => (isAway ? undefined : log.join(known)),
+      async read(after, waits) {
+        const found = isAway ? undefined : await log.read(after, false);
+        const isEmpty = found?.records.length === 0 && found.words.length === 0;
+        if (waits && isEmpty) await sleep(READ_MS);
+        return isAway ? undefined : found;
+      },
+    },
+  });
+  return {
+    ...one,
+    async setAway(isNowAway) {
+      isAway = isNowAway;
+      await expect.poll(() => one.hub.levels(), { interval: 2 }).toBe(isAway ? 'away' : 'shared');
+    },
+  };
 }
 
 const missing = skipLoudly(redisUrl === undefined, { what: 'levels of two pods', why: 'there is no Redis' });
 
 describe.skipIf(missing)('two pods over one log of levels', () => {
-  it('show a caller that moves between them rising levels, nothing after an end, and each end once', async () => {
-    await fc.assert(
-      fc.asyncProperty(history, async (steps) => {
-        const scene = createPods(redisUrl!);
-        try {
-          scene.add(snapshot(100, 'finalized', 0));
-          const pods: [PodUnderTest, PodUnderTest] = [await scene.start(), await scene.start()];
-          // A caller that stays watches on each pod.
-          const staying = pods.map((one) => one.open());
-          for (const one of staying) await one.subscribe(wish);
-          let moving = pods[0].open();
-          await moving.subscribe(wish);
-          const events = [moving.events];
-          const resumed: unknown[] = [];
-          const endedAt = new Map<number, number>();
-          const parts = new Set<number>();
-          const isBegun = (key: number): boolean => parts.has(key) || endedAt.has(key);
+  it.each([
+    ['show', 0],
+    ['that lose Redis at times show', 3],
+  ])(
+    '%s a caller that moves between them rising levels, each with its end, and nothing after it',
+    async (_, weight) => {
+      await fc.assert(
+        fc.asyncProperty(historyOf(weight), async (steps) => {
+          const scene = createPods(redisUrl!);
+          try {
+            scene.add(snapshot(100, 'finalized', 0));
+            const pods: [LinkedPod, LinkedPod] = [await startPod(scene), await startPod(scene)];
+            // A caller that stays watches on each pod.
+            const staying = pods.map((one) => one.open());
+            for (const one of staying) await one.subscribe(wish);
+            let moving = pods[0].open();
+            await moving.subscribe(wish);
+            /** Events between two resumes that are not full: a caller forgets there what is not final. */
+            const events = [[moving.events]];
+            const resumed: unknown[] = [];
+            const endedAt = new Map<number, number>();
+            const parts = new Set<number>();
+            const isBegun = (key: number): boolean => parts.has(key) || endedAt.has(key);
 
-          /** The index said so when the pod started. A state has the lt of the trace that ends in its block. */
-          const isKnownFinal = (at: number, key: number): boolean =>
-            (endedAt.get(key) ?? Infinity) <= pods[at]!.startedAt;
+            /** The index said so when the pod started. A state has the lt of the trace that ends in its block. */
+            const isKnownFinal = (at: number, key: number): boolean =>
+              (endedAt.get(key) ?? Infinity) <= pods[at]!.startedAt;
 
-          let cursor: string | undefined;
+            let cursor: string | undefined;
 
-          async function come(to: PodUnderTest, from: string): Promise<void> {
-            moving = to.open();
-            const done = moving.subscribe(wish, from);
-            await expect.poll(() => moving.begun.length, { interval: 2 }).toBe(1);
-            resumed.push(moving.begun[0]!.resumed);
-            events.push(moving.events);
-            // A pod that is behind the cursor goes on when it is as far.
-            await to.follow();
-            await done;
-          }
-
-          async function play(one: Step): Promise<void> {
-            const key = Math.max(endedAt.size + ('key' in one ? one.key : 1), 1);
-            if (one.kind === 'made') {
-              if (isKnownFinal(one.pod, key)) return;
-              await pods[one.pod]!.hub.publish([snapshot(key, one.level, one.version)]);
-            } else if (one.kind === 'signed') {
-              const lt = Math.max(endedAt.size + one.ahead, 1);
-              if (!isKnownFinal(one.pod, lt)) await pods[one.pod]!.hub.publish([stateAt(lt, 'confirmed')]);
-            } else if (one.kind === 'gone') {
-              const change: Change = { kind: 'invalidation', key: hash(key), reason: 'expired' };
-              // A message that a block took is never withdrawn.
-              if (!isBegun(key)) await pods[one.pod]!.hub.publish([change]);
-            } else if (one.kind === 'final') {
-              const end = snapshot(key, 'finalized', 9, parts.has(key) ? { stage: 'last' } : {});
-              endedAt.set(key, scene.add(end, stateAt(endedAt.size + 1, 'finalized')));
-            } else if (one.kind === 'part') {
-              if (isBegun(key)) return;
-              parts.add(key);
-              scene.add(snapshot(key, 'finalized', 8, { stage: 'first', isIncomplete: true }));
-            } else if (one.kind === 'follow') await pods[one.pod]!.follow();
-            else if (one.kind === 'cut') {
-              cursor ??= moving.connection.cursor();
-              moving.connection.close();
-            } else if (cursor !== undefined) {
-              // A pod that has just started knows the blocks of the index alone.
-              if (one.kind === 'restart') pods[one.pod] = await scene.start();
-              await come(pods[one.pod]!, cursor);
-              cursor = undefined;
+            async function come(to: PodUnderTest, from: string): Promise<void> {
+              moving = to.open();
+              const done = moving.subscribe(wish, from);
+              await expect.poll(() => moving.begun.length, { interval: 2 }).toBe(1);
+              resumed.push(moving.begun[0]!.resumed);
+              if (resumed.at(-1) === 'full') events.at(-1)!.push(moving.events);
+              else events.push([moving.events]);
+              // A pod that is behind the cursor goes on when it is as far.
+              await to.follow();
+              await done;
             }
-          }
 
-          for (const one of steps) await play(one);
-          await play({ kind: 'come', pod: 1 });
-          for (let at = 0; at < 2; at++) await play({ kind: 'final' });
-          for (const one of pods) await one.follow();
-          await pods[0].hub.publish([snapshot(50, 'pending', 0)]);
-          await pods[1].hub.publish([snapshot(51, 'pending', 0)]);
-          const got = events.flat();
-          expect(resumed.filter((one) => one !== 'full')).toEqual([]);
-          expect(faultsOf(got)).toEqual([]);
-          const ends = got.filter(
-            (event) =>
-              event.type === 'transactions' && event.finality === 'finalized' && event['is_incomplete'] !== true,
-          );
-          expect(ends.map((event) => event.trace_external_hash_norm)).toHaveLength(endedAt.size);
-        } finally {
-          await scene.close();
-        }
-      }),
-      { numRuns: RUNS, seed: 20261129, endOnFailure: true },
-    );
-  });
+            async function play(one: Step): Promise<void> {
+              const key = Math.max(endedAt.size + ('key' in one ? one.key : 1), 1);
+              if (one.kind === 'made') {
+                if (isKnownFinal(one.pod, key)) return;
+                await pods[one.pod]!.hub.publish([snapshot(key, one.level, one.version)]);
+              } else if (one.kind === 'signed') {
+                const lt = Math.max(endedAt.size + one.ahead, 1);
+                if (!isKnownFinal(one.pod, lt)) await pods[one.pod]!.hub.publish([stateAt(lt, 'confirmed')]);
+              } else if (one.kind === 'gone') {
+                const change: Change = { kind: 'invalidation', key: hash(key), reason: 'expired' };
+                // A message that a block took is never withdrawn.
+                if (!isBegun(key)) await pods[one.pod]!.hub.publish([change]);
+              } else if (one.kind === 'final') {
+                const end = snapshot(key, 'finalized', 9, parts.has(key) ? { stage: 'last' } : {});
+                endedAt.set(key, scene.add(end, stateAt(endedAt.size + 1, 'finalized')));
+              } else if (one.kind === 'part') {
+                if (isBegun(key)) return;
+                parts.add(key);
+                scene.add(snapshot(key, 'finalized', 8, { stage: 'first', isIncomplete: true }));
+              } else if (one.kind === 'away' || one.kind === 'back') await pods[one.pod]!.setAway(one.kind === 'away');
+              else if (one.kind === 'follow') await pods[one.pod]!.follow();
+              else if (one.kind === 'cut') {
+                cursor ??= moving.connection.cursor();
+                moving.connection.close();
+              } else if (cursor !== undefined) {
+                // A pod that has just started knows the blocks of the index alone.
+                if (one.kind === 'restart') pods[one.pod] = await startPod(scene);
+                await come(pods[one.pod]!, cursor);
+                cursor = undefined;
+              }
+            }
+
+            for (const one of steps) await play(one);
+            for (const one of pods) await one.setAway(false);
+            await play({ kind: 'come', pod: 1 });
+            for (let at = 0; at < 2; at++) await play({ kind: 'final' });
+            for (const one of pods) await one.follow();
+            for (const [at, one] of pods.entries()) await one.hub.publish([snapshot(last[at]!, 'pending', 0)]);
+            if (weight === 0) expect(resumed.filter((one) => one !== 'full')).toEqual([]);
+            // What is shown to a caller that forgets may have no end.
+            const found = events.map((some) => faultsOf(some.flat()));
+            expect(found.flatMap((some, at) => (at === found.length - 1 ? some : some.filter(isOfOrder)))).toEqual([]);
+            const ends = events
+              .flat(2)
+              .filter(
+                (event) =>
+                  event.type === 'transactions' && event.finality === 'finalized' && event['is_incomplete'] !== true,
+              );
+            expect(ends.map((event) => event.trace_external_hash_norm)).toHaveLength(endedAt.size);
+          } finally {
+            await scene.close();
+          }
+        }),
+        { numRuns: RUNS / 2, seed: 20261129, endOnFailure: true },
+      );
+    },
+  );
 });
