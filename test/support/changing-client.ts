@@ -128,8 +128,8 @@ export function createChangingClient({ transport, url, placeOf, ...first }: Chan
 
   function storyOf(trace: string): string {
     const events = stories.get(trace) ?? [];
-    const first = Number.parseInt(events[0] ?? '', 10);
-    return [`trace ${trace} over ${transport}`, ...events, ...beginnings.slice(first)].join('\n  ');
+    const since = Number.parseInt(events[0] ?? '0', 10);
+    return [`trace ${trace} over ${transport}`, ...events, ...beginnings.slice(since)].join('\n  ');
   }
 
   async function open(): Promise<StreamReader> {
