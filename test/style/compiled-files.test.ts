@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { affectedFiles, readCompiledFiles, type CompiledFile } from './compiled-files.ts';
+import { affectedFiles, filesToLint, readCompiledFiles, type CompiledFile } from './compiled-files.ts';
 import { projectRoot } from './sources.ts';
 
 let folder = '';
@@ -31,9 +31,12 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+const versionsOf = (all: ReadonlyMap<string, CompiledFile>): Map<string, string> =>
+  new Map([...all].map(([path, { version }]) => [path, version]));
+
 /** Names of the affected files of the folder, when these files had other texts before. */
 function affectedBy(...names: readonly (keyof typeof texts)[]): string[] {
-  const versions = new Map([...files].map(([path, { version }]) => [path, version]));
+  const versions = versionsOf(files);
   for (const name of names) versions.set(join(folder, name), 'another');
   return namesOf(affectedFiles(versions, files));
 }
@@ -63,8 +66,21 @@ describe('Files that a change affects', () => {
   });
 
   it('are all files when a file is gone, and when no version is known', () => {
-    const versions = new Map([...files].map(([path, { version }]) => [path, version]));
+    const versions = versionsOf(files);
     expect(affectedFiles(versions.set('/gone.ts', '1'), files).size).toBe(files.size);
     expect(affectedFiles(new Map(), files).size).toBe(files.size);
+  });
+});
+
+describe('Files to lint', () => {
+  it('are the affected ones, and always those that the compiler does not read', () => {
+    const sources = ['alone.ts', 'base.ts', 'user.ts', 'script.js'].map((name) => join(folder, name));
+    const versions = versionsOf(files);
+    const linted = (): string[] => filesToLint(sources, versions, files).map((path) => basename(path));
+    expect(linted()).toEqual(['script.js']);
+    versions.set(join(folder, 'user.ts'), 'another');
+    expect(linted()).toEqual(['user.ts', 'script.js']);
+    versions.clear();
+    expect(linted()).toEqual(['alone.ts', 'base.ts', 'user.ts', 'script.js']);
   });
 });

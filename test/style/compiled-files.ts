@@ -56,3 +56,13 @@ export function affectedFiles(versions: ReadonlyMap<string, string>, files: Comp
   for (const path of affected) for (const { user } of users.get(path) ?? []) affected.add(user);
   return affected;
 }
+
+/** Returns the sources that a change since other versions affects, and those that the compiler does not read, as absolute paths. */
+export function filesToLint(
+  sources: readonly string[],
+  versions: ReadonlyMap<string, string>,
+  files: CompiledFiles,
+): string[] {
+  const affected = affectedFiles(versions, files);
+  return sources.filter((path) => !files.has(path) || affected.has(path));
+}

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
-import { relative } from 'node:path';
+import { resolve } from 'node:path';
 
-import { affectedFiles, readCompiledFiles, type CompiledFile, type CompiledFiles } from './compiled-files.ts';
+import { filesToLint, readCompiledFiles, type CompiledFile, type CompiledFiles } from './compiled-files.ts';
 
-// Lints all sources without types. Then lints with types the sources that a change since the last green lint affects.
-// All sources with types take longer than the other parts of `npm run check`. The compiler runs first: its records name the changes.
+// Lints the sources that a change since the last green lint affects, and the files that the compiler does not read.
+// All sources take longer than the other parts of `npm run check`. The compiler runs first: its records name the changes.
 
 const records = ['node_modules/.cache/types.tsbuildinfo', 'node_modules/.cache/types-explorer.tsbuildinfo'];
 const greenPath = 'node_modules/.cache/lint.json';
@@ -35,23 +35,18 @@ function compiledFiles(): CompiledFiles {
   return files;
 }
 
-function oxlint(...options: readonly string[]): void {
-  const { status } = spawnSync('oxlint', options, { stdio: 'inherit' });
-  if (status !== 0) process.exit(1);
-}
-
 const settings = settingsHash();
 const files = compiledFiles();
 const green = existsSync(greenPath) ? (JSON.parse(readFileSync(greenPath, 'utf8')) as Green) : undefined;
 const versions = green?.settings === settings ? green.versions : {};
-const sources = [...affectedFiles(new Map(Object.entries(versions)), files)]
-  .map((path) => relative('.', path))
-  .filter((path) => path.endsWith('.ts') && !path.startsWith('node_modules'));
-// The compiler does not read them.
-const scripts = globSync('{charts,crds,operator,service,test}/**/*.{js,cjs,mjs}', { exclude: ['test/vectors'] });
+const excluded = ['**/{node_modules,dist,coverage}', 'test/vectors'];
+const sources = globSync('**/*.{js,cjs,mjs,ts,cts,mts}', { exclude: excluded }).map((path) => resolve(path));
+const linted = filesToLint(sources, new Map(Object.entries(versions)), files);
 
-oxlint();
-oxlint('--type-aware', ...sources, ...scripts);
+if (linted.length > 0) {
+  const { status } = spawnSync('oxlint', ['--type-aware', ...linted], { stdio: 'inherit' });
+  if (status !== 0) process.exit(1);
+}
 const now: Green = {
   settings,
   versions: Object.fromEntries([...files].map(([path, { version }]) => [path, version])),

@@ -5,11 +5,12 @@ import { parseSync, type ParseResult, type StaticImport } from 'oxc-parser';
 
 export const projectRoot = resolve(import.meta.dirname, '../..');
 
-/** A TypeScript source of the project: its path from the root, its text, its syntax, and the files of ours that it imports. */
+/** A TypeScript source of the project. Files of one thread share its syntax. */
 export type Source = {
+  /** Path from the root. */
   readonly path: string;
   readonly text: string;
-  /** The parser makes the tree at its first use. */
+  /** The file is parsed at the first use, and the parser makes the tree at its own first use. */
   readonly syntax: ParseResult;
   readonly imports: readonly SourceImport[];
 };
@@ -21,11 +22,20 @@ export type SourceImport = {
   readonly target: string | undefined;
 };
 
+const known = new Map<string, Source>();
+
 /** All sources below the given top folders, sorted by path. */
 export function readSources(...folders: string[]): Source[] {
-  return folders
-    .flatMap((folder) => listFiles(folder, /\.ts$/))
-    .map((path) => parseSource(path, readFileSync(join(projectRoot, path), 'utf8')));
+  return folders.flatMap((folder) => listFiles(folder, /\.ts$/)).map(readSource);
+}
+
+function readSource(path: string): Source {
+  const text = readFileSync(join(projectRoot, path), 'utf8');
+  const before = known.get(path);
+  if (before?.text === text) return before;
+  const source = parseSource(path, text);
+  known.set(path, source);
+  return source;
 }
 
 /** Paths from the root of the files below `folder` whose name matches, sorted; none when the folder is absent. */
@@ -43,20 +53,28 @@ export function listFiles(folder: string, name: RegExp): string[] {
 }
 
 export function parseSource(path: string, text: string): Source {
-  const syntax = parseSync(path, text);
-  const { module } = syntax;
+  let syntax: ParseResult | undefined;
+  let imports: readonly SourceImport[] | undefined;
+  return {
+    path,
+    text,
+    get syntax() {
+      return (syntax ??= parseSync(path, text));
+    },
+    get imports() {
+      return (imports ??= importsOf(path, this.syntax.module));
+    },
+  };
+}
+
+function importsOf(path: string, module: ParseResult['module']): readonly SourceImport[] {
   const specifiers = [
     ...module.staticImports.map((entry: StaticImport) => entry.moduleRequest.value),
     ...module.staticExports.flatMap((entry) =>
       entry.entries.flatMap((item) => (item.moduleRequest === null ? [] : [item.moduleRequest.value])),
     ),
   ];
-  return {
-    path,
-    text,
-    syntax,
-    imports: specifiers.map((specifier) => ({ specifier, target: resolveOurs(path, specifier) })),
-  };
+  return specifiers.map((specifier) => ({ specifier, target: resolveOurs(path, specifier) }));
 }
 
 function resolveOurs(from: string, specifier: string): string | undefined {
