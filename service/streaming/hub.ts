@@ -129,7 +129,7 @@ export function createHub(options: HubOptions, dependencies: HubDependencies): W
     restart: (beginning) =>
       turns.run(signal, async () => {
         for (const to of subscribers()) to.leaveLevels();
-        levels.restart(beginning);
+        levels.restart(beginning, publishing.ended.endOf);
         for (const some of [subscribers(), absent.all()]) for (const to of some) to.enterLevels(levels.mark());
       }),
     endBelowFinal() {

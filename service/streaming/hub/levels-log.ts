@@ -52,8 +52,11 @@ export type LevelsBeginning = {
  */
 export type LevelsLog = {
   readonly epoch: () => number;
-  /** Goes on with another log. The connections of this process were shown more than is in it. */
-  readonly restart: (beginning: LevelsBeginning) => void;
+  /**
+   * Goes on with another log. The connections of this process were shown more than is in it.
+   * @param endOf position before the end of a trace that this process has seen
+   */
+  readonly restart: (beginning: LevelsBeginning, endOf: LevelsLog['endOf']) => void;
   /** @returns number of the record, for `given` */
   readonly append: (change: Change, behind: Position | null) => number;
   /** Takes the next record of a shared log. */
@@ -178,14 +181,23 @@ export function createLevelsLog({ bytesMax = levelsBounds.bytes, nowMs, ...optio
     return byTrace.get(found.record.head.key!)!.some(isVoid) ? undefined : found;
   }
 
+  function end(key: string, position: Position): void {
+    if (byTrace.has(key) && !ends.has(key)) ends.set(key, position);
+  }
+
   return {
     epoch: () => epoch,
-    restart(beginning) {
-      if (newest > 0) movedMs = nowMs();
+    restart(beginning, endOf) {
+      // A final part that connections were shown may be on its way to a shared log that has no record yet.
+      if (newest > 0 || epoch !== options.epoch) movedMs = nowMs();
       for (const map of [records, byAccount, byTrace, ends]) map.clear();
       ({ epoch, droppedMs, cutMs } = beginning);
       bytes = 0;
       for (const { record, atMs } of beginning.records) add(record, atMs);
+      for (const name of byTrace.keys()) {
+        const position = endOf(name);
+        if (position !== undefined) end(name, position);
+      }
       ({ newest } = beginning);
       mark = markOf(newest, steps.last);
     },
@@ -220,9 +232,7 @@ export function createLevelsLog({ bytesMax = levelsBounds.bytes, nowMs, ...optio
       const there = newestOf(key, name.level)?.record.number;
       return there === undefined || (name.epoch === epoch && name.number === there);
     },
-    end(key, position) {
-      if (byTrace.has(key) && !ends.has(key)) ends.set(key, position);
-    },
+    end,
     endOf: (key) => ends.get(key),
     recordedMs,
     bytes: () => bytes,

@@ -38,8 +38,8 @@ export function createTaking(dependencies: TakingDependencies): Taking {
   }
 
   async function read(record: LevelRecord): Promise<Early> {
-    const { kind, accounts, names } = record.head;
-    if (kind !== 'invalidation' && isWatched({ accounts, traces: names })) await ended.reach(record.behind);
+    const { accounts, names } = record.head;
+    if (isWatched({ accounts, traces: names })) await ended.reach(record.behind);
     const change = isTaken(record) ? await record.change() : undefined;
     return { change, labels: change && (await readEarly(change)) };
   }

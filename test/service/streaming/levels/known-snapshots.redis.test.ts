@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { TraceSnapshot } from '#service/streaming/changes.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 import { account, hash, trace, transaction, type Caller } from '../hub/hub-under-test.ts';
-import { createPods, type PodsUnderTest, type PodUnderTest } from './pods-under-test.ts';
+import { createPods, startLinkedPod, type PodsUnderTest, type PodUnderTest } from './pods-under-test.ts';
 
 const redisUrl = inject('redisUrl');
 
@@ -80,5 +80,64 @@ describe.skipIf(missing)('a final part of a trace that a resume brings from the 
     } finally {
       await pods.close();
     }
+  });
+});
+
+describe.skipIf(missing)('the end of a trace that a caller was shown', () => {
+  let pods: PodsUnderTest;
+  let first: PodUnderTest;
+  let cut: Caller;
+
+  beforeEach(async () => {
+    pods = createPods(redisUrl!);
+    pods.add(trace(hash(9), { transactions: [transaction('t9', account('B'))] }));
+    first = await pods.start();
+    cut = first.open();
+    await cut.subscribe(wish);
+  });
+  afterEach(() => pods.close());
+
+  /** @returns cursor of the caller behind the end */
+  async function showEnd(): Promise<string> {
+    pods.add(shown('finalized', 't1'));
+    await first.follow();
+    expect(levelsOf(cut).at(-1)).toBe('finalized');
+    const cursor = cut.connection.cursor();
+    cut.connection.close();
+    return cursor;
+  }
+
+  async function resumeAt(pod: PodUnderTest, cursor: string): Promise<Caller> {
+    const again = pod.open();
+    await again.subscribe(wish, cursor);
+    expect(again.begun[0]!.resumed).toBe('full');
+    return again;
+  }
+
+  it('is followed by no snapshot of before after a resume at a pod that saw the end and then lost Redis', async () => {
+    const other = await startLinkedPod(redisUrl!, pods);
+    await other.open().subscribe(wish);
+    const cursor = await showEnd();
+    await other.hub.publish([shown('confirmed', 't1')]);
+    await other.follow();
+    await other.setAway(true);
+    await other.setAway(false);
+    expect(levelsOf(await resumeAt(other, cursor))).toEqual([]);
+  });
+
+  it('is followed by no withdrawal of a pod that lags after a resume at a pod that is young', async () => {
+    const other = await pods.start();
+    await other.open().subscribe(wish);
+    await other.hub.publish([shown('confirmed', 't1')]);
+    await expect.poll(() => levelsOf(cut)).toEqual(['confirmed']);
+    const cursor = await showEnd();
+    const young = await pods.start();
+    const again = await resumeAt(young, cursor);
+    await other.hub.publish([{ kind: 'invalidation', key: hash(1), reason: 'replaced' }]);
+    const records = async (): Promise<string> => young.register.getSingleMetricAsString('ton_streaming_levels_records');
+    await expect.poll(records).toContain('ton_streaming_levels_records 2');
+    // A subscription begins after the record that connections are given now.
+    await young.open().subscribe(wish);
+    expect(levelsOf(again)).toEqual([]);
   });
 });

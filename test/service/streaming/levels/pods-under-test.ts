@@ -1,4 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { expect } from 'vitest';
 
@@ -70,6 +71,37 @@ export function createPods(url: string): PodsUnderTest {
     },
     async close() {
       for (const pod of pods) await pod.close();
+    },
+  };
+}
+
+/** A pod that may lose Redis. */
+export type LinkedPod = PodUnderTest & { readonly setAway: (isAway: boolean) => Promise<void> };
+
+/** Milliseconds between two looks of a linked pod at the log. */
+const READ_MS = 3;
+
+export async function startLinkedPod(url: string, pods: PodsUnderTest): Promise<LinkedPod> {
+  const log = await openSharedLog(url, pods.scope);
+  let isAway = false;
+  const pod = await pods.start({
+    shared: {
+      ...log,
+      append: async (...given) => (isAway ? undefined : log.append(...given)),
+      join: async (known) => (isAway ? undefined : log.join(known)),
+      async read(after, waits) {
+        const found = isAway ? undefined : await log.read(after, false);
+        const isEmpty = found?.records.length === 0 && found.words.length === 0;
+        if (waits && isEmpty) await sleep(READ_MS);
+        return isAway ? undefined : found;
+      },
+    },
+  });
+  return {
+    ...pod,
+    async setAway(isNowAway) {
+      isAway = isNowAway;
+      await expect.poll(() => pod.hub.levels(), { interval: 2 }).toBe(isAway ? 'away' : 'shared');
     },
   };
 }

@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import * as fc from 'fast-check';
 import { describe, expect, inject, it } from 'vitest';
 
@@ -7,7 +5,7 @@ import type { Change, Finality, StateChange, TraceSnapshot } from '#service/stre
 import { skipLoudly } from '#test/support/skips.ts';
 import { countOf } from '#test/support/volume.ts';
 import { account, hash, stateAt, trace, transaction, type Received } from '../hub/hub-under-test.ts';
-import { createPods, openSharedLog, type PodsUnderTest, type PodUnderTest } from './pods-under-test.ts';
+import { createPods, startLinkedPod, type LinkedPod, type PodUnderTest } from './pods-under-test.ts';
 
 // Random histories of a few traces on two pods. Each pod sees blocks at its own time, and makes snapshots of what is not final in its index.
 // A caller moves between them. In half of the runs a pod loses Redis at times, and goes on alone.
@@ -16,9 +14,6 @@ const redisUrl = inject('redisUrl');
 
 /** Half of them without a pod that loses Redis. */
 const RUNS = countOf({ quick: 8, full: 20, long: 1_000 });
-
-/** Milliseconds between two looks of a pod at the log. */
-const READ_MS = 3;
 
 /** Ordinal of a trace among those of the moment: the one that ended last, and two that go on. */
 const number = fc.nat({ max: 2 });
@@ -67,37 +62,44 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 /** A pod loses Redis, or reaches it again. */
 const link: fc.Arbitrary<Step> = fc.record({ kind: fc.constantFrom('away' as const, 'back' as const), pod });
 
-/** A caller has the end of a trace, or a part of it, behind it. Then a pod that may be behind makes a snapshot of the trace, and the caller comes back. */
-const lateSnapshot: fc.Arbitrary<readonly Step[]> = fc
-  .record({
-    isPart: fc.boolean(),
-    at: pod,
-    maker: pod,
-    to: pod,
-    key: number,
-    level,
-    isYoung: fc.boolean(),
-    isAfter: fc.boolean(),
-  })
-  .map(({ isPart, at, maker, to, key, level: made, isYoung, isAfter }) => {
-    const snapshotStep: Step = { kind: 'made', pod: maker, key: isPart ? key : 0, level: made, version: 0 };
-    return [
-      { kind: 'cut' },
-      { kind: 'come', pod: at },
-      isPart ? { kind: 'part', key } : { kind: 'final' },
-      { kind: 'follow', pod: at },
-      ...(isAfter ? [{ kind: 'cut' } as const, snapshotStep] : [snapshotStep, { kind: 'cut' } as const]),
-      { kind: isYoung ? 'restart' : 'come', pod: to },
-      ...(isPart ? [{ ...snapshotStep, pod: to, version: 1 }] : []),
-    ];
-  });
+/**
+ * A caller has the end of a trace, or a part of it, behind it. Then a pod that may be behind makes a snapshot of the trace, and the caller comes back.
+ * @param losesRedis the pod to which the caller comes may have seen the end, and lost Redis since
+ */
+const lateSnapshot = (losesRedis: boolean): fc.Arbitrary<readonly Step[]> =>
+  fc
+    .record({
+      isPart: fc.boolean(),
+      at: pod,
+      maker: pod,
+      to: pod,
+      key: number,
+      level,
+      isYoung: fc.boolean(),
+      isAfter: fc.boolean(),
+      isLost: losesRedis ? fc.boolean() : fc.constant(false),
+    })
+    .map(({ isPart, at, maker, to, key, level: made, isYoung, isAfter, isLost }) => {
+      const snapshotStep: Step = { kind: 'made', pod: maker, key: isPart ? key : 0, level: made, version: 0 };
+      const lost = ['follow', 'away', 'back'] as const;
+      return [
+        { kind: 'cut' },
+        { kind: 'come', pod: at },
+        isPart ? { kind: 'part', key } : { kind: 'final' },
+        { kind: 'follow', pod: at },
+        ...(isAfter ? [{ kind: 'cut' } as const, snapshotStep] : [snapshotStep, { kind: 'cut' } as const]),
+        ...(isLost ? lost.map((kind) => ({ kind, pod: to })) : []),
+        { kind: isYoung ? 'restart' : 'come', pod: to },
+        ...(isPart ? [{ ...snapshotStep, pod: to, version: 1 }] : []),
+      ];
+    });
 
 const historyOf = (linkWeight: number): fc.Arbitrary<readonly Step[]> =>
   fc
     .array(
       fc.oneof(
         { weight: 30, arbitrary: step.map((one) => [one]) },
-        { weight: 3, arbitrary: lateSnapshot },
+        { weight: 3, arbitrary: lateSnapshot(linkWeight > 0) },
         { weight: linkWeight, arbitrary: link.map((one) => [one]) },
       ),
       { minLength: 40, maxLength: 120, size: 'max' },
@@ -156,34 +158,6 @@ const isOfOrder = (fault: string): boolean => !fault.startsWith('without an end'
 
 const keyOf = (one: number): string => Buffer.from(hash(one), 'hex').toString('base64');
 
-/** A pod that may lose Redis. */
-type LinkedPod = PodUnderTest & { readonly setAway: (isAway: boolean) => Promise<void> };
-
-async function startPod(scene: PodsUnderTest): Promise<LinkedPod> {
-  const log = await openSharedLog(redisUrl!, scene.scope);
-  let isAway = false;
-  const one = await scene.start({
-    shared: {
-      ...log,
-      append: async (...given) => (isAway ? undefined : log.append(...given)),
-      join: async (known) => (isAway ? undefined : log.join(known)),
-      async read(after, waits) {
-        const found = isAway ? undefined : await log.read(after, false);
-        const isEmpty = found?.records.length === 0 && found.words.length === 0;
-        if (waits && isEmpty) await sleep(READ_MS);
-        return isAway ? undefined : found;
-      },
-    },
-  });
-  return {
-    ...one,
-    async setAway(isNowAway) {
-      isAway = isNowAway;
-      await expect.poll(() => one.hub.levels(), { interval: 2 }).toBe(isAway ? 'away' : 'shared');
-    },
-  };
-}
-
 const missing = skipLoudly(redisUrl === undefined, { what: 'levels of two pods', why: 'there is no Redis' });
 
 describe.skipIf(missing)('two pods over one log of levels', () => {
@@ -198,7 +172,7 @@ describe.skipIf(missing)('two pods over one log of levels', () => {
           const scene = createPods(redisUrl!);
           try {
             scene.add(snapshot(100, 'finalized', 0));
-            const pods: [LinkedPod, LinkedPod] = [await startPod(scene), await startPod(scene)];
+            const pods: [LinkedPod, LinkedPod] = [await startLinkedPod(redisUrl!, scene), await startLinkedPod(redisUrl!, scene)];
             // A caller that stays watches on each pod.
             const staying = pods.map((one) => one.open());
             for (const one of staying) await one.subscribe(wish);
@@ -255,7 +229,7 @@ describe.skipIf(missing)('two pods over one log of levels', () => {
                 moving.connection.close();
               } else if (cursor !== undefined) {
                 // A pod that has just started knows the blocks of the index alone.
-                if (one.kind === 'restart') pods[one.pod] = await startPod(scene);
+                if (one.kind === 'restart') pods[one.pod] = await startLinkedPod(redisUrl!, scene);
                 await come(pods[one.pod]!, cursor);
                 cursor = undefined;
               }
