@@ -11,7 +11,10 @@ const pending = trace(hash(1), { finality: 'pending' });
  * A log that replaced another one, and whether a cursor of now resumes: of a connection of this process, and of another process.
  * @param moves replaced logs; all but the first one have no record
  */
-function createMoved(isEmpty: boolean, moves = 1): {
+function createMoved(
+  isEmpty: boolean,
+  moves = 1,
+): {
   readonly clock: { nowMs: number };
   readonly resumes: () => readonly boolean[];
 } {

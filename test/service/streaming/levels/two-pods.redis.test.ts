@@ -172,7 +172,10 @@ describe.skipIf(missing)('two pods over one log of levels', () => {
           const scene = createPods(redisUrl!);
           try {
             scene.add(snapshot(100, 'finalized', 0));
-            const pods: [LinkedPod, LinkedPod] = [await startLinkedPod(redisUrl!, scene), await startLinkedPod(redisUrl!, scene)];
+            const pods: [LinkedPod, LinkedPod] = [
+              await startLinkedPod(redisUrl!, scene),
+              await startLinkedPod(redisUrl!, scene),
+            ];
             // A caller that stays watches on each pod.
             const staying = pods.map((one) => one.open());
             for (const one of staying) await one.subscribe(wish);
