@@ -99,7 +99,7 @@ export function createHub(options: HubOptions, dependencies: HubDependencies): W
     logger.error({ err: error }, 'a connection did not get an event');
     to.end(internalError.code, internalError.reason);
   };
-  const distribution = createDistribution({ watchers, labels, signal, onFault });
+  const distribution = createDistribution({ watchers, labels, levels, signal, onFault });
   /** Admits one change at a time. No subscription begins during it. */
   const turns = createSemaphore(1);
   const publishing = createPublishing({

@@ -1,4 +1,5 @@
-import { finalities, type Invalidation, type Position, type TraceSnapshot } from '../changes.ts';
+import { finalities, type Invalidation, type Position, type Subscription, type TraceSnapshot } from '../changes.ts';
+import type { LevelHead } from './levels-log.ts';
 import { markOf, positionOf, steps } from './positions.ts';
 import { renderInvalidation } from './render.ts';
 import type { Sending, Subscriber } from './subscriber.ts';
@@ -51,17 +52,28 @@ export function deliverTrace(to: Subscriber, one: RenderableTrace, ordinals: rea
 /**
  * Withdraws the snapshots that a connection was sent, unless it no longer watches the trace.
  * @param record number of the withdrawal in the log of levels
+ * @param heads of the newest snapshots: a new subscription may name another account or hash than the one that was shown them
  */
-export function deliverInvalidation(to: Subscriber, { key, reason }: Invalidation, record: number | null): void {
+export function deliverInvalidation(
+  to: Subscriber,
+  { key, reason }: Invalidation,
+  record: number | null,
+  heads: readonly LevelHead[],
+): void {
   const entry = to.memory.get(key);
   if (entry === undefined || !isPassing(entry)) return;
   const wish = to.viewer()?.wish;
   to.memory.drop(key);
   if (wish === undefined) return;
-  const isWatched = entry.accounts.some((account) => wish.accounts.has(account));
-  if (isWatched || (entry.hash !== undefined && wish.traces.has(entry.hash))) {
+  const { accounts, hash } = entry;
+  const shown = { accounts, names: hash === undefined ? [] : [hash] };
+  if ([shown, ...heads].some((one) => isWatched(wish, one))) {
     sendInvalidation(to, { key, position: null, mark: record && markOf(record, steps.last) }, reason);
   }
+}
+
+function isWatched(wish: Subscription, { accounts, names }: Pick<LevelHead, 'accounts' | 'names'>): boolean {
+  return accounts.some((account) => wish.accounts.has(account)) || names.some((name) => wish.traces.has(name));
 }
 
 /** A snapshot was shown that may still be withdrawn. */

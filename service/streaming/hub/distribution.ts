@@ -2,6 +2,7 @@ import { createTimeSlice, type TimeSlice } from '#service/runtime/time-slice.ts'
 import type { AccountKey, Change, Invalidation, JettonChange, Labels, StateChange, TraceSnapshot } from '../changes.ts';
 import { deliverInvalidation, deliverTrace, wantsLevel } from './delivery.ts';
 import { readLabels, type LabelTexts, type LabelWish } from './label-texts.ts';
+import type { LevelsLog } from './levels-log.ts';
 import { markOf, positionOf, steps } from './positions.ts';
 import { createTraceRendering, namedBy, renderJetton, renderState, type RenderedEvent } from './render.ts';
 import { SharedRenderings } from './shared-renderings.ts';
@@ -46,6 +47,7 @@ export type Distribution = {
 export type DistributionDependencies = {
   readonly watchers: Watchers;
   readonly labels: Labels;
+  readonly levels: Pick<LevelsLog, 'headsOf'>;
   /** Ends with the hub. */
   readonly signal: AbortSignal;
   /** Called when the events of one connection cannot be made. */
@@ -57,7 +59,9 @@ const noLabels: LabelWish = { includeAddressBook: false, includeMetadata: false 
 /** Ordinals of matching accounts, by connection. */
 type Matches = ReadonlyMap<Subscriber, readonly number[]>;
 
-export function createDistribution({ watchers, labels, signal, onFault }: DistributionDependencies): Distribution {
+export function createDistribution(dependencies: DistributionDependencies): Distribution {
+  const { watchers, labels, levels, signal, onFault } = dependencies;
+
   /** A fault of one connection is not one of the others. */
   function attempt(to: Subscriber, deliver: () => void): void {
     try {
@@ -134,10 +138,11 @@ export function createDistribution({ watchers, labels, signal, onFault }: Distri
 
   async function withdraw(change: Invalidation, record: number | null): Promise<void> {
     const slice = createTimeSlice(signal);
+    const heads = levels.headsOf(change.key);
     for (const to of watchers.shown.of(change.key)) {
       const rest = slice.pause();
       if (rest !== undefined) await rest;
-      if (!to.isReplayingLevels) deliverInvalidation(to, change, record);
+      if (!to.isReplayingLevels) deliverInvalidation(to, change, record, heads);
     }
   }
 
@@ -183,7 +188,7 @@ export function createDistribution({ watchers, labels, signal, onFault }: Distri
       for (const to of watchers.shown.of(key)) to.recall(markOf(record, steps.before));
     },
     async replay({ change, record }, to, ends) {
-      if (change.kind === 'invalidation') return deliverInvalidation(to, change, record);
+      if (change.kind === 'invalidation') return deliverInvalidation(to, change, record, levels.headsOf(change.key));
       const wish = to.viewer()?.wish;
       if (wish === undefined) return;
       if (change.kind === 'trace') {

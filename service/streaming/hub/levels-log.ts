@@ -72,6 +72,8 @@ export type LevelsLog = {
    * Undefined also for a snapshot of more than five minutes: by then it is final or void.
    */
   readonly snapshotOf: (hash: string, finality: Finality) => LevelRecord | undefined;
+  /** Heads of the newest snapshot of a trace at each level below `finalized`, withdrawn or not. */
+  readonly headsOf: (key: string) => readonly LevelHead[];
   /** Reports whether a snapshot of a trace is the newest one of its level, or the level has none that was not withdrawn. */
   readonly isNewest: (key: string, name: SnapshotName) => boolean;
   /** A trace is final. @param position before all events of its end */
@@ -172,13 +174,18 @@ export function createLevelsLog({ bytesMax = levelsBounds.bytes, nowMs, ...optio
     for (const name of record.head.names) addLast(byTrace, name, newest);
   }
 
+  function lastOf(hash: string, finality: Finality): TimedRecord | undefined {
+    const number = byTrace.get(hash)?.findLast((at) => records.get(at)!.record.head.finality === finality);
+    return number === undefined ? undefined : records.get(number);
+  }
+
   /** Newest snapshot of a level that was not withdrawn. */
   function newestOf(hash: string, finality: Finality): TimedRecord | undefined {
-    const number = byTrace.get(hash)?.findLast((at) => records.get(at)!.record.head.finality === finality);
-    if (number === undefined) return undefined;
-    const found = records.get(number)!;
+    const found = lastOf(hash, finality);
+    if (found === undefined) return undefined;
+    const { number, head } = found.record;
     const isVoid = (at: number): boolean => at > number && records.get(at)!.record.head.kind === 'invalidation';
-    return byTrace.get(found.record.head.key!)!.some(isVoid) ? undefined : found;
+    return byTrace.get(head.key!)!.some(isVoid) ? undefined : found;
   }
 
   function end(key: string, position: Position): void {
@@ -228,6 +235,7 @@ export function createLevelsLog({ bytesMax = levelsBounds.bytes, nowMs, ...optio
       if (found === undefined || nowMs() - found.atMs >= OPEN_MS) return undefined;
       return ends.has(found.record.head.key!) ? undefined : found.record;
     },
+    headsOf: (key) => (['pending', 'confirmed'] as const).flatMap((level) => lastOf(key, level)?.record.head ?? []),
     isNewest(key, name) {
       const there = newestOf(key, name.level)?.record.number;
       return there === undefined || (name.epoch === epoch && name.number === there);

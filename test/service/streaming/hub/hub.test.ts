@@ -232,6 +232,23 @@ describe('levels of a trace', () => {
     expect(summary(caller)).toEqual(['transactions confirmed', 'trace_invalidated expired']);
   });
 
+  it.each([
+    [
+      'are withdrawn also where a new subscription watches another account of the trace',
+      b,
+      ['trace_invalidated expired'],
+    ],
+    ['are not withdrawn where a new subscription watches no account of the trace', account('C'), []],
+  ])('%s', async (_, watched, withdrawn) => {
+    const { hub, open } = createHubUnderTest();
+    const caller = open();
+    await caller.subscribe({ accounts: new Set([a]), minFinality: 'pending' });
+    await hub.publish([pending({ transactions: [transaction('p1', a), transaction('p2', b)] })]);
+    await caller.subscribe({ accounts: new Set([watched]), minFinality: 'pending' });
+    await hub.publish([{ kind: 'invalidation', key, reason: 'expired' }]);
+    expect(summary(caller)).toEqual(['transactions pending', ...withdrawn]);
+  });
+
   it('are withdrawn as unmatched when a later snapshot has nothing for the connection, and the other types follow', async () => {
     const { hub, open, block } = createHubUnderTest();
     const caller = open();

@@ -15,6 +15,13 @@ function shown(finality: TraceSnapshot['finality'], name: string, over: Partial<
 
 const levelsOf = ({ events }: Caller): unknown[] => events.map(({ finality, reason }) => finality ?? reason);
 
+async function resumeAt(pod: PodUnderTest, cursor: string): Promise<Caller> {
+  const again = pod.open();
+  await again.subscribe(wish, cursor);
+  expect(again.begun[0]!.resumed).toBe('full');
+  return again;
+}
+
 const missing = skipLoudly(redisUrl === undefined, { what: 'snapshots of several pods', why: 'there is no Redis' });
 
 // A pod starts after the log has a snapshot, and makes an equal snapshot itself: the record is older than the connections of the pod.
@@ -105,13 +112,6 @@ describe.skipIf(missing)('the end of a trace that a caller was shown', () => {
     const cursor = cut.connection.cursor();
     cut.connection.close();
     return cursor;
-  }
-
-  async function resumeAt(pod: PodUnderTest, cursor: string): Promise<Caller> {
-    const again = pod.open();
-    await again.subscribe(wish, cursor);
-    expect(again.begun[0]!.resumed).toBe('full');
-    return again;
   }
 
   it('is followed by no snapshot of before after a resume at a pod that saw the end and then lost Redis', async () => {
