@@ -11,7 +11,7 @@ import { followMoney } from './money.ts';
 import { countOf } from '#test/support/volume.ts';
 
 const WALLETS = 500;
-const ROUNDS = countOf({ quick: 2, full: 20 });
+const ROUNDS = countOf({ quick: 2, full: 8, long: 20 });
 const VALUE = 1_000_000_000n;
 
 /** Fewer than the messages of one round bring: blocks are full, and messages wait in the shard's own queue. */

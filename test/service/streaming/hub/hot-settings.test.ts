@@ -4,7 +4,7 @@ import { configFromManifest } from '#service/config.ts';
 import type { TraceSnapshot } from '#service/streaming/changes.ts';
 import { streamingDefaults, type StreamSettings } from '#service/config/streaming.ts';
 import { manifestOf } from '#test/service/config/manifest-builder.ts';
-import { account, createHubUnderTest, hash, trace, transaction } from './hub/hub-under-test.ts';
+import { account, createHubUnderTest, hash, trace, transaction } from './hub-under-test.ts';
 
 const a = account('A');
 
