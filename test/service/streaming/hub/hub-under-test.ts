@@ -6,6 +6,7 @@ import {
   type AccountKey,
   type Begun,
   type Change,
+  type EventText,
   type FinalLog,
   type HubConnection,
   type Labels,
@@ -126,6 +127,15 @@ export function createHubUnderTest(
   };
 }
 
+/** Events by their texts: connections that see the same share the text. */
+const readEvents = new WeakMap<EventText, Received>();
+
+function readEvent(text: EventText): Received {
+  const known = readEvents.get(text) ?? (JSON.parse(text.json) as Received);
+  readEvents.set(text, known);
+  return known;
+}
+
 function openCaller(hub: WatchedHub, keyId: string): Caller {
   const frames: (Received | Begun)[] = [];
   const events: Received[] = [];
@@ -136,12 +146,12 @@ function openCaller(hub: WatchedHub, keyId: string): Caller {
   const connection = hub.open(
     {
       unsentBytes: () => unsent,
-      event({ json }, cursor) {
-        const event = { ...(JSON.parse(json) as Received), cursor };
+      event(text, cursor) {
+        const event = { ...readEvent(text), cursor };
         checkScriptedFrame(event);
         events.push(event);
         frames.push(event);
-        if (isStalled) unsent += json.length;
+        if (isStalled) unsent += text.json.length;
         caller.onEvent();
       },
       end(code, reason, cursor) {
