@@ -147,8 +147,10 @@ export function createPending(options: PendingOptions, dependencies: PendingDepe
     metrics.gone(reason);
     const trace = own.get(key);
     own.drop(key);
-    await sharing.forget(key, trace);
+    if (trace !== undefined) await sharing.drop(trace);
+    // Another pod takes over a message with a lease if this pod is killed. So the news come before the end of the lease.
     await news.report({ kind: 'gone', key, reason, isTaken: one.isTaken });
+    await sharing.forget(key);
   }
 
   /** The same message again, spelt in another way. */

@@ -3,7 +3,6 @@ import type { Logger } from 'pino';
 import { readExternalMessage } from '../live/send/external-message.ts';
 import type { PendingMetrics } from './metrics.ts';
 import type { LocalTraces } from './local-traces.ts';
-import type { PendingTrace } from './pending-trace.ts';
 import { createSharedNews, type SharedNewsStream } from './shared-news.ts';
 import { createSharedMessages } from './shared-messages.ts';
 import type { SharedMessages } from './shared-messages.ts';
@@ -36,8 +35,8 @@ export type Sharing = Pick<SharedTraces, 'put' | 'alias' | 'drop' | 'keyBy' | 'g
    * the same message for a while. Their simulations are equal.
    */
   renew(): Promise<void>;
-  /** Removes a message from Redis. @param trace of the message; undefined when there is none */
-  forget(key: string, trace: PendingTrace | undefined): Promise<void>;
+  /** Removes a message from Redis, and its lease. */
+  forget(key: string): Promise<void>;
   /** Continues over another Redis, or the same Redis with another password. */
   readonly setLink: (next: PendingLink) => void;
   /** Leaves the watched messages to other pods and ends the connection. */
@@ -99,7 +98,8 @@ export function createSharing(
     const trace = await sharing.get(key);
     const sent = trace ?? (await sharing.messages.get(key));
     if (sent === undefined || unixMs() - sent.sentUnixMs >= KEPT_MS) {
-      await forgetIn(sharing, key, trace);
+      if (trace !== undefined) await sharing.drop(trace);
+      await forgetIn(sharing, key);
       return;
     }
     if (trace !== undefined) own.put(trace);
@@ -134,7 +134,7 @@ export function createSharing(
       if (room <= 0) return;
       for (const key of await sharing.leases.takeOver(room, unixMs())) await takeOver(sharing, key);
     },
-    forget: async (key, trace) => shared && (await forgetIn(shared, key, trace)),
+    forget: async (key) => shared && (await forgetIn(shared, key)),
     setLink(next) {
       link?.close();
       link = next;
@@ -148,9 +148,7 @@ export function createSharing(
   };
 }
 
-/** Removes a message, its trace and its lease. */
-async function forgetIn(sharing: Shared, key: string, trace: PendingTrace | undefined): Promise<void> {
-  if (trace !== undefined) await sharing.drop(trace);
+async function forgetIn(sharing: Shared, key: string): Promise<void> {
   await sharing.messages.drop(key);
   await sharing.leases.drop([key]);
 }

@@ -1,10 +1,10 @@
 import { Address } from '@ton/core';
 import { Redis } from 'ioredis';
-import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 
 import { readExternalMessage } from '#service/live/send/external-message.ts';
 import type { ExternalMessage } from '#service/live/send/external-message.ts';
-import { KEPT_MS } from '#service/pending/watch-list.ts';
+import { EXPIRY_MS, KEPT_MS } from '#service/pending/watch-list.ts';
 import { LEASE_MS } from '#service/pending/watch-leases.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 import { testWallet, transfer } from '#test/support/wallet.ts';
@@ -77,6 +77,35 @@ describe.skipIf(
     const counts = await Promise.all(pods.map(takenOver));
     expect(counts.toSorted((a, b) => a - b)).toEqual([0, 0, 1]);
   });
+
+  it.each([0, 3, 9, 10, 11, 12])(
+    'is gone for listeners of other pods when its pod is killed after %i commands of the look at which it expires',
+    async (commands) => {
+      const line = await openGoodLink(redisUrl!);
+      const killed = Promise.withResolvers<undefined>();
+      let left = Infinity;
+      const pod = setting.open({ ...line, ask: (...asked) => (left-- > 0 ? line.ask(...asked) : killed.promise) });
+      const other = await openPod();
+      const news: string[] = [];
+      other.listen(({ kind }) => news.push(kind));
+      try {
+        await other.refresh();
+        await simulate(pod);
+        await other.refresh();
+        expect(news).toEqual(['trace']);
+        setting.index.seqno = setting.pool.head()!.block.seqno;
+        setting.clock.unixMs += EXPIRY_MS;
+        left = commands;
+        await Promise.race([pod.refresh(), vi.waitUntil(() => left < 0)]);
+        setting.clock.unixMs += LEASE_MS;
+        await other.refresh();
+        await other.refresh();
+        expect(news.at(-1)).toBe('gone');
+      } finally {
+        killed.resolve(undefined);
+      }
+    },
+  );
 
   it('is left alone while its pod says that it is there', async () => {
     const one = await openPod();
