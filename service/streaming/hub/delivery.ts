@@ -32,7 +32,7 @@ export function deliverTrace(to: Subscriber, one: RenderableTrace, ordinals: rea
   const hash = wish.traces.size === 0 ? undefined : snapshot.hashes.find((name) => wish.traces.has(name));
   let entry = to.memory.get(snapshot.key);
   const views = one.viewsFor(viewer, selection, hash !== undefined);
-  if (entry !== undefined && hash === undefined && isUnmatched(entry, one, selection, viewer)) {
+  if (entry !== undefined && hash === undefined && isUnmatched(entry, one, { selection, viewer, views })) {
     const step = views.length === 0 ? steps.last : steps.unmatched;
     const { key, position } = snapshot;
     sendInvalidation(to, { key, position, mark: one.record && markOf(one.record, step) }, 'unmatched');
@@ -101,17 +101,22 @@ function isElsewhere(one: Position | null, other: Position | null): boolean {
 function isUnmatched(
   { shown }: TraceEntry,
   { snapshot, rendering }: RenderableTrace,
-  selection: Selection,
-  viewer: Viewer,
+  { selection, viewer, views }: Matched,
 ): boolean {
-  if (snapshot.isIncomplete && rankOf(snapshot) < ranks.finalized) return false;
+  const isEnd = rankOf(snapshot) === ranks.finalized;
+  if (snapshot.isIncomplete && !isEnd) return false;
+  // Transactions that were final before the subscription are in no view of the end.
+  const hasTransactions = isEnd ? views.some(({ type }) => type === 'transactions') : selection.transactions.length > 0;
   for (const [type, { rank }] of shown) {
     if (rank >= ranks.unended || rank > rankOf(snapshot) || !viewer.wish.types.has(type)) continue;
-    if (type === 'transactions' && selection.transactions.length === 0) return true;
+    if (type === 'transactions' && !hasTransactions) return true;
     if (type === 'actions' && rendering.actions(selection, viewer) === undefined) return true;
   }
   return false;
 }
+
+/** What a connection sees of a snapshot. */
+type Matched = { readonly selection: Selection; readonly viewer: Viewer; readonly views: readonly TraceView[] };
 
 type Remembered = Pick<TraceEntry, 'accounts' | 'hash'> & { readonly news: readonly TraceView[] };
 

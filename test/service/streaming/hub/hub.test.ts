@@ -249,6 +249,18 @@ describe('levels of a trace', () => {
     expect(summary(caller)).toEqual(['transactions pending', ...withdrawn]);
   });
 
+  it('are withdrawn as unmatched when the trace ends without anything for a new subscription of another scope', async () => {
+    const { hub, open, block } = createHubUnderTest();
+    const caller = open();
+    const part = { transactions: [transaction('t1', a)], isIncomplete: true };
+    await caller.subscribe({ accounts: new Set([a]), minFinality: 'confirmed' });
+    await hub.publish([trace(key, { ...part, finality: 'confirmed' })]);
+    await block(final({ ...part, stage: 'open', fresh: new Set(['t1']) }));
+    await caller.subscribe({ accounts: new Set([a]), finalityScope: 'transaction' });
+    await block(final({ transactions: [transaction('t1', a), transaction('t2', b)], fresh: new Set(['t2']) }));
+    expect(summary(caller)).toEqual(['transactions confirmed', 'trace_invalidated unmatched']);
+  });
+
   it('are withdrawn as unmatched when a later snapshot has nothing for the connection, and the other types follow', async () => {
     const { hub, open, block } = createHubUnderTest();
     const caller = open();
