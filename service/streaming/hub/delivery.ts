@@ -115,7 +115,7 @@ function isUnmatched(
   return false;
 }
 
-/** What a connection sees of a snapshot. */
+/** Parts of a snapshot that concern a connection. */
 type Matched = { readonly selection: Selection; readonly viewer: Viewer; readonly views: readonly TraceView[] };
 
 type Remembered = Pick<TraceEntry, 'accounts' | 'hash'> & { readonly news: readonly TraceView[] };
