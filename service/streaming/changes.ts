@@ -166,7 +166,10 @@ export type FinalLog = {
    * @throws StoreError
    */
   readonly changesOf: (mcSeqno: number, signal: AbortSignal) => Promise<readonly Change[]>;
-  /** Oldest seqno from which a resume is possible. */
+  /**
+   * Oldest seqno from which a resume is possible; null before the first block.
+   * @throws StoreError also when the index lacks its newest block
+   */
   readonly oldest: () => Promise<number | null>;
   /**
    * Blocks of a range that may have changes of accounts or traces, ascending. Other blocks up to `until` have none, so that a resume skips

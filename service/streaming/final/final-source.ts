@@ -2,6 +2,7 @@ import type { Trouble } from '#service/runtime/retry.ts';
 import { createTimeSlice, type TimeSlice } from '#service/runtime/time-slice.ts';
 import { findOldestBefore, findTouchedBlocks, findTracesNamed } from '#service/store/queries/final-blocks.ts';
 import { accountKey } from '#service/store/account-key.ts';
+import { StoreError } from '#service/store/errors.ts';
 import type { Store } from '#service/store/store.ts';
 import { TRACE_STATE } from '#service/store/trace-plan.ts';
 import type { ActionNetwork } from '#service/v3/action-details/action-derived.ts';
@@ -82,7 +83,7 @@ export function createFinalSource(
   const { signal } = closing;
   const blocks = createBlockSource({ store, network, bounds, signal });
   const reader = { read: store.read.bind(store), signal };
-  let oldest: { readonly seqno: number | null; readonly atMs: number } | undefined;
+  let oldest: { readonly seqno: number; readonly atMs: number } | undefined;
   const labels = createLabels({ notes, reader, clock, logger });
   const follower = createFollower(pollMs, {
     ...dependencies,
@@ -111,7 +112,9 @@ export function createFinalSource(
       const last = newest();
       if (last === null) return null;
       if (oldest === undefined || clock() - oldest.atMs > OLDEST_MS) {
-        const seqno = (await findOldestBefore(reader, { newest: last, seconds: windowS() })) ?? null;
+        const seqno = await findOldestBefore(reader, { newest: last, seconds: windowS() });
+        // A Postgres that crashed lacks the newest blocks until the indexer writes them again. No cursor is too old then.
+        if (seqno === undefined) throw new StoreError('store_unavailable', 'the index lacks its newest block');
         oldest = { seqno, atMs: clock() };
       }
       return oldest.seqno;

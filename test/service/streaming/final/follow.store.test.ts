@@ -188,5 +188,10 @@ describe('a source of final changes', () => {
     const again = start();
     await expect.poll(() => newestOf(again)).toBe(last);
     expect(await again.source.oldest()).toBe(gap + 1);
+    // Postgres crashed, and lacks the newest block until the indexer writes that block again.
+    const behind = start();
+    await expect.poll(() => newestOf(behind)).toBe(last);
+    await store.transaction(({ query }) => query('DELETE FROM blocks WHERE workchain = -1 AND seqno = $1', [last]));
+    await expect(behind.source.oldest()).rejects.toMatchObject({ code: 'store_unavailable' });
   });
 });
