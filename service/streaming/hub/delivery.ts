@@ -52,7 +52,7 @@ export function deliverTrace(to: Subscriber, one: RenderableTrace, ordinals: rea
 /**
  * Withdraws the snapshots that a connection was sent, unless it no longer watches the trace.
  * @param record number of the withdrawal in the log of levels
- * @param heads of the newest snapshots: a new subscription may name another account or hash than the one that was shown them
+ * @param heads of the newest snapshots; a new subscription may name another account or hash of the trace
  */
 export function deliverInvalidation(
   to: Subscriber,

@@ -79,7 +79,7 @@ describe.skipIf(
   });
 
   it.each([0, 3, 9, 10, 11, 12])(
-    'is gone for listeners of other pods when its pod is killed after %i commands of the look at which it expires',
+    'is gone for listeners of other pods when its pod is killed after %i commands of its last look',
     async (commands) => {
       const line = await openGoodLink(redisUrl!);
       const killed = Promise.withResolvers<undefined>();

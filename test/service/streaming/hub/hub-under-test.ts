@@ -131,9 +131,11 @@ export function createHubUnderTest(
 const readEvents = new WeakMap<EventText, Received>();
 
 function readEvent(text: EventText): Received {
-  const known = readEvents.get(text) ?? (JSON.parse(text.json) as Received);
-  readEvents.set(text, known);
-  return known;
+  const known = readEvents.get(text);
+  if (known !== undefined) return known;
+  const event = JSON.parse(text.json) as Received;
+  readEvents.set(text, event);
+  return event;
 }
 
 function openCaller(hub: WatchedHub, keyId: string): Caller {
