@@ -13,6 +13,12 @@ function wrongShape(cell: number, kind: number): DecodeError {
   return new DecodeError('bad_cell', `A ${CELL_KINDS[kind]} cell has a wrong shape.`, { cell });
 }
 
+/** Compares byte by byte, because for 32 bytes a call of `compare` costs more. */
+function isHashAt(hashes: Buffer, at: number, hash: Uint8Array): boolean {
+  for (let index = 0; index < 32; index++) if (hashes[at + index] !== hash[index]) return false;
+  return true;
+}
+
 /** Bytes of a cell in all arrays but those of depths and hashes. */
 const CELL_BYTES = 31;
 
@@ -121,7 +127,7 @@ export class FlatCells implements CellTable {
 
   hashEquals(cell: number, hash: Uint8Array, level = 3): boolean {
     const at = this.#hashAt(cell, level);
-    return this.#hashes.compare(hash, 0, 32, at, at + 32) === 0;
+    return isHashAt(this.#hashes, at, hash);
   }
 
   /** Returns the first 32 bits of a hash: the key of hash tables over cells. */
