@@ -46,10 +46,12 @@ const versionHeader = { 'sec-websocket-version': '13' } as const;
 const LINGER_MS = 1000;
 
 /** Reports whether a request asks for a WebSocket at the path of streams. Any other upgrade is ignored, as RFC 9110 allows. */
-export function isUpgrade({ method, url = '/', headers }: IncomingMessage): boolean {
-  if (method !== 'GET' || pathOf(routedUrl(url)) !== wsPath) return false;
-  return (headers.upgrade ?? '').split(',').some((name) => name.trim().toLowerCase() === 'websocket');
+export function isUpgrade({ method, url = '/', headers, httpVersion }: IncomingMessage): boolean {
+  if (method !== 'GET' || httpVersion === '1.0' || pathOf(routedUrl(url)) !== wsPath) return false;
+  return (headers.upgrade ?? '').split(',').some((name) => name.trim().toLowerCase() === protocol);
 }
+
+const protocol = 'websocket';
 
 export function createUpgrades(options: UpgradesOptions, dependencies: UpgradesDependencies): Upgrades {
   const { streaming, calls, limits, exchanges, pacing, tracer, logger, headersOf, isDraining } = dependencies;
@@ -131,6 +133,8 @@ export function createUpgrades(options: UpgradesOptions, dependencies: UpgradesD
     let refused: StreamingError | undefined;
     const actionsVersion = [message.headers['x-actions-version']].flat()[0];
     response.detachSocket(socket);
+    // The library takes one protocol, and a caller may offer several.
+    message.headers.upgrade = protocol;
     streaming.upgrade({
       message,
       socket,

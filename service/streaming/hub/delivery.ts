@@ -1,4 +1,11 @@
-import { finalities, type Invalidation, type Position, type Subscription, type TraceSnapshot } from '../changes.ts';
+import {
+  finalities,
+  type Finality,
+  type Invalidation,
+  type Position,
+  type Subscription,
+  type TraceSnapshot,
+} from '../changes.ts';
 import type { LevelHead } from './levels-log.ts';
 import { markOf, positionOf, steps } from './positions.ts';
 import { renderInvalidation } from './render.ts';
@@ -13,7 +20,18 @@ const ENTRY_ACCOUNTS_MAX = 16;
 
 /** Reports whether a subscription gets events of a level. */
 export function wantsLevel({ wish }: Viewer, finality: TraceSnapshot['finality']): boolean {
-  return wish.minFinality === finality || finalities.indexOf(finality) > finalities.indexOf(wish.minFinality);
+  return isFrom(finality, wish.minFinality);
+}
+
+function isFrom(finality: Finality, lowest: Finality): boolean {
+  return lowest === finality || finalities.indexOf(finality) > finalities.indexOf(lowest);
+}
+
+/** A resume at a higher level restores the snapshots of lower levels up to its cursor: they may still be withdrawn. */
+function wasShown(to: Subscriber, { record, snapshot }: RenderableTrace): boolean {
+  if (record === null || to.shownFrom === undefined || !to.isReplayingLevels) return false;
+  const isPast = to.isPast({ position: null, mark: markOf(record, steps.last) });
+  return isPast && isFrom(snapshot.finality, to.shownFrom);
 }
 
 /**
@@ -24,7 +42,8 @@ export function wantsLevel({ wish }: Viewer, finality: TraceSnapshot['finality']
 export function deliverTrace(to: Subscriber, one: RenderableTrace, ordinals: readonly number[]): void {
   const viewer = to.viewer();
   const { snapshot, accounts } = one;
-  if (viewer === undefined || !to.isWatching() || !wantsLevel(viewer, snapshot.finality)) return;
+  if (viewer === undefined || !to.isWatching()) return;
+  if (!wantsLevel(viewer, snapshot.finality) && !wasShown(to, one)) return;
   const { wish } = viewer;
   const isMine = (at: number): boolean => wish.accounts.has(accounts.accounts[at]!);
   const mine = ordinals.every(isMine) ? ordinals : ordinals.filter(isMine);

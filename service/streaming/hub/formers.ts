@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 
-import { finalities, type EventType, type Finality, type Subscription } from '../changes.ts';
+import type { EventType, Finality, Subscription } from '../changes.ts';
 import type { LevelsPlace } from '../request/cursor.ts';
 import { watchesAllOf } from './absent-connections.ts';
 import type { LevelsLog } from './levels-log.ts';
+import type { ShownBefore } from './resume.ts';
 import type { Subscriber } from './subscriber.ts';
 
 /** A question of a pod to the others: which of them watched all the time for a connection that comes back? */
@@ -18,9 +19,9 @@ export type FormerQuestion = {
 
 /** Former connections of this process, open or cut. */
 export type Formers = {
-  /** Mark from which on a former connection may have been shown snapshots, if all was watched for it since a place; else undefined. */
-  readonly own: (connection: number, place: LevelsPlace, keyId: string, wish: Subscription) => number | undefined;
-  /** The same for a connection that comes back to another pod. It asks for the same accounts and traces. */
+  /** Snapshots that a former connection may have been shown, if all was watched for it since a place; else undefined. */
+  readonly own: (connection: number, place: LevelsPlace, keyId: string, wish: Subscription) => ShownBefore | undefined;
+  /** Mark of the same for a connection that comes back to another pod. It asks for the same level, accounts and traces. */
   readonly answer: (question: FormerQuestion) => number | undefined;
 };
 
@@ -30,25 +31,25 @@ export type FormersDependencies = {
 };
 
 export function createFormers({ levels, find }: FormersDependencies): Formers {
-  function sinceOf(
+  function shownTo(
     connection: number,
     place: LevelsPlace,
     isSame: (keyId: string, wish: Subscription) => boolean,
-  ): number | undefined {
+  ): ShownBefore | undefined {
     const former = find(connection);
     const wish = former?.viewer()?.wish;
     if (former === undefined || wish === undefined || wish.minFinality === 'finalized') return undefined;
     const isWhole = levels.reaches(place, true) && place.mark >= former.begun && isSame(former.keyId, wish);
-    return isWhole ? (former.since ?? place.mark) : undefined;
+    return isWhole ? { since: former.since ?? place.mark, shownFrom: wish.minFinality } : undefined;
   }
   return {
     own: (connection, place, keyId, wish) =>
-      sinceOf(connection, place, (key, watched) => key === keyId && watchesAllOf(watched, wish)),
+      shownTo(connection, place, (key, watched) => key === keyId && watchesAllOf(watched, wish)),
     answer: ({ connection, place, digest, types, minFinality }) =>
-      sinceOf(connection, place, (key, watched) => {
-        const isLevel = finalities.indexOf(minFinality) >= finalities.indexOf(watched.minFinality);
+      shownTo(connection, place, (key, watched) => {
+        const isLevel = minFinality === watched.minFinality;
         return isLevel && types.every((type) => watched.types.has(type)) && watchDigest(key, watched) === digest;
-      }),
+      })?.since,
   };
 }
 

@@ -139,7 +139,11 @@ export class ConnectionAtHub implements HubConnection {
     const { past, log, metrics, livePosition, readCursor, connectionBy } = this.#dependencies;
     const read = readCursor(cursor);
     const levels = await this.#levelsFrom(read, wish, signal);
-    const resume = await planResume(read.position, wish, livePosition(), { log, levels });
+    const resume = await planResume(read.position, wish, livePosition(), {
+      log,
+      levels,
+      wasBelow: read.levels !== undefined,
+    });
     if (resume.isPast) await past.admit(signal);
     if (resume.resumed !== null) metrics.resumed(resume.resumed);
     const former = connectionBy(read.connection);
@@ -161,12 +165,13 @@ export class ConnectionAtHub implements HubConnection {
     // The connection may have been shown a final part that is on its way to the log.
     await feed.partsShared();
     const own = formers.own(connection, place, subscriber.keyId, wish);
-    if (own !== undefined) return { ...place, since: own };
+    if (own !== undefined) return { ...place, ...own };
     // This process watches before another one answers, so no moment is left out.
     await this.#keys.add(wish, signal);
     subscriber.upcoming = wish;
     const since = await feed.findFormer({ connection, place, keyId: subscriber.keyId, wish }, signal);
-    return since === undefined || !levels.reaches(place, false) ? undefined : { ...place, since };
+    if (since === undefined || !levels.reaches(place, false)) return undefined;
+    return { ...place, since, shownFrom: wish.minFinality };
   }
 
   async #run(turn: AbortController, wish: Subscription, resume: Resume, answer: (begun: Begun) => void): Promise<void> {
@@ -209,6 +214,7 @@ export class ConnectionAtHub implements HubConnection {
       // The replay restores what the former connection was shown up to the cursor.
       subscriber.memory.clear();
       subscriber.since = resume.levels.since;
+      subscriber.shownFrom = resume.levels.shownFrom;
     }
     subscriber.begin(wish, { position: from, mark });
     subscriber.isReplaying = isPast;

@@ -1,5 +1,6 @@
 import type { AccountKey, Labels, Subscription } from '../changes.ts';
 import { lineOf } from '../event-text.ts';
+import type { Metadata } from '#service/v3/annotations/metadata.ts';
 
 /** Address book and metadata of the accounts of one change, as the ends of its events. */
 export type LabelTexts = {
@@ -57,7 +58,7 @@ async function inTime(
 
 function textsOf(book: object, metadata: object): LabelTexts {
   const writeBook = writerOf(book);
-  const writeMetadata = writerOf(metadata);
+  const writeMetadata = writerOf(metadata, mastersOf);
   return {
     of(accounts, { includeAddressBook, includeMetadata }, described) {
       if (!includeAddressBook && !includeMetadata) return '';
@@ -70,14 +71,36 @@ function textsOf(book: object, metadata: object): LabelTexts {
   };
 }
 
-/** Writes the entries of some accounts. Each entry becomes text once. */
-function writerOf(labels: object): (accounts: ReadonlySet<AccountKey>) => string {
+/** An entry of the metadata of v3. */
+type TokensOfAccount = ReturnType<Metadata['toJSON']>[string];
+
+/** Masters of the jetton wallets among the tokens of an account. */
+function mastersOf(tokens: unknown): readonly AccountKey[] {
+  const { token_info: infos } = tokens as TokensOfAccount;
+  return infos.flatMap(({ type, extra }) => (type === 'jetton_wallets' ? String(extra?.['jetton']) : []));
+}
+
+const none: readonly never[] = [];
+
+/**
+ * Writes the entries of some accounts. Each entry becomes text once.
+ * @param furtherOf accounts that an entry refers to. Their entries follow
+ */
+function writerOf(
+  labels: object,
+  furtherOf: (label: unknown) => readonly AccountKey[] = () => none,
+): (accounts: ReadonlySet<AccountKey>) => string {
   const values = labels as Readonly<Record<AccountKey, unknown>>;
-  const entries = new Map<AccountKey, { readonly text: string; readonly bytes: number }>();
+  const entries = new Map<AccountKey, Entry>();
   return (accounts) => {
+    const all = new Set(accounts);
+    const further = [...accounts].flatMap((account) =>
+      Object.hasOwn(values, account) ? furtherOf(values[account]) : none,
+    );
+    for (const account of further) all.add(account);
     let text = '';
     let bytes = 0;
-    for (const account of accounts) {
+    for (const account of all) {
       if (!Object.hasOwn(values, account)) continue;
       const entry = entries.get(account) ?? entryOf(account, values[account]);
       entries.set(account, entry);
@@ -89,7 +112,9 @@ function writerOf(labels: object): (accounts: ReadonlySet<AccountKey>) => string
   };
 }
 
-function entryOf(account: AccountKey, value: unknown) {
+type Entry = { readonly text: string; readonly bytes: number };
+
+function entryOf(account: AccountKey, value: unknown): Entry {
   const text = `${JSON.stringify(account)}:${lineOf(value)}`;
   return { text, bytes: Buffer.byteLength(text) };
 }

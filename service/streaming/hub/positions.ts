@@ -39,6 +39,15 @@ export function markOf(record: number, step: number): number {
   return record * STEPS + step;
 }
 
+/**
+ * Number of the block of a final event, and below zero of the record of another event. Null for an event of neither.
+ * @param mark of the event
+ */
+export function batchOf(position: Position | null, mark: number | null): number | null {
+  if (position !== null) return position.mcSeqno;
+  return mark === null ? null : -1 - Math.floor(mark / STEPS);
+}
+
 /** Newest record whose events are all behind a mark. */
 export function lastWhole(mark: number): number {
   return Math.floor((mark + 1) / STEPS) - 1;

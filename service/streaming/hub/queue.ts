@@ -10,6 +10,8 @@ export type QueuedAt = {
   readonly position: Position | null;
   /** Mark behind the event in the log of levels. */
   readonly mark: number;
+  /** Block or record of the event; null for an event of neither. */
+  readonly batch: number | null;
 };
 
 /** Event that waits for its transport. */
@@ -36,6 +38,8 @@ export class EventQueue {
   #waiting: Set<QueuedEvent> | undefined;
   #bySlot: Map<string, QueuedEvent[]> | undefined;
   #bytes = 0;
+  /** Batch of the newest event that waits. */
+  #batch: number | null = null;
 
   constructor(outlet: QueueOutlet) {
     this.#outlet = outlet;
@@ -51,8 +55,9 @@ export class EventQueue {
     }
     const { eventsPerConnection, bytesPerConnection } = this.#outlet.queueBounds();
     const isFull = count >= eventsPerConnection || unsent + this.#bytes + event.bytes > bytesPerConnection;
-    // An empty queue takes one event of any size.
-    if (isFull && count > 0) return false;
+    // An empty queue takes one event of any size. A block comes at once, so the rest of its events is not one that a slow caller caused.
+    const isBegun = count > 0 && at.batch !== null && at.batch === this.#batch;
+    if (isFull && count > 0 && !isBegun) return false;
     this.#add({ event, at });
     return true;
   }
@@ -94,6 +99,7 @@ export class EventQueue {
     } = queued;
     this.#waiting ??= new Set();
     this.#waiting.add(queued);
+    this.#batch = queued.at.batch;
     this.#bytes += bytes;
     if (slot !== null) {
       this.#bySlot ??= new Map();

@@ -1,4 +1,4 @@
-import { finalities, type Begun, type FinalLog, type Position, type Subscription } from '../changes.ts';
+import { finalities, type Begun, type Finality, type FinalLog, type Position, type Subscription } from '../changes.ts';
 import { indexAway, invalidCursor } from '../errors.ts';
 import { endOf, isAfter } from './positions.ts';
 
@@ -17,8 +17,22 @@ export type Resume = {
   readonly levels?: LevelsStart | undefined;
 };
 
-/** Log, mark behind which records follow, and the one from which on the former connection may have been shown snapshots. */
-export type LevelsStart = { readonly epoch: number; readonly mark: number; readonly since: number };
+/** Log, mark behind which records follow, and snapshots of the former connection. */
+export type LevelsStart = ShownBefore & { readonly epoch: number; readonly mark: number };
+
+/** Snapshots that a former connection may have been shown. */
+export type ShownBefore = {
+  /** Mark from which on. */
+  readonly since: number;
+  /** Level from which on. */
+  readonly shownFrom: Finality;
+};
+
+export type ResumedFrom = {
+  readonly log: Pick<FinalLog, 'oldest'>;
+  readonly levels: LevelsStart | undefined;
+  readonly wasBelow: boolean;
+};
 
 /** Beginning without a cursor. */
 export const atPresent: Resume = { resumed: null, from: undefined, gapFrom: null, isPast: false };
@@ -31,18 +45,20 @@ const AHEAD_MAX = 1_000;
  * @param cursor its position; null for one from before the first block
  * @param present final position that live connections have behind them
  * @param past.levels the cursor's place in the log of levels, if all that follows is there
+ * @param past.wasBelow the former connection was below `finalized`, and may have snapshots that this one cannot withdraw
  * @throws StreamingError `invalid_cursor`, `replay_busy`
  */
 export async function planResume(
   cursor: Position | null,
   wish: Subscription,
   present: Position | null,
-  { log, levels }: { readonly log: Pick<FinalLog, 'oldest'>; readonly levels: LevelsStart | undefined },
+  { log, levels, wasBelow }: ResumedFrom,
 ): Promise<Resume> {
   // The index was not read yet. The first block that this process follows is unknown, and blocks before that block would be lost.
   if (cursor !== null && present === null) throw indexAway();
   const position = cursor ?? endOf(0);
-  const resumed = wish.minFinality === finalities.at(-1) || levels !== undefined ? 'full' : 'finalized';
+  const isFinalAlone = wish.minFinality === finalities.at(-1) && !wasBelow;
+  const resumed = isFinalAlone || levels !== undefined ? 'full' : 'finalized';
   const start = { resumed, from: position, gapFrom: null, ...(levels && { levels }) } as const;
   if (position.mcSeqno > (present?.mcSeqno ?? 0) + AHEAD_MAX) throw invalidCursor();
   if (present === null || !isAfter(present, position)) {

@@ -2,7 +2,7 @@ import type { StreamSettings } from '#service/config/streaming.ts';
 import type { Finality, Position, Sink, Subscription } from '../changes.ts';
 import { closings } from '../closing.ts';
 import type { LevelsLog } from './levels-log.ts';
-import { isAfter, laterOf } from './positions.ts';
+import { batchOf, isAfter, laterOf } from './positions.ts';
 import { EventQueue, WINDOW_BYTES, type QueuedAt, type QueueOutlet } from './queue.ts';
 import type { RenderedEvent } from './render.ts';
 import { TraceMemory } from './trace-memory.ts';
@@ -61,6 +61,8 @@ export class Subscriber implements QueueOutlet {
   isReplayingLevels = false;
   /** Mark from which on it may have been shown snapshots; undefined before the first subscription. */
   since: number | undefined;
+  /** Level from which on it was shown snapshots up to the cursor of its resume. */
+  shownFrom: Finality | undefined;
   /** Mark at which the current subscription began. Accounts and traces of it were not watched before. */
   begun = 0;
   /** Subscription that begins soon, and is watched already. */
@@ -163,7 +165,8 @@ export class Subscriber implements QueueOutlet {
     this.#floor = laterOf(position, this.#floor);
     if (mark !== null) this.#mark = Math.max(mark, this.#mark);
     this.#dependencies.onSent(sending);
-    const at = { slot, position: position ?? this.progress(), mark: mark ?? this.progressMark() };
+    const batch = batchOf(position, mark);
+    const at = { slot, position: position ?? this.progress(), mark: mark ?? this.progressMark(), batch };
     if (!this.queue.push(event, at)) this.endSlow();
   }
 

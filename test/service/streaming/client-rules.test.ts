@@ -171,7 +171,8 @@ describe('a rule for a client of asyncio', () => {
 describe('a rule for a client of httpx', () => {
   it('an event is one line also for readers of Python, for whom U+0085, U+2028 and U+2029 end a line', async () => {
     const text = 'a\u0085b\u2028c\u2029d';
-    const metadata = async () => ({ [address]: { name: text } });
+    const tokens = { is_indexed: true, token_info: [{ type: 'jetton_masters', name: text }] };
+    const metadata = async () => ({ [address]: tokens });
     under = createHubUnderTest({
       cursors: createCursors('testnet'),
       labels: { addressBook: async () => ({}), metadata },
@@ -183,7 +184,7 @@ describe('a rule for a client of httpx', () => {
     await under.block(trace(hashOf(1), { transactions: [transaction('t1', address, { comment: text })] }));
     const lines = (await textUntil(response, '"type":"transactions"')).split(/[\n\r\v\f\u0085\u2028\u2029]/);
     const data = lines.flatMap((line) => (line.startsWith('data:') ? (JSON.parse(line.slice(5)) as object) : []));
-    expect(data[1]).toMatchObject({ transactions: [{ comment: text }], metadata: { [address]: { name: text } } });
+    expect(data[1]).toMatchObject({ transactions: [{ comment: text }], metadata: { [address]: tokens } });
   });
 });
 

@@ -180,6 +180,23 @@ describe('an accepted upgrade', () => {
   });
 });
 
+describe('an upgrade', () => {
+  it('may offer other protocols beside', async () => {
+    await start();
+    const socket = connect(at.port, '127.0.0.1');
+    socket.write(upgradeText(handshake).replace('Upgrade: websocket', 'Upgrade: h2c, WebSocket'));
+    const [bytes] = (await once(socket, 'data')) as [Buffer];
+    socket.destroy();
+    expect(parseRaw(bytes.toString('latin1')).status).toBe(101);
+  });
+
+  it('of HTTP/1.0 is ignored', async () => {
+    await start();
+    const text = upgradeText(handshake).replace('HTTP/1.1', 'HTTP/1.0');
+    expect(parseRaw(await rawExchange(at.port, text)).status).toBe(426);
+  });
+});
+
 describe('a WebSocket is closed', () => {
   it.each<[string, number, string, (socket: WebSocket) => void]>([
     ['a binary frame', 1003, 'text messages only', (socket) => socket.send(Buffer.from('{}'), { binary: true })],

@@ -179,6 +179,33 @@ describe('a resume at every level', () => {
     expect(namesIn(again)).toEqual(['confirmed t1']);
   });
 
+  it('at a higher level withdraws the snapshots that the connection was shown at a lower level', async () => {
+    const { hub, block, open } = createHubUnderTest();
+    const cut = open();
+    await cut.subscribe(wish);
+    await hub.publish([shown(1, 'pending', 't1'), shown(2, 'pending', 't2'), shown(3, 'pending', 't3')]);
+    const { cursor } = cut.events[1]!;
+    cut.connection.close();
+    await hub.publish([expired(1), shown(2, 'confirmed', 't2'), expired(3)]);
+    const again = open();
+    await again.subscribe({ ...wish, minFinality: 'confirmed' }, cursor);
+    await block(shown(2, 'finalized', 't2'));
+    expect(again.begun).toMatchObject([{ resumed: 'full' }]);
+    expect(namesIn(again)).toEqual(['expired', 'confirmed t2', 'finalized t2']);
+  });
+
+  it('is not promised at finalized to a connection that may have been shown lower levels', async () => {
+    const { hub, open } = createHubUnderTest();
+    const cut = open();
+    await cut.subscribe(wish);
+    await hub.publish([shown(1, 'pending', 't1')]);
+    const again = open();
+    await again.subscribe({ ...wish, minFinality: 'finalized' }, cut.events[0]!.cursor);
+    const last = open();
+    await last.subscribe({ ...wish, minFinality: 'finalized' }, again.begun[0]!.cursor);
+    expect([again, last].map(({ begun }) => begun[0]!.resumed)).toEqual(['finalized', 'full']);
+  });
+
   it('withdraws what the connection was shown before the cut alone, as unmatched too', async () => {
     const { hub, block, open } = createHubUnderTest();
     const [before, after] = [open(), open()];

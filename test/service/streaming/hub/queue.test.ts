@@ -1,12 +1,22 @@
 import { describe, expect, it } from 'vitest';
 
 import { streamingDefaults } from '#service/config/streaming.ts';
-import { account, createHubUnderTest, hash, trace, transaction } from './hub-under-test.ts';
+import type { Change } from '#service/streaming/changes.ts';
+import { stateEvent } from '../fake-hub.ts';
+import { account, action, createHubUnderTest, hash, trace, transaction } from './hub-under-test.ts';
 
 const a = account('A');
 
 const sized = (number: number, bytes: number, over: object = {}) =>
   trace(hash(number), { transactions: [transaction(`t${number}`, a, { text: 'x'.repeat(bytes) })], ...over });
+
+const state: Change = {
+  kind: 'state',
+  account: a,
+  finality: 'finalized',
+  position: null,
+  state: stateEvent().state,
+};
 
 describe('a caller that does not read', () => {
   it('is closed with 1013 at the bound of bytes, resumes without loss, and delays no other', async () => {
@@ -49,6 +59,47 @@ describe('a caller that does not read', () => {
     expect(caller.ended()).toBeUndefined();
     caller.stall(false);
     expect(caller.events).toHaveLength(2);
+  });
+
+  it('gets all events of a block, however large they are, and is closed when the next block finds them unread', async () => {
+    const { block, open } = createHubUnderTest();
+    const [caller, reading] = [open(), open()];
+    const types = new Set(['transactions', 'actions', 'account_state_change'] as const);
+    for (const one of [caller, reading]) await one.subscribe({ accounts: new Set([a]), types });
+    caller.stall(true);
+    const parts = [1, 2, 3, 4].map((name) => transaction(`t${name}`, a, { text: 'x'.repeat(1_500_000) }));
+    await block(
+      trace(hash(1), { transactions: parts, actions: [action('transfer', [a], 'x'.repeat(1_500_000))] }),
+      state,
+    );
+    expect(caller.ended()).toBeUndefined();
+    caller.stall(false);
+    const names = [caller, reading].map(({ events }) => events.map(({ type, part }) => part ?? type));
+    const all = [1, 2, 3, 4, 'actions', 'account_state_change'];
+    expect(names).toEqual([all, all]);
+    caller.stall(true);
+    await block(trace(hash(2), { transactions: parts }));
+    expect(caller.ended()).toBeUndefined();
+    await block(sized(3, 1));
+    expect(caller.ended()).toMatchObject({ code: 1013 });
+  });
+
+  it('gets all parts of a replay', async () => {
+    const { block, open } = createHubUnderTest();
+    const first = open();
+    await first.subscribe({ accounts: new Set([a]) });
+    const parts = [1, 2, 3].map((name) => transaction(`t${name}`, a, { text: 'x'.repeat(1_500_000) }));
+    await block(trace(hash(1), { transactions: parts }), sized(2, 1));
+    const again = open();
+    again.stall(true);
+    const done = again.subscribe({ accounts: new Set([a]) }, first.begun[0]!.cursor);
+    await turns();
+    expect(again.ended()).toBeUndefined();
+    again.onEvent = () => void setImmediate(() => again.stall(false));
+    again.stall(false);
+    await done;
+    await turns();
+    expect(again.events).toHaveLength(4);
   });
 
   it('gets the newest of snapshots that are not final and waited', async () => {

@@ -199,6 +199,7 @@ describe.skipIf(missing)('levels below finalized of several pods', () => {
     ['for another account', { accounts: new Set([a, b]) }, 'key'],
     ['for another type', { types: new Set(['transactions', 'actions'] as const) }, 'key'],
     ['at a lower level', { minFinality: 'pending' as const }, 'key'],
+    ['at finalized', { minFinality: 'finalized' as const }, 'key'],
   ])('come as final events alone to another pod %s', async (_case, over, key) => {
     const cut = one.open('key');
     await cut.subscribe({ ...wish, minFinality: 'confirmed' });
