@@ -11,11 +11,11 @@ export type MethodBatch = {
   readonly absent: readonly number[];
 };
 
-/** Most gas of one method, as the node gives a get-method without payment. */
-const GAS_LIMIT = 1_000_000;
-
-/** Most gas of all methods of a visit. A relevant contract uses a hundredth of it. A contract that tries to block the emulator is cut off. */
-const GAS_TOTAL = 1_000_000;
+/**
+ * Most gas of one method, and gas of a visit after which no further method starts. Lite servers give a get-method as much. Gas ends a method at
+ * the same place on each machine. A method without an end takes some 0.3 s of a slow core.
+ */
+const VISIT_GAS = 300_000;
 
 /** Most entries of a result. A relevant result has a few; with too many it costs memory and means nothing. */
 const ENTRIES_MAX = 256;
@@ -33,7 +33,7 @@ export async function runMethodBatch(
   asks: readonly Ask[],
 ): Promise<MethodBatch> {
   const calls = asks.map(({ method, stack = [] }) => ({ methodId: idOf(method), stack }));
-  const { runs } = await world.runMethods({ account, calls, gasLimit: GAS_LIMIT, gasTotal: GAS_TOTAL });
+  const { runs } = await world.runMethods({ account, calls, gasLimit: VISIT_GAS, gasTotal: VISIT_GAS });
   const found = new Map<string, readonly StackEntry[]>();
   const absent: number[] = [];
   asks.forEach(({ method }, index) => {

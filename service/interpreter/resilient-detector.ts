@@ -32,6 +32,12 @@ const CONCURRENT_MAX = 16;
 /** Limit of one detection: a few reads and runs. A healthy pool answers in a tenth of it. */
 const DETECTION_MS = 30_000;
 
+/**
+ * Bounds of a visit to the emulator. Gas ends each method first (service/interfaces/README.md#bounds). This limit is thirty times the time of
+ * that gas, so that a busy machine does not decide what an account is.
+ */
+const VISIT = { payer: 'interpreter', wallMs: 10_000 } as const;
+
 /** Tries of a failure of the account itself, or of a missing block. The second try may reach another lite server or thread. */
 const OWN_TRIES_MAX = 3;
 
@@ -49,7 +55,12 @@ export function createResilientDetector({
   function worldAt(mcSeqno: number | undefined, signal: AbortSignal): DetectionWorld {
     let opening: Promise<ChainSnapshot> | undefined;
     const opened = (): Promise<ChainSnapshot> =>
-      (opening ??= worlds.open(mcSeqno, { deadlineMs: now() + DETECTION_MS, signal, caller: 'interpreter' }));
+      (opening ??= worlds.open(mcSeqno, {
+        deadlineMs: now() + DETECTION_MS,
+        signal,
+        caller: VISIT.payer,
+        getMethods: VISIT,
+      }));
     return {
       readAccount: async (account) => (await opened()).readAccount(account),
       runMethod: async (call) => (await opened()).runMethod(call),
