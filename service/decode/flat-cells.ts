@@ -1,22 +1,11 @@
-import { hashRepresentation, representation } from './cell-hash.ts';
+import { copyHash, hashRepresentation, isHashAt, representation } from './cell-hash.ts';
 import { CELL_KINDS, DEPTH_MAX, LIBRARY, maskBelow, maskCount, MERKLE_PROOF, ORDINARY, PRUNED } from './cell-table.ts';
 import type { CellKind, CellTable } from './cell-table.ts';
 import { DecodeError } from './errors.ts';
 import { ownBytes } from './own-bytes.ts';
 
-/** Copies byte by byte, because for 32 bytes a call of `copy` costs more. */
-function copyHash(from: Buffer, start: number, to: Buffer, at: number): void {
-  for (let index = 0; index < 32; index++) to[at + index] = from[start + index]!;
-}
-
 function wrongShape(cell: number, kind: number): DecodeError {
   return new DecodeError('bad_cell', `A ${CELL_KINDS[kind]} cell has a wrong shape.`, { cell });
-}
-
-/** Compares byte by byte, because for 32 bytes a call of `compare` costs more. */
-function isHashAt(hashes: Buffer, at: number, hash: Uint8Array): boolean {
-  for (let index = 0; index < 32; index++) if (hashes[at + index] !== hash[index]) return false;
-  return true;
 }
 
 /** Bytes of a cell in all arrays but those of depths and hashes. */

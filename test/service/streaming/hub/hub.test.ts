@@ -131,21 +131,6 @@ describe('a hub', () => {
     ]);
   });
 
-  it('gives metadata of the master of each jetton wallet that an event names, as v3 does', async () => {
-    const wallet = { type: 'jetton_wallets', extra: { owner: a, jetton: c, balance: '1' } };
-    const tokens = { [b]: { is_indexed: true, token_info: [wallet] }, [c]: { is_indexed: true, token_info: [] } };
-    const { open, block } = createHubUnderTest({
-      labels: { addressBook: async () => ({}), metadata: async () => tokens },
-    });
-    const [ofWallet, ofOther] = [open(), open()];
-    const types = new Set(['transactions'] as const);
-    await ofWallet.subscribe({ accounts: new Set([b]), types, includeMetadata: true });
-    await ofOther.subscribe({ accounts: new Set([a]), types, includeMetadata: true });
-    await block(final({ transactions: [transaction('t1', a), transaction('t2', b)] }));
-    const keys = [ofWallet, ofOther].map(({ events }) => Object.keys(events[0]!['metadata'] as object));
-    expect(keys).toEqual([[b, c], []]);
-  });
-
   it('lets subscriptions begin while the labels of a change are read', async () => {
     const book = Promise.withResolvers<object>();
     const { open, block } = createHubUnderTest({
