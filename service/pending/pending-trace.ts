@@ -73,10 +73,10 @@ export function pendingTraceOf(
 }
 
 /**
- * Trace without the transactions that have happened: the same number of each account, its first ones. Undefined when none remain.
+ * Trace without the transactions that have happened: the same number of each account, its first ones.
  * @param accounts `workchain:hex` of each that has happened
  */
-export function withoutTransactions(trace: PendingTrace, accounts: readonly string[]): PendingTrace | undefined {
+export function withoutTransactions(trace: PendingTrace, accounts: readonly string[]): PendingTrace {
   const happened = new Map<string, number>();
   for (const account of accounts) happened.set(account, (happened.get(account) ?? 0) + 1);
   const transactions = trace.transactions.filter(({ workchain, boc }) => {
@@ -86,7 +86,7 @@ export function withoutTransactions(trace: PendingTrace, accounts: readonly stri
     happened.set(account, count - 1);
     return count <= 0;
   });
-  return transactions.length === 0 ? undefined : { ...trace, transactions };
+  return { ...trace, transactions };
 }
 
 /** Lookup key of a trace: an account with a transaction in it, or with an action of it. */

@@ -29,8 +29,8 @@ export type PendingFilter = {
   /** Hashes of a message from outside, as sent or normalised, or of a simulated first transaction. */
   readonly hashes?: readonly Buffer[];
   /**
-   * Wanted part of a trace that the index has begun. `transactions` (the default) are the transactions that the index lacks.
-   * For `actions` the trace is unchanged until the real actions are indexed.
+   * Wanted part of a trace until the real actions are indexed. `transactions` (the default) are the transactions that the index
+   * lacks, perhaps none. For `actions` the trace is unchanged.
    */
   readonly wanted?: 'transactions' | 'actions';
 };

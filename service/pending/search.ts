@@ -67,13 +67,14 @@ async function inTurns<T, R>(list: readonly T[], ask: (one: T) => Promise<R>): P
   return answers;
 }
 
-/** Part of the trace that the index lacks; undefined when the index has all of it. */
+/** Part of the trace that the index lacks; undefined when the index has its actions too. */
 function withoutIndexed(
   trace: PendingTrace,
   indexed: IndexedTrace | undefined,
   wanted: PendingFilter['wanted'],
 ): PendingTrace | undefined {
   if (indexed === undefined) return trace;
-  if (wanted === 'actions') return indexed.isClassified ? undefined : trace;
-  return indexed.accounts && withoutTransactions(trace, indexed.accounts);
+  if (indexed.isClassified) return undefined;
+  if (wanted === 'actions') return trace;
+  return indexed.accounts === undefined ? { ...trace, transactions: [] } : withoutTransactions(trace, indexed.accounts);
 }
