@@ -1,4 +1,4 @@
-import { markFlat, type RawJson } from '#service/contract/json-stream.ts';
+import { markFlat } from '#service/contract/json-stream.ts';
 import { createTimeSlice, mapInSlices } from '#service/runtime/time-slice.ts';
 import type { Values } from '#service/contract/parameter.ts';
 import { list, named, object } from '#service/contract/shape.ts';
@@ -17,7 +17,7 @@ import { isNewestPage } from '../request/newest-page.ts';
 import { requireIndexed } from '../request/require-indexed.ts';
 import { defineV3Operation, type V3Context, type V3Operation } from '../request/operation.ts';
 import { account, bool, cursorPaging, hashes, int32, LIMIT_MAX, windows } from '../request/parameters.ts';
-import type { TransactionView } from '../views/transaction-views.ts';
+import { refuseLargeCopies, type WrittenTransactions } from '../rendering/action-transactions.ts';
 import type { TransactionRenderer } from '../rendering/transaction-renderer.ts';
 
 export const actionsResponse = named(
@@ -43,6 +43,9 @@ const parameters = {
   ...windows,
   ...cursorPaging,
 };
+
+/** Words for an answer with transactions that is too large. */
+const ADVICE = 'lower limit, or leave out include_transactions';
 
 /** Usual transactions per action: one to some ten, as in swaps. */
 const TRANSACTIONS_OF_ACTION = 5;
@@ -72,6 +75,7 @@ export function actionOperations({ notes, network, writer }: ActionOperationsDep
         const rows = await readList(values, context);
         const shown = rows.map(ofRow);
         const transactions = values.withTransactions ? await readTransactions(rows, writer, context.store) : undefined;
+        if (transactions !== undefined) refuseLargeCopies(shown, transactions.byHash, ADVICE);
         const extras = { withAccounts: values.withAccounts, transactions: transactions?.byHash };
         const actions: readonly ActionView[] = await mapInSlices(
           shown,
@@ -96,7 +100,7 @@ function readList(values: ActionValues, context: V3Context): Promise<readonly Ac
 
 /** Transactions of actions by hash, and their accounts. */
 type OfActions = {
-  readonly byHash: ReadonlyMap<string, RawJson<TransactionView>>;
+  readonly byHash: WrittenTransactions;
   readonly accounts: readonly string[];
 };
 
@@ -106,7 +110,7 @@ async function readTransactions(
   store: StoreReader,
 ): Promise<OfActions> {
   const hashesOf = new Set(rows.flatMap((row) => row.tx_hashes.map(hashKey)));
-  if (hashesOf.size > TRANSACTIONS_MAX) throw new V3Error('answer_too_large', 'the answer is too large: lower limit');
+  if (hashesOf.size > TRANSACTIONS_MAX) throw new V3Error('answer_too_large', `the answer is too large: ${ADVICE}`);
   const opened = await writer.open(await findTransactionsOfActions(store, rows), store);
   const written = await opened.write(store);
   return { byHash: new Map(written.map(({ hash, json }) => [hash, json])), accounts: opened.accounts };

@@ -1,6 +1,8 @@
+import { RawJson } from '#service/contract/json-stream.ts';
 import { list, named, object, type Infer } from '#service/contract/shape.ts';
 import { formatRawAddress } from '#service/decode/address.ts';
 import type { Pending, PendingTrace } from '#service/pending/pending.ts';
+import { createTimeSlice, mapInSlices } from '#service/runtime/time-slice.ts';
 import { answerAnnotations, type AnswerAnnotations } from '../annotations/answer-annotations.ts';
 import type { ActionNetwork } from '../action-details/action-derived.ts';
 import { supportedActionTypes, supportedBy } from '../request/action-parameters.ts';
@@ -13,7 +15,8 @@ import type { Account } from '../request/parameter-values.ts';
 import { account, accounts, bool, hashes } from '../request/parameters.ts';
 import { actionsOfPending, viewPending, viewPendingTrace } from '../views/pending-views.ts';
 import { trace } from '../views/trace-views.ts';
-import { transaction } from '../views/transaction-views.ts';
+import { transaction, type TransactionView } from '../views/transaction-views.ts';
+import { refuseLargeCopies, type WrittenTransactions } from '../rendering/action-transactions.ts';
 import { addressesOf } from '../rendering/assemble-transaction.ts';
 
 const pendingTransactionsResponse = named(
@@ -115,7 +118,8 @@ function pendingActions({ pending, notes, network }: PendingOperationsDependenci
       const views = values.withTransactions
         ? (await viewPending(found, context.signal)).flatMap((view) => view.transactions)
         : [];
-      const transactions = values.withTransactions ? new Map(views.map((view) => [view.hash, view])) : undefined;
+      const transactions = values.withTransactions ? await writeTransactions(views, context.signal) : undefined;
+      if (transactions !== undefined) refuseLargeCopies(shown, transactions, 'leave out include_transactions');
       const actions = shown.map((one) => viewAction(one, network, { withAccounts: false, transactions }));
       const addresses = [...addressesOfActions(shown, actions), ...addressesOf(views)];
       return { actions, ...(await notes.notesOf(addresses, context)) };
@@ -129,6 +133,16 @@ function findWithActions(
 ): Promise<readonly PendingTrace[]> {
   const filter = one === undefined ? { hashes: messageHashes } : { actionAccounts: [one] };
   return pending.find({ ...filter, wanted: 'actions' });
+}
+
+/** Renders each transaction once: several actions may show it. */
+async function writeTransactions(views: readonly TransactionView[], signal: AbortSignal): Promise<WrittenTransactions> {
+  const written = await mapInSlices(
+    views,
+    (view) => [view.hash, new RawJson<TransactionView>([JSON.stringify(view)])] as const,
+    createTimeSlice(signal),
+  );
+  return new Map(written);
 }
 
 function rawText(address: Account): string {
