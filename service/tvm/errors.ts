@@ -9,7 +9,8 @@ import { TonplaneError } from '../error.ts';
  * - `tvm_aborted`: the caller went away.
  * - `tvm_closed`: the service is shutting down.
  * - `tvm_library_unavailable`: a library could not be fetched, does not match its hash, or too many are needed.
- * - `stack_too_deep`: the stack, or a list or tuple in it, is deeper than a BoC can be (1,024 cells).
+ * - `stack_too_deep`: the stack, or a list or tuple in it, is deeper than a BoC can be (1,024 cells). The emulator refuses a result of more
+ *   than 3,499 entries in the same way.
  * - `stack_too_big`: the stack has more entries than the bound.
  * - `stack_invalid`: bytes that are no VmStack, or an entry that is no value of the VM.
  * - `fees_unsupported`: fees are not estimated for this kind of the contract's actions.

@@ -137,11 +137,14 @@ export type TvmDependencies = {
   readonly now: () => number;
 };
 
-/** The emulator's text for a stack that it cannot write. It throws for a stack that is one cell too deep. */
+/**
+ * The emulator's text for a stack that is too deep or has too many entries; it does not say which. It throws for a stack that is one cell too
+ * deep.
+ */
 const STACK_REFUSAL = "Couldn't serialize stack";
 
-/** Most entries of a result that the emulator can write, entries of tuples included. */
-const RESULT_ENTRIES_MAX = 3500;
+/** Most entries of a result that the emulator can write, entries of tuples included: its code has 3,500 steps, one of them for the stack. */
+const RESULT_ENTRIES_MAX = 3499;
 
 /** Exit code of a call of an account without code (service/liteserver/README.md#functions and `vm::run_vm_code` with null code). */
 const NO_CODE = -13;
@@ -326,11 +329,16 @@ function refused(output: JobOutput): TvmError {
 
 /** Converts a refusal to an error. Arguments are checked before a run; errors inside the run are its result. */
 function refusedRun(run: RefusedOutput): TvmError {
-  return run.fault === 'exception' || run.error === STACK_REFUSAL ? resultTooDeep() : refused(run);
+  if (run.fault === 'exception') return resultTooDeep('');
+  if (run.error !== STACK_REFUSAL) return refused(run);
+  return resultTooDeep(
+    ` or has more than ${RESULT_ENTRIES_MAX} entries: a stack or a list of n entries is n cells deep`,
+  );
 }
 
-function resultTooDeep(): TvmError {
-  const detail = `the result has more than ${RESULT_ENTRIES_MAX} entries or is deeper than ${DEPTH_MAX} cells`;
+/** @param orElse another bound that the result may be over */
+function resultTooDeep(orElse: string): TvmError {
+  const detail = `the result is deeper than ${DEPTH_MAX} cells${orElse}`;
   return new TvmError('stack_too_deep', { detail, limit: DEPTH_MAX });
 }
 

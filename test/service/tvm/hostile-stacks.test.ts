@@ -20,6 +20,7 @@ afterAll(() => tvm.close());
 /** Instructions of random code. `REPEATED` stands for `PUSHINT times; PUSHCONT { body }; REPEAT`. */
 const DROP = '30';
 const NULL = '6d';
+const DUP = '20';
 /** `PUSHINT 1; SWAP; 2 TUPLE`. */
 const PREPEND = '71016f02';
 const WRAP = '6f01';
@@ -75,6 +76,33 @@ describe('a result that the VM cannot write out', () => {
     expect(results).toMatchObject([{ exitCode: 0 }, tooDeep, { exitCode: 0 }]);
   });
 
+  it.each([
+    ['1,025 entries', DROP + repeated(1025, NULL), 'the result is deeper than 1024 cells'],
+    [
+      '3,400 entries',
+      DROP + repeated(3400, NULL),
+      'the result is deeper than 1024 cells or has more than 3499 entries: a stack or a list of n entries is n cells deep',
+    ],
+  ])('the refusal of %s says which bounds a result may be over', async (_name, code, detail) => {
+    await expect(tvm.runGetMethod(callOf(code))).rejects.toMatchObject({ data: { detail } });
+  });
+
+  it('a result of 3,499 entries with those of its tuples is written, and no larger one', async () => {
+    const tuple = repeated(255, NULL) + '8100ff6f80';
+    const tuples = DROP + tuple + repeated(12, DUP);
+    const { stack } = await tvm.runGetMethod(callOf(tuples + repeated(171, NULL)));
+    expect(countEntries(stack)).toBe(3499);
+    await expect(tvm.runGetMethod(callOf(tuples + repeated(172, NULL)))).rejects.toMatchObject(tooDeep);
+  });
+
+  it('arguments of 7,936 entries with those of their tuples are read', async () => {
+    const item: StackEntry = { type: 'tuple', items: nulls(255) };
+    const { stack } = await tvm.runGetMethod(
+      callOf(repeated(32, DROP), { stack: Array.from({ length: 31 }, () => item) }),
+    );
+    expect(stack).toEqual([]);
+  });
+
   it('a result at the bound is written', async () => {
     expect((await tvm.runGetMethod(callOf(DROP, { stack: nulls(1024) }))).stack).toHaveLength(1024);
     const { stack } = await tvm.runGetMethod(callOf(DROP + NULL + repeated(1024, PREPEND)));
@@ -112,6 +140,10 @@ describe('an exotic cell', () => {
     expect(await startReasons()).not.toContain('crashed');
   });
 });
+
+function countEntries(stack: readonly StackEntry[]): number {
+  return stack.reduce((sum, entry) => sum + 1 + (entry.type === 'tuple' ? countEntries(entry.items) : 0), 0);
+}
 
 /** Estimates fees of a message that deploys and runs code which accepts it. */
 function feesOf(parts: { readonly body?: Cell; readonly code?: Cell; readonly data?: Cell }) {
