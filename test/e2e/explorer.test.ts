@@ -174,6 +174,16 @@ describe.skipIf(skipLoudly('missing' in found, { what: 'explorer in a browser', 
       await page.waitForSelector(`section a[href="${paths.transaction(second)}"]`);
     });
 
+    it('a hash after 0x opens its trace and its transaction, and search finds it', async () => {
+      const prefixed = `0x${Buffer.from(trace.trace_id, 'base64').toString('hex')}`;
+      await open(paths.trace(prefixed));
+      await expect.poll(text, patient).toContain('Jetton transfer');
+      await open(paths.transaction(prefixed));
+      await expect.poll(text, patient).toContain('Whole trace');
+      await open(paths.search(prefixed));
+      await expect.poll(() => new URL(page.url()).pathname, patient).toContain('/explorer/tx/');
+    });
+
     it('names its page in the title of the tab', async () => {
       await open(paths.config);
       await expect.poll(() => page.evaluate('document.title'), patient).toBe('Configuration · Tonplane explorer');

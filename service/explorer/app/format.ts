@@ -54,9 +54,10 @@ export function formatAge(unixSeconds: number, nowMs: number): string {
   return `${formatCount(Math.floor(seconds / 86_400))} d`;
 }
 
-/** A hash of 32 bytes as 64 hexadecimal digits, from hexadecimal or either alphabet of base64; undefined for anything else. */
+/** A hash of 32 bytes as 64 hexadecimal digits. Reads hexadecimal, also after `0x`, and either alphabet of base64; else undefined. */
 export function hashToHex(text: string): string | undefined {
-  if (/^[0-9a-f]{64}$/i.test(text)) return text.toLowerCase();
+  const hex = /^(?:0x)?([0-9a-f]{64})$/i.exec(text)?.[1];
+  if (hex !== undefined) return hex.toLowerCase();
   if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return undefined;
   const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/').replace('=', ''));
   return Array.from(binary, (byte) => byte.charCodeAt(0).toString(16).padStart(2, '0')).join('');

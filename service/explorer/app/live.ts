@@ -14,24 +14,22 @@ export type StreamState = 'off' | 'connecting' | 'open' | 'refused';
 
 /**
  * Subscribes to live events while the part is on the page. The browser connects again by itself and resumes at the last event.
- * @param subscription fields of the subscription; undefined: no stream
+ * @param subscription fields of the subscription; undefined: the part wants no stream
+ * @returns undefined without a subscription
  */
 export function useStream(
   subscription: Readonly<Record<string, string | readonly string[]>> | undefined,
   onEvent: (event: StreamEvent) => void,
-): StreamState {
+): StreamState | undefined {
   const { api, settings } = useApplication();
-  const [state, setState] = useState<StreamState>('off');
+  const [state, setState] = useState<StreamState>('connecting');
   const handler = useRef(onEvent);
   handler.current = onEvent;
   const served = settings.surfaces.includes('stream');
   const key = subscription === undefined || !served ? '' : JSON.stringify(subscription);
 
   useEffect(() => {
-    if (key === '') {
-      setState('off');
-      return undefined;
-    }
+    if (key === '') return undefined;
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries(JSON.parse(key) as Record<string, string | string[]>)) {
       for (const one of [value].flat()) query.append(name, one);
@@ -47,5 +45,6 @@ export function useStream(
     });
     return () => source.close();
   }, [key, api]);
-  return state;
+  if (subscription === undefined) return undefined;
+  return served ? state : 'off';
 }

@@ -133,9 +133,14 @@ export type Trace = {
   readonly mc_seqno_end: string;
   readonly start_utime: number;
   readonly end_utime: number;
+  /** In the index: the trace is too large, so the answer has no transactions. In a simulation: its end is left out. */
   readonly is_incomplete: boolean;
-  readonly trace_info: Readonly<Record<string, unknown>>;
-  readonly trace: TraceNode | null;
+  readonly trace_info: {
+    /** `pending`: messages are on their way. `broken`: the message of its first transaction has no known sender. */
+    readonly trace_state: 'complete' | 'pending' | 'broken';
+    readonly transactions: number;
+  };
+  readonly trace?: TraceNode | null | undefined;
   readonly transactions_order?: readonly string[];
   readonly transactions?: Readonly<Record<string, Transaction>>;
   readonly actions?: readonly Action[];

@@ -8,10 +8,12 @@ import { useStream, type StreamEvent } from '../live.ts';
 import type { Labels, Trace } from '../objects.ts';
 import { Facts } from '../parts/facts.ts';
 import { Hash } from '../parts/hash.ts';
+import { Json } from '../parts/json.ts';
 import { LiveState } from '../parts/live-state.ts';
 import { Loaded } from '../parts/loaded.ts';
 import { Time } from '../parts/time.ts';
 import { paths, type Route } from '../paths.ts';
+import { isWithheld, namesOfTrace, stateOfTrace } from '../trace/state.ts';
 import { TraceView } from '../trace/trace-view.ts';
 import { useLoad } from '../use-load.ts';
 import { words } from '../texts.ts';
@@ -31,20 +33,17 @@ export function TracePage({ route }: { readonly route: Extract<Route, { page: 't
     return (await indexed(api, hash, signal)) ?? (await pending(api, hash, signal));
   });
   const found = load.value;
-  const isFinal = found !== undefined && !found.isPending && !found.trace.is_incomplete;
-  const followed = found?.trace.external_hash ?? hash;
+  const followed = followedNames(found, hash);
   const wish =
-    isFinal || followed === undefined
+    followed.length === 0
       ? undefined
-      : { types: ['trace'], trace_external_hash_norms: [followed], min_finality: 'pending' };
+      : { types: ['trace'], trace_external_hash_norms: followed, min_finality: 'pending' };
   const stream = useStream(wish, (event: StreamEvent) => {
     setInvalidated(event.type === 'trace_invalidated' ? safeText(event.reason ?? '', 200) : undefined);
     load.reload();
   });
 
-  return html`<h1>
-      ${words.trace.title} <${Hash} hash=${route.hash} /> ${isFinal ? null : html`<${LiveState} state=${stream} />`}
-    </h1>
+  return html`<h1>${words.trace.title} <${Hash} hash=${route.hash} /> <${LiveState} state=${stream} /></h1>
     ${invalidated === undefined ? null : html`<p class="warn" role="alert">${words.trace.invalidated(invalidated)}</p>`}
     <${Loaded}
       load=${load}
@@ -53,28 +52,34 @@ export function TracePage({ route }: { readonly route: Extract<Route, { page: 't
     ${found === undefined && load.error === undefined && !load.isLoading ? html`<p>${words.trace.none}</p>` : null}`;
 }
 
-function FoundTrace({
-  found: { trace, isPending, labels },
-  wanted,
-}: {
-  readonly found: Found;
-  readonly wanted: string | undefined;
-}) {
+/** Hashes of the trace that the page follows: it is not at its end, or not found yet. Empty for a text that is no hash. */
+function followedNames(found: Found | undefined, hash: string | undefined): readonly string[] {
+  if (found === undefined) return hash === undefined ? [] : [hash];
+  return stateOfTrace(found) === 'complete' ? [] : namesOfTrace(found);
+}
+
+function FoundTrace({ found, wanted }: { readonly found: Found; readonly wanted: string | undefined }) {
+  const { trace, labels } = found;
   const text = words.trace;
-  const state = isPending ? text.pending : trace.is_incomplete ? text.running : text.complete;
+  const state = stateOfTrace(found);
   return html`<${LabelsProvider} value=${labelsOf(labels)}>
     <${Facts}
       rows=${[
-        [text.state, html`<span class=${isPending || trace.is_incomplete ? 'warn' : ''}>${state}</span>`],
+        [text.state, html`<span class=${state === 'complete' ? '' : 'warn'}>${text.progress[state]}</span>`],
         [text.begin, html`<${Time} at=${trace.start_utime} withAge />`],
         [text.end, html`<${Time} at=${trace.end_utime} />`],
-        [text.count, formatCount(Object.keys(trace.transactions ?? {}).length)],
+        [text.count, formatCount(trace.trace_info.transactions)],
         [text.blocks, blocksOf(trace)],
         [text.id, trace.trace_id && html`<${Hash} hash=${trace.trace_id} href=${paths.trace(trace.trace_id)} />`],
         [text.external, trace.external_hash ? html`<${Hash} hash=${trace.external_hash} />` : undefined],
       ]}
     />
-    <${TraceView} trace=${trace} actions=${trace.actions ?? []} raw=${trace} isSent wanted=${wanted} />
+    ${
+      isWithheld(found)
+        ? html`<p>${text.tooLarge}</p>
+            <${Json} value=${trace} />`
+        : html`<${TraceView} trace=${trace} actions=${trace.actions ?? []} raw=${trace} isSent wanted=${wanted} />`
+    }
   <//>`;
 }
 

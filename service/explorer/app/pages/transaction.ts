@@ -1,6 +1,6 @@
 import { ApiError } from '../api.ts';
 import { LabelsProvider, labelsOf, useApplication } from '../context.ts';
-import { formatCount } from '../format.ts';
+import { formatCount, hashToHex } from '../format.ts';
 import { html } from '../html.ts';
 import type { Labels, Transaction } from '../objects.ts';
 import { Address } from '../parts/address.ts';
@@ -29,7 +29,8 @@ const NO_HASH = `${'A'.repeat(43)}=`;
 export function TransactionPage({ route }: { readonly route: Extract<Route, { page: 'transaction' | 'trace' }> }) {
   const { api } = useApplication();
   const load = useLoad<Answer>(`transaction ${route.hash}`, async (signal) => {
-    const answer = await api.v3<Answer>('transactions', { hash: route.hash, limit: 1 }, signal);
+    const hash = hashToHex(route.hash) ?? route.hash;
+    const answer = await api.v3<Answer>('transactions', { hash, limit: 1 }, signal);
     if (answer.transactions.length === 0) throw new ApiError(404, words.transaction.absent);
     return answer;
   });

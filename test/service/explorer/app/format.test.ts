@@ -45,7 +45,7 @@ describe('an amount on a page', () => {
 describe('a hash that somebody pasted', () => {
   const bytes = fc.uint8Array({ minLength: 32, maxLength: 32 });
 
-  it('is read in hexadecimal and in both alphabets of base64', () => {
+  it('is read in hexadecimal, also after 0x, and in both alphabets of base64', () => {
     fc.assert(
       fc.property(bytes, (hash) => {
         const hex = Buffer.from(hash).toString('hex');
@@ -53,6 +53,9 @@ describe('a hash that somebody pasted', () => {
         const forms = [
           hex,
           hex.toUpperCase(),
+          `0x${hex}`,
+          `0x${hex.toUpperCase()}`,
+          `0X${hex}`,
           base64,
           base64.replace('=', ''),
           Buffer.from(hash).toString('base64url'),
@@ -63,9 +66,19 @@ describe('a hash that somebody pasted', () => {
   });
 
   it('is refused in any other length or alphabet', () => {
-    for (const text of ['', 'ab', 'g'.repeat(64), 'A'.repeat(48), `${'A'.repeat(42)}==`, '?'.repeat(44)]) {
+    const hex = 'ab'.repeat(32);
+    const others = [
+      '',
+      'ab',
+      'g'.repeat(64),
+      'A'.repeat(48),
+      `${'A'.repeat(42)}==`,
+      '?'.repeat(44),
+      '0x',
+      `0x0x${hex}`,
+    ];
+    for (const text of [...others, `0x${hex}a`, `0x${hex.slice(1)}`, `x${hex}`])
       expect(hashToHex(text)).toBeUndefined();
-    }
   });
 });
 

@@ -14,6 +14,8 @@ describe('a text in the search', () => {
     [` ${friendly} `, [{ form: 'address', address: friendly }]],
     [friendly.replaceAll('-', '+'), [{ form: 'address', address: friendly.replaceAll('-', '+') }]],
     [hex, [{ form: 'hash', hash: hex }]],
+    [`0x${hex}`, [{ form: 'hash', hash: hex }]],
+    [`https://explorer.test/explorer/trace/0x${hex}`, [{ form: 'hash', hash: hex }]],
     [hex.toUpperCase(), [{ form: 'hash', hash: hex }]],
     [base64, [{ form: 'hash', hash: hex }]],
     [base64url, [{ form: 'hash', hash: hex }]],

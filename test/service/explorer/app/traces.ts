@@ -1,4 +1,4 @@
-import type { Action, Message, TraceNode, Transaction } from '#service/explorer/app/objects.ts';
+import type { Action, Message, Trace, TraceNode, Transaction } from '#service/explorer/app/objects.ts';
 
 /** A message between accounts with the given fields. */
 export function messageOf(fields: Partial<Message> & Pick<Message, 'hash'>): Message {
@@ -61,5 +61,23 @@ export function fanOf(children: number): { trace: TraceNode; transactions: Recor
   return {
     trace: { tx_hash: 'root', children: hashes.map((tx_hash) => ({ tx_hash })) },
     transactions: Object.fromEntries(all.map((one) => [one.hash, one])),
+  };
+}
+
+/** A trace of the index that ended, with the given fields. */
+export function traceOf(fields: Partial<Trace>, info: Partial<Trace['trace_info']> = {}): Trace {
+  const { trace, transactions } = chainOf(2);
+  return {
+    trace_id: 't0',
+    external_hash: 'm0',
+    mc_seqno_start: '1',
+    mc_seqno_end: '2',
+    start_utime: 1,
+    end_utime: 2,
+    is_incomplete: false,
+    trace_info: { trace_state: 'complete', transactions: 2, ...info },
+    trace,
+    transactions,
+    ...fields,
   };
 }
