@@ -212,7 +212,7 @@ export function findWallets(store: StoreReader, accounts: readonly Uint8Array[])
 }
 
 /** Classification of traces that have one of these hashes: of the root, or of its message as sent or normalised. */
-export type NamedTrace = Pick<TraceRow, 'trace_id' | 'state' | 'mc_seqno_end'>;
+export type NamedTrace = Pick<TraceRow, 'trace_id' | 'state' | 'mc_seqno_start' | 'mc_seqno_end'>;
 
 /**
  * Traces by a hash of the root transaction or of the external message that began them; newest first. Uses the primary key, the index on the
@@ -225,7 +225,7 @@ export function findTracesNamed(store: StoreReader, hash: Uint8Array): Promise<r
       named AS MATERIALIZED (
         SELECT $1::bytea AS trace_id
         UNION SELECT t.trace_id FROM transactions t WHERE t.in_msg_hash = ANY(ARRAY(SELECT hash FROM sent)) AND t.trace_id = t.hash)
-      SELECT e.trace_id, e.state, e.mc_seqno_end FROM traces e
+      SELECT e.trace_id, e.state, e.mc_seqno_start, e.mc_seqno_end FROM traces e
       WHERE e.trace_id = ANY(ARRAY(SELECT trace_id FROM named))
       ORDER BY e.end_lt DESC, e.trace_id DESC LIMIT 16`,
     [hash],

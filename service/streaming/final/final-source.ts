@@ -1,6 +1,11 @@
 import type { Trouble } from '#service/runtime/retry.ts';
 import { createTimeSlice, type TimeSlice } from '#service/runtime/time-slice.ts';
-import { findOldestBefore, findTouchedBlocks, findTracesNamed } from '#service/store/queries/final-blocks.ts';
+import {
+  findOldestBefore,
+  findTouchedBlocks,
+  findTracesNamed,
+  type NamedTrace,
+} from '#service/store/queries/final-blocks.ts';
 import { accountKey } from '#service/store/account-key.ts';
 import { StoreError } from '#service/store/errors.ts';
 import type { Store } from '#service/store/store.ts';
@@ -19,7 +24,7 @@ import {
 import { changesFor } from '../concerned.ts';
 import { createBlockSource, type BlockSource } from './block-source.ts';
 import { createFollower, type Follower, type FollowerDependencies } from './follower.ts';
-import { openBounds, type OpenBounds } from './trace-plan.ts';
+import { firstPartOf, openBounds, type OpenBounds } from './trace-plan.ts';
 import { createLabels, type LabelsDependencies } from './labels.ts';
 
 export type FinalSourceOptions = {
@@ -105,6 +110,12 @@ export function createFinalSource(
   const changesOf = async (mcSeqno: number, caller: AbortSignal): Promise<readonly Change[]> =>
     (await blocks.read(mcSeqno, caller)) ?? [];
 
+  async function partOf({ trace_id: name }: NamedTrace, mcSeqno: number, caller: AbortSignal) {
+    const id = Buffer.from(name).toString('hex');
+    const changes = await changesOf(mcSeqno, caller);
+    return changes.find((one): one is TraceSnapshot => one.kind === 'trace' && one.hashes.includes(id));
+  }
+
   return {
     newest: position,
     changesOf,
@@ -123,10 +134,10 @@ export function createFinalSource(
       const upTo = newest() ?? 0;
       const named = await findTracesNamed(reader, Buffer.from(hash, 'hex'));
       const ended = named.find(({ state, mc_seqno_end: end }) => state === TRACE_STATE.complete && end <= upTo);
-      if (ended === undefined) return undefined;
-      const id = Buffer.from(ended.trace_id).toString('hex');
-      const changes = await changesOf(ended.mc_seqno_end, caller);
-      return changes.find((one): one is TraceSnapshot => one.kind === 'trace' && one.hashes.includes(id));
+      if (ended !== undefined) return partOf(ended, ended.mc_seqno_end, caller);
+      const [open] = named;
+      const due = open && firstPartOf(open, bounds);
+      return due === undefined || due > upTo ? undefined : partOf(open!, due, caller);
     },
     async touched({ accounts, traces }, { from, to }, caller) {
       const until = Math.min(to, from + TOUCHED_BLOCKS_MAX - 1);

@@ -50,8 +50,16 @@ export type TraceRows = {
 /** True for a trace whose number of transactions up to the block decides its stage. */
 export function needsCount(row: FoundTrace, mcSeqno: number, bounds: OpenBounds): boolean {
   const age = mcSeqno - row.mc_seqno_start;
-  const isDue = age === bounds.blocks + 1 && !endsAt(row, mcSeqno);
+  const isDue = mcSeqno === firstPartOf(row, bounds) && !endsAt(row, mcSeqno);
   return isDue || (age <= bounds.blocks + 1 && row.nodes > bounds.transactions);
+}
+
+/** Masterchain block that has the first portion of a trace that passed the bound of blocks before the bound of transactions. */
+export function firstPartOf(
+  { mc_seqno_start: start }: Pick<FoundTrace, 'mc_seqno_start'>,
+  { blocks }: OpenBounds,
+): number {
+  return start + blocks + 1;
 }
 
 /** Changes of traces, by the last transaction in the block; traces without one are last. */

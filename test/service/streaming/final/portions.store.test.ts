@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { TRACE_STATE } from '#service/store/trace-plan.ts';
 import type { TraceSnapshot } from '#service/streaming/changes.ts';
 import { createClassifiedIndex } from '#test/support/classified-index.ts';
 import type { StoreUnderTest } from '#test/support/store.ts';
@@ -29,6 +30,11 @@ async function tracesOf({ source }: FinalSourceUnderTest): Promise<readonly Trac
     traces.push(...changes.filter((one): one is TraceSnapshot => one.kind === 'trace'));
   }
   return traces;
+}
+
+/** Waits until a source has given all blocks. */
+async function caughtUp({ source }: FinalSourceUnderTest): Promise<void> {
+  await expect.poll(() => source.newest()?.mcSeqno).toBe(seqnos.at(-1));
 }
 
 const hashesOf = ({ transactions }: TraceSnapshot): string[] => transactions.map(({ hash }) => hash);
@@ -65,5 +71,21 @@ describe('traces that stay open', () => {
       expect(parts.slice(0, -1).every(({ isIncomplete }) => isIncomplete)).toBe(true);
       expect(parts.filter(({ stage }) => stage === 'first').length).toBeLessThanOrEqual(1);
     }
+  });
+
+  it('have the first portion as their present snapshot until they end', async () => {
+    const bounded = startFinalSource(index.store, { pollMs: 5, bounds: { blocks: 1, transactions: 1000 } });
+    await caughtUp(bounded);
+    const parts = await tracesOf(bounded);
+    const first = parts.find(
+      ({ stage, hashes }) =>
+        stage === 'first' && parts.some((one) => one.stage === 'last' && one.hashes[0] === hashes[0]),
+    )!;
+    const found = (): Promise<TraceSnapshot | undefined> => bounded.source.findTrace(first.key, signal);
+    expect(await found()).toMatchObject({ stage: 'last', isIncomplete: false });
+    const id = Buffer.from(first.hashes.at(-1)!, 'hex');
+    await index.store.read('UPDATE traces SET state = $1 WHERE trace_id = $2', [TRACE_STATE.pending, id]);
+    expect(await found()).toMatchObject({ stage: 'first', isIncomplete: true, position: first.position });
+    await bounded.source.close();
   });
 });

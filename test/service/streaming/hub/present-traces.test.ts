@@ -85,6 +85,21 @@ describe('a subscription to a trace that is in signed blocks', () => {
     expect(namesIn(await firstOf(scene, 'pending'))).toEqual(['finalized f1']);
   });
 
+  it.each<Finality>(['pending', 'finalized'])(
+    'at %s gets the first portion of a trace that stays open, then its end',
+    async (level) => {
+      const scene = createHubUnderTest();
+      await scene.block();
+      const portion = { stage: 'first', isIncomplete: true, position: { mcSeqno: 1, index: 0 } } as const;
+      scene.log.found.set(key, shown('finalized', 'f1', portion));
+      const caller = await firstOf(scene, level);
+      await scene.block(shown('finalized', 'f2', { stage: 'next', isIncomplete: true }));
+      await scene.block(shown('finalized', 'f1,f2', { stage: 'last' }));
+      expect(caller.events.map((one) => one['is_incomplete'] ?? false)).toEqual([true, false]);
+      expect(namesIn(caller)).toEqual(['finalized f1', 'finalized f1,f2']);
+    },
+  );
+
   it('gets no snapshot that was withdrawn, and none that is older than five minutes', async () => {
     const scene = createHubUnderTest();
     await scene.hub.publish([shown('confirmed', 'c1'), replaced]);
