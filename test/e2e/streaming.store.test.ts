@@ -375,7 +375,7 @@ describe('the doors of the stream', () => {
     const response = await fetch(`${api.api.url}/api/streaming/healthz`);
     expect(await response.json()).toMatchObject({
       ok: true,
-      components: { source: { ok: true }, store: { ok: true } },
+      components: { source: { ok: true }, classifier: { ok: true }, log: { ok: true }, store: { ok: true } },
     });
     const streamingStatus = async (): Promise<unknown> => {
       const status = await fetch(`${api.api.internalUrl}/status`);

@@ -199,12 +199,17 @@ function componentsOf(
   const isFollowing = newestSeqno !== null && ageMs !== undefined && ageMs <= SILENT_MS_MAX;
   const age = ageMs === undefined ? {} : { age_seconds: Math.round(ageMs / 1000) };
   const [trouble] = troubles;
+  // Streams read blocks that are classified, so their source and the classifier are late together.
+  const newest = {
+    ok: isFollowing,
+    ...age,
+    ...(!isFollowing && { error: 'no classified block was read' }),
+    mc_seqno: newestSeqno,
+  };
   return {
+    classifier: newest,
     source: {
-      ok: isFollowing,
-      ...age,
-      ...(!isFollowing && { error: 'no classified block was read' }),
-      mc_seqno: newestSeqno,
+      ...newest,
       levels: confirmed.isAvailable() === true ? finalities : finalities.filter((level) => level !== 'confirmed'),
       confirmed: setting,
     },
