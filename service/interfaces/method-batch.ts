@@ -13,7 +13,7 @@ export type MethodBatch = {
 
 /**
  * Most gas of one method, and gas of a visit after which no further method starts. Lite servers give a get-method as much. Gas ends a method at
- * the same place on each machine. A method without an end takes some 0.3 s of a slow core.
+ * the same place on each machine.
  */
 const VISIT_GAS = 300_000;
 

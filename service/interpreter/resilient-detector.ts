@@ -33,8 +33,8 @@ const CONCURRENT_MAX = 16;
 const DETECTION_MS = 30_000;
 
 /**
- * Bounds of a visit to the emulator. Gas ends each method first (service/interfaces/README.md#bounds). This limit is thirty times the time of
- * that gas, so that a busy machine does not decide what an account is.
+ * Bounds of a visit to the emulator. Gas ends each method first (service/interfaces/README.md#bounds). This limit is far more than
+ * that gas takes, so that a busy machine does not decide what an account is.
  */
 const VISIT = { payer: 'interpreter', wallMs: 10_000 } as const;
 

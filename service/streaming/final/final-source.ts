@@ -135,9 +135,8 @@ export function createFinalSource(
       const named = await findTracesNamed(reader, Buffer.from(hash, 'hex'));
       const ended = named.find(({ state, mc_seqno_end: end }) => state === TRACE_STATE.complete && end <= upTo);
       if (ended !== undefined) return partOf(ended, ended.mc_seqno_end, caller);
-      const [open] = named;
-      const due = open && firstPartOf(open, bounds);
-      return due === undefined || due > upTo ? undefined : partOf(open!, due, caller);
+      const long = named.find((one) => firstPartOf(one, bounds) <= upTo);
+      return long && partOf(long, firstPartOf(long, bounds), caller);
     },
     async touched({ accounts, traces }, { from, to }, caller) {
       const until = Math.min(to, from + TOUCHED_BLOCKS_MAX - 1);

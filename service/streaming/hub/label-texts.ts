@@ -1,6 +1,6 @@
+import type { Metadata } from '#service/v3/annotations/metadata.ts';
 import type { AccountKey, Labels, Subscription } from '../changes.ts';
 import { lineOf } from '../event-text.ts';
-import type { Metadata } from '#service/v3/annotations/metadata.ts';
 
 /** Address book and metadata of the accounts of one change, as the ends of its events. */
 export type LabelTexts = {
@@ -93,15 +93,13 @@ function writerOf(
   const values = labels as Readonly<Record<AccountKey, unknown>>;
   const entries = new Map<AccountKey, Entry>();
   return (accounts) => {
+    // It grows while it is read: further accounts come last.
     const all = new Set(accounts);
-    const further = [...accounts].flatMap((account) =>
-      Object.hasOwn(values, account) ? furtherOf(values[account]) : none,
-    );
-    for (const account of further) all.add(account);
     let text = '';
     let bytes = 0;
     for (const account of all) {
       if (!Object.hasOwn(values, account)) continue;
+      for (const further of furtherOf(values[account])) all.add(further);
       const entry = entries.get(account) ?? entryOf(account, values[account]);
       entries.set(account, entry);
       bytes += entry.bytes;

@@ -55,8 +55,8 @@ export class EventQueue {
     }
     const { eventsPerConnection, bytesPerConnection } = this.#outlet.queueBounds();
     const isFull = count >= eventsPerConnection || unsent + this.#bytes + event.bytes > bytesPerConnection;
-    // An empty queue takes one event of any size. All events of a block come at once, so the bound counts what waits before the next block.
-    const isBegun = count > 0 && at.batch !== null && at.batch === this.#batch;
+    // An empty queue takes one event of any size. The events of a block come at once, so the bound counts what waits before the next block.
+    const isBegun = at.batch !== null && at.batch === this.#batch;
     if (isFull && count > 0 && !isBegun) return false;
     this.#add({ event, at });
     return true;

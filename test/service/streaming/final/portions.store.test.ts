@@ -32,11 +32,6 @@ async function tracesOf({ source }: FinalSourceUnderTest): Promise<readonly Trac
   return traces;
 }
 
-/** Waits until a source has given all blocks. */
-async function caughtUp({ source }: FinalSourceUnderTest): Promise<void> {
-  await expect.poll(() => source.newest()?.mcSeqno).toBe(seqnos.at(-1));
-}
-
 const hashesOf = ({ transactions }: TraceSnapshot): string[] => transactions.map(({ hash }) => hash);
 
 /** Transactions that an event for the whole scope has. */
@@ -75,7 +70,7 @@ describe('traces that stay open', () => {
 
   it('have the first portion as their present snapshot until they end', async () => {
     const bounded = startFinalSource(index.store, { pollMs: 5, bounds: { blocks: 1, transactions: 1000 } });
-    await caughtUp(bounded);
+    await expect.poll(() => bounded.source.newest()?.mcSeqno).toBe(seqnos.at(-1));
     const parts = await tracesOf(bounded);
     const first = parts.find(
       ({ stage, hashes }) =>
@@ -84,7 +79,9 @@ describe('traces that stay open', () => {
     const found = (): Promise<TraceSnapshot | undefined> => bounded.source.findTrace(first.key, signal);
     expect(await found()).toMatchObject({ stage: 'last', isIncomplete: false });
     const id = Buffer.from(first.hashes.at(-1)!, 'hex');
-    await index.store.read('UPDATE traces SET state = $1 WHERE trace_id = $2', [TRACE_STATE.pending, id]);
+    await index.store.transaction(({ query }) =>
+      query('UPDATE traces SET state = $1 WHERE trace_id = $2', [TRACE_STATE.pending, id]),
+    );
     expect(await found()).toMatchObject({ stage: 'first', isIncomplete: true, position: first.position });
     await bounded.source.close();
   });

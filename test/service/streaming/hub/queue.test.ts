@@ -1,22 +1,12 @@
 import { describe, expect, it } from 'vitest';
 
 import { streamingDefaults } from '#service/config/streaming.ts';
-import type { Change } from '#service/streaming/changes.ts';
-import { stateEvent } from '../fake-hub.ts';
-import { account, action, createHubUnderTest, hash, trace, transaction } from './hub-under-test.ts';
+import { account, action, createHubUnderTest, hash, stateAt, trace, transaction } from './hub-under-test.ts';
 
 const a = account('A');
 
 const sized = (number: number, bytes: number, over: object = {}) =>
   trace(hash(number), { transactions: [transaction(`t${number}`, a, { text: 'x'.repeat(bytes) })], ...over });
-
-const state: Change = {
-  kind: 'state',
-  account: a,
-  finality: 'finalized',
-  position: null,
-  state: stateEvent().state,
-};
 
 describe('a caller that does not read', () => {
   it('is closed with 1013 at the bound of bytes, resumes without loss, and delays no other', async () => {
@@ -70,7 +60,7 @@ describe('a caller that does not read', () => {
     const parts = [1, 2, 3, 4].map((name) => transaction(`t${name}`, a, { text: 'x'.repeat(1_500_000) }));
     await block(
       trace(hash(1), { transactions: parts, actions: [action('transfer', [a], 'x'.repeat(1_500_000))] }),
-      state,
+      stateAt(1, 'finalized'),
     );
     expect(caller.ended()).toBeUndefined();
     caller.stall(false);
