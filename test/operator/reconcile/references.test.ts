@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { namedReferences, settledShards } from '#operator/reconcile/references.ts';
+import type { KubernetesClient } from '#operator/kubernetes/client.ts';
+import { createReferencedTexts, namedReferences, settledShards } from '#operator/reconcile/references.ts';
 import { sample } from '#test/operator/desired/samples.ts';
 
 const born = (...secondsAgo: number[]) =>
@@ -58,5 +59,45 @@ describe('references', () => {
       'ConfigMapNotFound',
     ]);
     expect(found[2]?.problem?.message).toContain('Secret postgres-replica is not there; make it in namespace');
+  });
+});
+
+/** Reads from ConfigMaps of version 1, which count how often they are read. */
+function textsOf(data: Readonly<Record<string, string>> | undefined) {
+  const asked: string[] = [];
+  const client = {
+    async get(_kind: unknown, { name }: { name: string }) {
+      asked.push(name);
+      return data && { metadata: { name, resourceVersion: '1' }, data };
+    },
+  } as unknown as KubernetesClient;
+  return { texts: createReferencedTexts({ client }), asked };
+}
+
+describe('texts of referenced ConfigMaps', () => {
+  const bounds = { signal: new AbortController().signal };
+  const of = { namespace: 'ton', name: 'testnet', key: 'global.config.json' };
+
+  it('a text is read again only when the version of its ConfigMap changed', async () => {
+    const { texts, asked } = textsOf({ [of.key]: 'text' });
+    expect([await texts.read(of, '1', bounds), await texts.read(of, '1', bounds)]).toEqual(['text', 'text']);
+    expect(asked).toEqual(['testnet']);
+    await texts.read(of, '2', bounds);
+    expect(asked).toEqual(['testnet', 'testnet']);
+  });
+
+  it('a key that the ConfigMap lacks, and a ConfigMap that is gone, have no text', async () => {
+    for (const data of [{ other: 'text' }, undefined]) {
+      expect(await textsOf(data).texts.read(of, '1', bounds)).toBe(undefined);
+    }
+  });
+
+  it('of more than 2,000 texts the oldest is read again', async () => {
+    const { texts, asked } = textsOf({ [of.key]: 'text' });
+    for (let at = 0; at <= 2000; at++) await texts.read({ ...of, name: `map-${at}` }, '1', bounds);
+    await texts.read({ ...of, name: 'map-1' }, '1', bounds);
+    expect(asked).toHaveLength(2001);
+    await texts.read({ ...of, name: 'map-0' }, '1', bounds);
+    expect(asked.at(-1)).toBe('map-0');
   });
 });

@@ -1,0 +1,143 @@
+import { randomBytes } from 'node:crypto';
+
+import { describe, expect, it } from 'vitest';
+
+import { buildConfigMap } from '#operator/desired/config-map.ts';
+import { childNames } from '#operator/desired/names.ts';
+import { keySecret } from '#operator/keys/key-secret.ts';
+import type { KubernetesObject } from '#operator/kubernetes/object.ts';
+import { observe, type ObserveDependencies } from '#operator/reconcile/observation.ts';
+import type { TonApi, TonApiKey } from '#operator/resource.ts';
+import { makeKey } from '#service/limits/keys.ts';
+import { globalConfig, references, release, sample, sampleKey } from '#test/operator/desired/samples.ts';
+import { createVirtualClock } from '#test/support/virtual-clock.ts';
+
+const bounds = { signal: new AbortController().signal };
+const tonApi = sample('smallest');
+const { name: config, key: configKey } = tonApi.spec.liteServerConfigRef!;
+
+type Cluster = {
+  /** Text of the referenced ConfigMap. Null: the ConfigMap lacks the key. Undefined: there is no ConfigMap. */
+  readonly text?: string | null;
+  readonly children?: readonly KubernetesObject[];
+  readonly keys?: readonly TonApiKey[];
+  /** Secrets by namespace and name. */
+  readonly secrets?: Readonly<Record<string, KubernetesObject>>;
+};
+
+/** Observes the TonApi in a cluster with these objects. */
+async function observed(of: TonApi, { text, children = [], keys = [], secrets = {} }: Cluster) {
+  const caches = {
+    children: () => children,
+    pods: () => [],
+    tonApiKeysOf: () => keys,
+    child: (_kind: string, key: string) => secrets[key],
+    reference: () => (text === undefined ? undefined : { resourceVersion: '1' }),
+  } as unknown as ObserveDependencies['caches'];
+  const found = await observe(
+    of,
+    {
+      caches,
+      served: () => new Set(),
+      texts: { read: async () => text ?? undefined },
+      reports: { read: async () => new Map() },
+      consent: async () => true,
+      clock: createVirtualClock(),
+    },
+    bounds,
+  );
+  const { problems, missing, isConfigUnfit, references: given, requeueAfterMs } = found;
+  return {
+    problems: problems.map(({ reason, message }) => `${reason}: ${message}`),
+    missing: [...missing],
+    isConfigUnfit,
+    globalConfig: given.globalConfig,
+    keyring: given.keyring.map(({ id }) => id),
+    requeueAfterMs,
+  };
+}
+
+/** The ConfigMap that the pods have, of an earlier reconcile. */
+const stored = buildConfigMap(tonApi, references(), release).object;
+
+const quiet = { keyring: [], requeueAfterMs: undefined };
+
+describe('the configuration that a reconcile observes', () => {
+  it('a ConfigMap that pods can read is the configuration, without a problem', async () => {
+    const fit = { problems: [], missing: [], isConfigUnfit: false, globalConfig, ...quiet };
+    expect(await observed(tonApi, { text: globalConfig })).toEqual(fit);
+    expect(await observed(tonApi, { text: globalConfig, children: [stored] })).toEqual(fit);
+  });
+
+  it('a ConfigMap that is not there is the only problem, and pods that have a configuration get the same again', async () => {
+    const notFound = `ConfigMapNotFound: ConfigMap ${config} is not there; make it in namespace ton`;
+    expect(await observed(tonApi, {})).toEqual({
+      problems: [notFound],
+      missing: [`ConfigMap ${config}`, `ConfigMap ${childNames(tonApi).config}`],
+      isConfigUnfit: true,
+      globalConfig: undefined,
+      ...quiet,
+    });
+    expect(await observed(tonApi, { children: [stored] })).toEqual({
+      problems: [notFound],
+      missing: [`ConfigMap ${config}`],
+      isConfigUnfit: false,
+      globalConfig,
+      ...quiet,
+    });
+  });
+
+  it('a ConfigMap without the key names the key', async () => {
+    const { problems, isConfigUnfit } = await observed(tonApi, { text: null });
+    expect(problems).toEqual([`KeyMissing: ConfigMap ${config} has no key ${configKey}`]);
+    expect(isConfigUnfit).toBe(true);
+  });
+
+  it('a text that pods would refuse is a problem, and the text that they have stays', async () => {
+    const first = await observed(tonApi, { text: '{"liteservers":7}' });
+    expect(first.problems).toEqual([expect.stringMatching(/^InvalidReference: .*liteservers/)]);
+    expect(first).toMatchObject({ isConfigUnfit: true, missing: [`ConfigMap ${childNames(tonApi).config}`] });
+    const later = await observed(tonApi, { text: '{"liteservers":7}', children: [stored] });
+    expect(later).toMatchObject({ isConfigUnfit: false, missing: [], globalConfig });
+    expect(later.problems).toEqual(first.problems);
+  });
+
+  it('a changed ConfigMap of the pods, whose text is not readable any more, has nothing to stay in force', async () => {
+    const broken = { ...stored, data: { 'tonapi.yaml': 'changed by hand' } };
+    const found = await observed(tonApi, { text: '{"liteservers":7}', children: [broken] });
+    expect(found).toMatchObject({ isConfigUnfit: true, missing: [], globalConfig: '{"liteservers":7}' });
+  });
+
+  it('lite servers in a Secret are not read', async () => {
+    const secret = sample('smallest', { liteServerConfigRef: { kind: 'Secret', name: 'private', key: 'list.json' } });
+    const found = await observed(secret, { text: globalConfig });
+    expect(found).toMatchObject({ problems: [], isConfigUnfit: false, globalConfig: undefined });
+  });
+});
+
+describe('the keys that a reconcile observes', () => {
+  const clock = createVirtualClock();
+  const expiresAt = new Date(clock.unixMs() + 60_000).toISOString();
+  const tonApiKey = sampleKey({ plan: 'free', expiresAt });
+  const { key, id } = makeKey(randomBytes);
+  const material = { key, keyId: id, since: expiresAt, plan: 'free', previous: [] };
+  const seenWith = (owner: TonApiKey) =>
+    observed(tonApi, {
+      text: globalConfig,
+      keys: [tonApiKey],
+      secrets: { 'ton/first-customer': keySecret(owner, material, 'https://api.example.com') },
+    });
+
+  it('a key with its Secret is a row, and the reconcile comes again when the key expires', async () => {
+    expect(await seenWith(tonApiKey)).toMatchObject({ keyring: [id], requeueAfterMs: 60_000 });
+  });
+
+  it('a key whose Secret belongs to another object is no row', async () => {
+    const other = { ...tonApiKey, metadata: { ...tonApiKey.metadata, uid: '33333333-3333-4333-8333-333333333333' } };
+    expect(await seenWith(other)).toMatchObject({ keyring: [], requeueAfterMs: undefined });
+  });
+
+  it('a key without a Secret is no row', async () => {
+    expect(await observed(tonApi, { text: globalConfig, keys: [tonApiKey] })).toMatchObject({ keyring: [] });
+  });
+});
