@@ -17,20 +17,19 @@ export function memoizeView<A extends object, C extends readonly unknown[], B>(
     const made = { view: view(value, ...context) };
     shown.attach(value, made);
     const { view: result } = made;
-    if (typeof result === 'object' && result !== null && !isShown(result)) texts.attach(result, { json: undefined });
+    if (typeof result === 'object' && result !== null && !isMemoized(result)) texts.attach(result, { json: undefined });
     return made.view;
   };
 }
 
-/** The JSON of a result; what `memoizeView` made, alone or in a list, is written once. */
+/** The JSON of a result; what `memoizeView` made is written once. */
 export function writeResult(result: unknown): string {
   if (typeof result !== 'object' || result === null) return JSON.stringify(result);
   const text = texts.of(result);
-  if (text !== undefined) return (text.json ??= JSON.stringify(result));
-  const isListOfShown = Array.isArray(result) && result.length > 0 && result.every(isShown);
-  return isListOfShown ? `[${result.map(writeResult).join(',')}]` : JSON.stringify(result);
+  return text === undefined ? JSON.stringify(result) : (text.json ??= JSON.stringify(result));
 }
 
-function isShown(item: unknown): boolean {
-  return typeof item === 'object' && item !== null && texts.of(item) !== undefined;
+/** True for a result that `memoizeView` made. */
+export function isMemoized(result: object): boolean {
+  return texts.of(result) !== undefined;
 }

@@ -1,4 +1,4 @@
-import { writeResult } from '../contract/memoized-view.ts';
+import { isMemoized, writeResult } from '../contract/memoized-view.ts';
 import { writePaced, type PacedText } from '../contract/json-stream.ts';
 import { createTimeSlice } from '../runtime/time-slice.ts';
 import type { Failure } from './error-status.ts';
@@ -50,7 +50,7 @@ export type Envelope = {
 
 /** The body of a success: `ok`, `result`, `@extra`, then the JSON-RPC mark. */
 export function successEnvelope(result: unknown, extra: string, mark?: RpcMark): string {
-  return `{"ok":true,"result":${writeResult(result)},"@extra":${JSON.stringify(extra)}${markText(mark)}}`;
+  return successAround(extra, mark).join(writeResult(result));
 }
 
 /** The body of a failure: `ok`, `error`, `code`, `@extra`, then the JSON-RPC mark. */
@@ -59,7 +59,29 @@ export function failureEnvelope(failure: Failure, extra: string, mark?: RpcMark)
   return `{"ok":false,"error":${error},"code":${failure.status},"@extra":${JSON.stringify(extra)}${markText(mark)}}`;
 }
 
-export const v2Envelope: Envelope = { success: successEnvelope, failure: failureEnvelope };
+export const v2Envelope: Envelope = { success: successOf, failure: failureEnvelope };
+
+/** A result that may be long is written in slices. */
+function successOf(result: unknown, extra: string, mark?: RpcMark, signal?: AbortSignal): string | Promise<PacedText> {
+  const isLong = typeof result === 'object' && result !== null && !isMemoized(result);
+  return isLong ? pacedSuccess(result, extra, mark, signal) : successEnvelope(result, extra, mark);
+}
+
+async function pacedSuccess(
+  result: object,
+  extra: string,
+  mark: RpcMark | undefined,
+  signal: AbortSignal | undefined,
+): Promise<PacedText> {
+  const text = await writePaced(result, createTimeSlice(signal));
+  const [before, after] = successAround(extra, mark);
+  return typeof text === 'string' ? before + text + after : [Buffer.from(before), ...text, Buffer.from(after)];
+}
+
+/** Text before the result, and after it. */
+function successAround(extra: string, mark: RpcMark | undefined): readonly [before: string, after: string] {
+  return ['{"ok":true,"result":', `,"@extra":${JSON.stringify(extra)}${markText(mark)}}`];
+}
 
 /** Results as they are, and failures without `@extra` (service/v3/README.md#transport, service/v3/README.md#errors). */
 export const v3Envelope: Envelope = {

@@ -76,6 +76,7 @@ const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['nothing_named', [400, ownMessage]],
   ['not_a_wallet', [409, ownMessage]],
   ['answer_too_large', [422, ownMessage]],
+  ['rows_too_large', [422, 'the answer is too large: ask for less']],
   ['seqno_too_new', [422, ownMessage]],
   ['not_accepted', [422, ownMessage, ownData]],
   ['not_runnable', [422, ownMessage]],

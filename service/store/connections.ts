@@ -56,6 +56,24 @@ const ownParsers: ReadonlyMap<number, (text: string) => unknown> = new Map<numbe
   [BYTE_ARRAY_TYPE, readByteArray],
 ]);
 
+const BYTES_TYPE: number = types.builtins.BYTEA;
+
+/** The same for one query whose rows have at most `bytesMax` of `bytea`: `pg` drops the rows behind the error of a parser. */
+export function boundedTypes(bytesMax: number): CustomTypesConfig {
+  let left = bytesMax;
+  const readBytes = types.getTypeParser(BYTES_TYPE) as (text: string) => unknown;
+  const readBounded = (text: string): unknown => {
+    // `\\x`, then two letters a byte.
+    left -= (text.length - 2) / 2;
+    if (left < 0) throw new StoreError('rows_too_large', `rows of a read have more than ${bytesMax} bytes`);
+    return readBytes(text);
+  };
+  return {
+    getTypeParser: (id: number, format?: 'text' | 'binary') =>
+      id === BYTES_TYPE && format !== 'binary' ? readBounded : columnTypes.getTypeParser(id, format),
+  };
+}
+
 /** Amounts are whole numbers; averages of a query are not. */
 function numeric(text: string): bigint | number {
   return /^-?\d+$/.test(text) ? BigInt(text) : Number(text);

@@ -11,6 +11,7 @@ import { untrustedCertificate } from '../tls/untrusted-certificate.ts';
  * - `statement_timeout`: a query took longer than its limit
  * - `write_conflict`: two writers met; the same transaction may be tried again
  * - `query_failed`: Postgres refused a statement
+ * - `rows_too_large`: the rows of a read have more bytes than the read may have
  * - `schema_missing`: tables or parts of them do not exist
  * - `schema_older`, `schema_newer`: the tables are of another version
  * - `other_network`: the tables hold another network, or begin at another block
@@ -25,6 +26,7 @@ export type StoreErrorCode =
   | 'statement_timeout'
   | 'write_conflict'
   | 'query_failed'
+  | 'rows_too_large'
   | 'schema_missing'
   | 'schema_older'
   | 'schema_newer'

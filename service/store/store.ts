@@ -5,7 +5,7 @@ import type { Registry } from 'prom-client';
 
 import type { ClientCertificate } from '../tls/client-certificate.ts';
 import { borrowed, onBorrowed } from './borrowed.ts';
-import { createConnections, type Connections } from './connections.ts';
+import { boundedTypes, createConnections, type Connections } from './connections.ts';
 import { StoreError, withStoreErrors } from './errors.ts';
 import { createStoreMetrics, type StoreMetrics } from './metrics.ts';
 import { createPrimaryPositions, type PrimaryPositions } from './primary-positions.ts';
@@ -246,8 +246,9 @@ function ask<R extends object>(client: ClientBase, query: QueryConfig): Promise<
   return withStoreErrors(answer.promise);
 }
 
-function queryOf(text: string, values: readonly unknown[], { statement }: ReadMode): QueryConfig {
-  return { text, values: [...values], ...(statement && { name: statement }) };
+function queryOf(text: string, values: readonly unknown[], { statement, bytesMax }: ReadMode): QueryConfig {
+  const bound = bytesMax === undefined ? {} : { types: boundedTypes(bytesMax) };
+  return { text, values: [...values], ...(statement && { name: statement }), ...bound };
 }
 
 async function finishTransaction<T>(client: PoolClient, work: (session: Session) => Promise<T>): Promise<T> {

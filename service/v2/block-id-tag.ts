@@ -1,4 +1,5 @@
 import { mapAnswer, type Operation } from '../contract/operation.ts';
+import { RawJson } from '../contract/json-stream.ts';
 import { memoizeView } from '../contract/memoized-view.ts';
 
 /** Possible `@type`s of block ids: views write the first, which clients check (service/v2/README.md#shared-objects). */
@@ -23,10 +24,13 @@ export function tagBlockIds(operation: Operation, tag: BlockIdTag): Operation {
   };
 }
 
-/** A copy of a JSON value; as deep as answers are. What `JSON.rawJSON` made stays as it is: a copy would not be written raw. */
+/**
+ * A copy of a JSON value; as deep as answers are. What `JSON.rawJSON` made stays as it is: a copy would not be written raw. Written transactions
+ * have no block ids.
+ */
 function retag(value: unknown, tag: BlockIdTag): unknown {
   if (Array.isArray(value)) return value.map((item) => retag(item, tag));
-  if (typeof value !== 'object' || value === null || 'rawJSON' in value) return value;
+  if (typeof value !== 'object' || value === null || 'rawJSON' in value || value instanceof RawJson) return value;
   const entries = Object.entries(value).map(([name, field]) => [
     name,
     name === '@type' && field === written ? tag : retag(field, tag),

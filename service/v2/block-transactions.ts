@@ -1,5 +1,4 @@
 import { formatRawAddress } from '../decode/address.ts';
-import { createCellStore } from '../decode/cell-store.ts';
 import type { BlockId } from '../decode/block-id.ts';
 import type {
   BlockName,
@@ -13,9 +12,10 @@ import { defineOperation, type Operation } from '../contract/operation.ts';
 import { createTimeSlice, mapInSlices } from '../runtime/time-slice.ts';
 import type { ParameterRule, Values } from '../contract/parameter.ts';
 import { flag, hash, lt, rawAddressLower } from './scalars.ts';
-import { constant, list, named, object, scalar, type Infer } from '../contract/shape.ts';
-import { memoizeView } from '../contract/memoized-view.ts';
-import { transactionExt, viewTransactionExt } from './transaction-views.ts';
+import type { RawJson } from '../contract/json-stream.ts';
+import { constant, list, named, object, scalar, type Infer, type Shape } from '../contract/shape.ts';
+import { createTransactionWriter } from './transaction-json.ts';
+import { extForm, transactionExt } from './transaction-views.ts';
 import { blockIdExt, viewBlockId, viewHash } from './views.ts';
 
 /** Maximum transactions per answer (service/v2/README.md#transactions-of-a-block). */
@@ -67,12 +67,17 @@ const blockTransactions = named(
   object({ '@type': constant('blocks.transactions'), ...listingHead, transactions: list(shortTxId, COUNT_MAX) }),
 );
 
+type TransactionExt = Infer<typeof transactionExt>;
+
+/** A transaction, which is written already. */
+const writtenTransactionExt: Shape<TransactionExt | RawJson<TransactionExt>> = transactionExt;
+
 const blockTransactionsExt = named(
   'BlockTransactionsExt',
   object({
     '@type': constant('blocks.transactionsExt'),
     ...listingHead,
-    transactions: list(transactionExt, COUNT_MAX),
+    transactions: list(writtenTransactionExt, COUNT_MAX),
   }),
 );
 
@@ -103,7 +108,7 @@ function rangeOf({ count, afterLt, afterHash }: Listing): BlockTransactionRange 
 
 /** Operations that list the transactions of a block (service/v2/README.md#transactions-of-a-block). */
 export function blockTransactionOperations(live: LiveTransactions): readonly Operation[] {
-  const viewExt = memoizeView(viewTransactionExt);
+  const writeExt = createTransactionWriter(extForm);
   return [
     defineOperation({
       name: 'getBlockTransactions',
@@ -137,15 +142,10 @@ export function blockTransactionOperations(live: LiveTransactions): readonly Ope
       result: blockTransactionsExt,
       handle: async (values, context) => {
         const { value, ...answer } = await live.readBlockTransactions(nameOf(values), rangeOf(values), context);
-        const store = createCellStore();
         const result: Infer<typeof blockTransactionsExt> = {
           '@type': 'blocks.transactionsExt',
           ...viewHead(value.block, values.count, value.incomplete),
-          transactions: await mapInSlices(
-            value.transactions,
-            (one) => viewExt(one, store),
-            createTimeSlice(context.signal),
-          ),
+          transactions: await writeExt(value.transactions, context.signal),
         };
         return { ...answer, value: result };
       },

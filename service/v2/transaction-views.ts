@@ -1,8 +1,8 @@
 import { fitsFriendly, formatFriendlyAddress, formatRawAddress } from '../decode/address.ts';
 import { writeBocText } from '../decode/boc-writer.ts';
-import type { CellStore } from '../decode/cell-store.ts';
 import type { Transaction } from '../decode/tlb/transaction.ts';
 import type { LiveTransaction } from '../live/transactions/transactions.ts';
+import type { MessageSource } from './message-data.ts';
 import { message, messageStd, viewMessage, viewMessageStd } from './messages.ts';
 import { boc, nano, rawAddressUpper, uint63 } from './scalars.ts';
 import { constant, list, named, object, optional, type Infer } from '../contract/shape.ts';
@@ -55,49 +55,40 @@ export const transactionExt = named(
   }),
 );
 
-/** @param store takes cells that have to be made to show it */
-export function viewTransaction(shown: LiveTransaction, store: CellStore): Infer<typeof transaction> {
-  const { table, transaction: read } = shown;
-  const { inMessage } = read;
-  return {
+/** How an operation shows a transaction: the transaction without its messages, and each message. */
+export type TransactionForm<T> = {
+  readonly head: (shown: LiveTransaction) => Omit<T, 'in_msg' | 'out_msgs'>;
+  readonly message: (source: MessageSource) => T extends { readonly out_msgs: readonly (infer M)[] } ? M : never;
+};
+
+export const plainForm: TransactionForm<Infer<typeof transaction>> = {
+  head: (shown) => ({
     '@type': 'ext.transaction',
     address: viewAccountAddress(friendlyOf(shown)),
     account: rawOf(shown),
     ...viewCosts(shown),
-    ...(inMessage !== undefined && { in_msg: viewMessage({ store, table, message: inMessage }) }),
-    out_msgs: read.outMessages.map((one) => viewMessage({ store, table, message: one })),
-  };
-}
+  }),
+  message: viewMessage,
+};
 
-/** @param store takes cells that have to be made to show it */
-export function viewTransactionStd(shown: LiveTransaction, store: CellStore): Infer<typeof transactionStd> {
-  return {
+export const stdForm: TransactionForm<Infer<typeof transactionStd>> = {
+  head: (shown) => ({
     '@type': 'raw.transaction',
     address: viewAccountAddress(friendlyOf(shown)),
     ...viewCosts(shown),
-    ...viewMessagesStd(shown, store),
-  };
-}
+  }),
+  message: viewMessageStd,
+};
 
-/** @param store takes cells that have to be made to show it */
-export function viewTransactionExt(shown: LiveTransaction, store: CellStore): Infer<typeof transactionExt> {
-  return {
+export const extForm: TransactionForm<Infer<typeof transactionExt>> = {
+  head: (shown) => ({
     '@type': 'raw.transactionExt',
     address: viewAccountAddress(friendlyOf(shown)),
     account: rawOf(shown),
     ...viewCosts(shown),
-    ...viewMessagesStd(shown, store),
-  };
-}
-
-/** A transaction without a message has no `in_msg`: clients fail on null (service/v2/README.md#clients). */
-function viewMessagesStd({ table, transaction: read }: LiveTransaction, store: CellStore) {
-  const { inMessage } = read;
-  return {
-    ...(inMessage !== undefined && { in_msg: viewMessageStd({ store, table, message: inMessage }) }),
-    out_msgs: read.outMessages.map((one) => viewMessageStd({ store, table, message: one })),
-  };
-}
+  }),
+  message: viewMessageStd,
+};
 
 /** `fee` = the transaction's fees and what its messages pay ahead; `storage_fee` is a part of it. */
 function viewCosts({ table, transaction: read }: LiveTransaction) {

@@ -1,8 +1,6 @@
-import { createCellStore } from '../decode/cell-store.ts';
 import type { LiveAnswer, ReadContext } from '../contract/answer.ts';
 import type {
   LiveTransaction,
-  LiveTransactionList,
   LiveTransactions,
   MessageName,
   TransactionRange,
@@ -11,12 +9,12 @@ import { address, destination, source } from './address-parameter.ts';
 import { optionalFlag } from './flag-parameter.ts';
 import { optionalHash } from './hash-parameter.ts';
 import { listLength, optionalLt, requiredLt } from './integer-parameter.ts';
-import { defineOperation, mapAnswer, type Operation } from '../contract/operation.ts';
-import { createTimeSlice, mapInSlices } from '../runtime/time-slice.ts';
+import { defineOperation, type Operation } from '../contract/operation.ts';
 import { withDefault, type Parameters, type ParameterRule, type Values } from '../contract/parameter.ts';
-import { constant, list, named, object, type Infer } from '../contract/shape.ts';
-import { memoizeView } from '../contract/memoized-view.ts';
-import { transaction, transactionStd, viewTransaction, viewTransactionStd } from './transaction-views.ts';
+import type { RawJson } from '../contract/json-stream.ts';
+import { constant, list, named, object, type Infer, type Shape } from '../contract/shape.ts';
+import { createTransactionWriter, type TransactionWriter } from './transaction-json.ts';
+import { plainForm, stdForm, transaction, transactionStd } from './transaction-views.ts';
 import { transactionId, viewTransactionId } from './views.ts';
 
 /** Maximum transactions per answer (service/v2/README.md#transactions). */
@@ -49,45 +47,30 @@ function rangeOf({ lt, hash, toLt, limit, archival }: History): TransactionRange
   return { from, limit, toLt: toLt > 0n ? toLt : 0n, ...(archival && { archival }) };
 }
 
-const transactions = named('Transactions', list(transaction, LIMIT_MAX));
+type Transaction = Infer<typeof transaction>;
+type TransactionStd = Infer<typeof transactionStd>;
+
+/** A transaction, which is written already. */
+const writtenTransaction: Shape<Transaction | RawJson<Transaction>> = transaction;
+const writtenTransactionStd: Shape<TransactionStd | RawJson<TransactionStd>> = transactionStd;
+
+const transactions = named('Transactions', list(writtenTransaction, LIMIT_MAX));
 
 const transactionsStd = named(
   'TransactionsStd',
   object({
     '@type': constant('raw.transactions'),
-    transactions: list(transactionStd, LIMIT_MAX),
+    transactions: list(writtenTransactionStd, LIMIT_MAX),
     previous_transaction_id: transactionId,
   }),
 );
-
-export function viewTransactions(
-  shown: LiveTransactionList,
-  view: typeof viewTransaction,
-  signal: AbortSignal,
-): Promise<Infer<typeof transactions>> {
-  const store = createCellStore();
-  return mapInSlices(shown.transactions, (one) => view(one, store), createTimeSlice(signal));
-}
-
-export async function viewTransactionsStd(
-  shown: LiveTransactionList,
-  view: typeof viewTransactionStd,
-  signal: AbortSignal,
-): Promise<Infer<typeof transactionsStd>> {
-  const store = createCellStore();
-  return {
-    '@type': 'raw.transactions',
-    transactions: await mapInSlices(shown.transactions, (one) => view(one, store), createTimeSlice(signal)),
-    previous_transaction_id: viewTransactionId(shown.previous),
-  };
-}
 
 const messageParameters = { source, destination, createdLt: requiredLt('created_lt') };
 
 /** Operations on transactions of accounts, and on both ends of a message (service/v2/README.md#transactions). */
 export function transactionOperations(live: LiveTransactions): readonly Operation[] {
-  const view = memoizeView(viewTransaction);
-  const viewStd = memoizeView(viewTransactionStd);
+  const write = createTransactionWriter(plainForm);
+  const writeStd = createTransactionWriter(stdForm);
   return [
     defineOperation({
       name: 'getTransactions',
@@ -101,7 +84,7 @@ export function transactionOperations(live: LiveTransactions): readonly Operatio
       result: transactions,
       handle: async (values, context) => {
         const answer = await live.readTransactions(values.address, rangeOf(values), context);
-        return { ...answer, value: await viewTransactions(answer.value, view, context.signal) };
+        return { ...answer, value: await write(answer.value.transactions, context.signal) };
       },
     }),
     defineOperation({
@@ -115,22 +98,29 @@ export function transactionOperations(live: LiveTransactions): readonly Operatio
       result: transactionsStd,
       handle: async (values, context) => {
         const answer = await live.readTransactions(values.address, rangeOf(values), context);
-        return { ...answer, value: await viewTransactionsStd(answer.value, viewStd, context.signal) };
+        const { transactions: shown, previous } = answer.value;
+        const value = {
+          '@type': 'raw.transactions',
+          transactions: await writeStd(shown, context.signal),
+          previous_transaction_id: viewTransactionId(previous),
+        } as const;
+        return { ...answer, value };
       },
     }),
-    locating('tryLocateTx', 'The transaction that a message caused.', (name, context) =>
+    locating(write, 'tryLocateTx', 'The transaction that a message caused.', (name, context) =>
       live.findReceiver(name, context),
     ),
-    locating('tryLocateResultTx', 'The transaction that a message caused.', (name, context) =>
+    locating(write, 'tryLocateResultTx', 'The transaction that a message caused.', (name, context) =>
       live.findReceiver(name, context),
     ),
-    locating('tryLocateSourceTx', 'The transaction that sent a message.', (name, context) =>
+    locating(write, 'tryLocateSourceTx', 'The transaction that sent a message.', (name, context) =>
       live.findSender(name, context),
     ),
   ];
 }
 
 function locating(
+  write: TransactionWriter<Transaction>,
   name: string,
   summary: string,
   find: (message: MessageName, context: ReadContext) => Promise<LiveAnswer<LiveTransaction>>,
@@ -142,8 +132,11 @@ function locating(
     summary,
     parameters: messageParameters,
     failures: [404],
-    result: transaction,
-    handle: async (values, context) =>
-      mapAnswer(await find(values, context), (found) => viewTransaction(found, createCellStore())),
+    result: writtenTransaction,
+    handle: async (values, context) => {
+      const answer = await find(values, context);
+      const [value] = await write([answer.value], context.signal);
+      return { ...answer, value: value! };
+    },
   });
 }

@@ -6,12 +6,16 @@ export type ReadMode = {
    * few rows.
    */
   readonly statement?: string;
+  /** Bytes of `bytea` in all rows; beyond them the read fails with StoreError `rows_too_large`. Absent: no bound. */
+  readonly bytesMax?: number;
 };
 
 /** Reader of queries: the store, with a caller's time already counted. */
 export type StoreReader = {
   /** Aborted when the caller left or its time is over; absent for a reader without limit. */
   readonly signal?: AbortSignal;
+  /** Takes bytes of the answer that the rows lead to, and throws when it would be too large. Absent for a reader whose rows are no answer. */
+  readonly takeBytes?: (bytes: number) => void;
   /** True if the network's clock passed 2^31 s: queries compare times as unsigned, without their indexes (times.ts). */
   readonly passes2038?: boolean;
   /** Rows with their columns as `columns.ts` types them. Throws StoreError. */

@@ -49,7 +49,7 @@ export function createMessageRenderer({ cache, counted }: MessageRendererDepende
       const keyed = await mapInSlices(rows, (row) => ({ row, key: keyOf(row) }), createTimeSlice(reader.signal));
       const found = await cache.find(
         keyed.map(({ key }) => key),
-        createTimeSlice(reader.signal),
+        reader,
       );
       const wanted = keyed.map((one) => ({ ...one, cached: found.get(one.key) }));
       const fresh = wanted.flatMap(({ row, cached }) => (cached === undefined ? [row] : []));
@@ -72,7 +72,9 @@ export function createMessageRenderer({ cache, counted }: MessageRendererDepende
               const { table, content, globalVersion, transactions } = one;
               const source = { table, globalVersion, store, decode: decodeBody };
               const view = { ...viewMessage(content, source), ...transactions };
-              const json = new RawJson<MessageView>([slab.place(JSON.stringify(view))]);
+              const text = slab.place(JSON.stringify(view));
+              reader.takeBytes?.(text.length);
+              const json = new RawJson<MessageView>([text]);
               if (isSettled(row, one)) cache.keep(key, { parts: json.parts, names: endsOf(content) }, MADE_BEFORE);
               return json;
             },

@@ -1,11 +1,15 @@
 import { createJsonCache, type CachedJson } from '#service/runtime/json-cache.ts';
-import { mapInSlices, type TimeSlice } from '#service/runtime/time-slice.ts';
+import { createTimeSlice, mapInSlices } from '#service/runtime/time-slice.ts';
+import type { StoreReader } from '#service/store/queries/reader.ts';
 import { batchesOf, packJson, unpackJson, type Rendered } from './packed-json.ts';
 
 /** Rendered parts of answers in packed form, a fourth of their text. @template T further data of a part */
 export type PackedCache<T> = {
   /** Cached parts of some keys, by key. Unpacking a part takes a tenth of rendering it. */
-  find(keys: readonly string[], timeSlice: TimeSlice): Promise<ReadonlyMap<string, CachedJson<T>>>;
+  find(
+    keys: readonly string[],
+    reader: Pick<StoreReader, 'signal' | 'takeBytes'>,
+  ): Promise<ReadonlyMap<string, CachedJson<T>>>;
   /**
    * Caches a part that was given here often before. Packing takes as long as rendering a small part, and most parts are shown once.
    *
@@ -39,13 +43,13 @@ export function createPackedCache<T>(options: { readonly bytesMax: number }): Pa
   }
 
   return {
-    async find(keys, timeSlice) {
+    async find(keys, { signal, takeBytes }) {
       const found = keys.flatMap((key) => {
         const frame = frames.get(key)?.text;
         return frame === undefined ? [] : [{ key, frame }];
       });
-      const batches = batchesOf(found, ({ frame }) => frame);
-      const unpacked = await mapInSlices(batches, unpackTogether<T>, timeSlice);
+      const batches = batchesOf(found, ({ frame }) => frame, takeBytes);
+      const unpacked = await mapInSlices(batches, unpackTogether<T>, createTimeSlice(signal));
       return new Map(unpacked.flat());
     },
     keep(key, rendered, before) {

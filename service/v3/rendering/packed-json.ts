@@ -38,12 +38,22 @@ const UNPACKED_AT_ONCE_BYTES = 768 * 1024;
 /** Output buffer of zstd. Larger buffers leave more memory unused, which still counts as garbage. */
 const UNPACKED_CHUNK_BYTES = 64 * 1024;
 
-/** Packed texts as they are unpacked at once. @param packedOf the frame of a text */
-export function* batchesOf<T>(all: Iterable<T>, packedOf: (one: T) => Buffer): Generator<readonly T[]> {
+/**
+ * Packed texts as they are unpacked at once.
+ *
+ * @param packedOf the frame of a text
+ * @param takeBytes takes the bytes of each text before it is unpacked
+ */
+export function* batchesOf<T>(
+  all: Iterable<T>,
+  packedOf: (one: T) => Buffer,
+  takeBytes?: (bytes: number) => void,
+): Generator<readonly T[]> {
   let batch: T[] = [];
   let bytes = 0;
   for (const one of all) {
     const length = unpackedBytes(packedOf(one)) ?? 0;
+    takeBytes?.(length);
     if (batch.length > 0 && bytes + length > UNPACKED_AT_ONCE_BYTES) {
       yield batch;
       [batch, bytes] = [[], 0];

@@ -42,7 +42,11 @@ export const storedTransactions: StoredTransactions = {
       batches,
       (batch) => {
         const unpacked = unpackJson<StoredTrace>(batch.map(({ packed }) => packed)) ?? [];
-        return takeWanted(unpacked.map((trace, at) => ({ ...trace, ...wanted.get(hashKey(batch[at]!.trace_id))! })));
+        const found = takeWanted(
+          unpacked.map((trace, at) => ({ ...trace, ...wanted.get(hashKey(batch[at]!.trace_id))! })),
+        );
+        for (const [, { text }] of found) reader.takeBytes?.(text.length);
+        return found;
       },
       createTimeSlice(reader.signal),
     );

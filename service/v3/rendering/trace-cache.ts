@@ -1,4 +1,4 @@
-import { createTimeSlice, mapInSlices, type TimeSlice } from '#service/runtime/time-slice.ts';
+import { createTimeSlice, mapInSlices } from '#service/runtime/time-slice.ts';
 import { hashKey } from '#service/store/hash-key.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import { readWrittenTraces } from '#service/store/queries/traces.ts';
@@ -58,8 +58,12 @@ export function createTraceCache({ texts, packed, random, counted }: TraceCacheD
     });
   }
 
-  async function unpack(traces: readonly PackedTrace[], timeSlice: TimeSlice): Promise<readonly ReadTrace[]> {
-    const batches = batchesOf(traces, ({ frame }) => frame);
+  async function unpack(
+    traces: readonly PackedTrace[],
+    { signal, takeBytes }: StoreReader,
+  ): Promise<readonly ReadTrace[]> {
+    const timeSlice = createTimeSlice(signal);
+    const batches = batchesOf(traces, ({ frame }) => frame, takeBytes);
     const together = await mapInSlices(batches, (batch) => ({ batch, read: unpackTogether(batch) }), timeSlice);
     const left = together.flatMap(({ batch, read }) => (read === undefined ? batch : []));
     const apart = await mapInSlices(left, (one) => unpackTogether([one]) ?? [], timeSlice);
@@ -91,8 +95,10 @@ export function createTraceCache({ texts, packed, random, counted }: TraceCacheD
       for (const one of [...packedHits, ...stored]) known.set(one.row, one);
       return {
         known,
-        read: async () =>
-          new Map([...written, ...(await unpack([...packedHits, ...stored], createTimeSlice(reader.signal)))]),
+        async read() {
+          for (const [, { text }] of written) reader.takeBytes?.(text.length);
+          return new Map([...written, ...(await unpack([...packedHits, ...stored], reader))]);
+        },
       };
     },
     keep(row, trace) {

@@ -1,7 +1,10 @@
+import { createAnswerSize } from '#service/contract/answer-size.ts';
+import { ContractError } from '#service/contract/errors.ts';
 import { createTimeSlice, mapInSlices } from '#service/runtime/time-slice.ts';
 import { parseAddress } from '#service/decode/address.ts';
 import { DecodeError } from '#service/decode/errors.ts';
 import { accountKey } from '#service/store/account-key.ts';
+import { StoreError } from '#service/store/errors.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import type { Store } from '#service/store/store.ts';
 import type { TraceRow } from '#service/store/tables.ts';
@@ -30,12 +33,18 @@ export type TraceMaterializerDependencies = {
 /** Transactions that are read and rendered at once. With the most messages that they may have, they still fit into an answer. */
 const TRANSACTIONS_AT_ONCE = 100;
 
+/** Size of traces that are rendered at once. Usual transactions have some 4 KB. */
+const MEBIBYTES_AT_ONCE = 16;
+
 const noTraces: FoundTraces = { known: new Map(), read: () => Promise.resolve(new Map()) };
 
 export function createTraceMaterializer({ store }: TraceMaterializerDependencies): TraceMaterializer {
   // A replica may not have the newest blocks.
   const reader = {
-    read: (sql, values, mode) => store.transaction(({ query }) => query(sql, values, mode), { durable: false }),
+    read: (sql, values, mode) =>
+      store.transaction(({ query }) => query(sql, values, { ...mode, bytesMax: MEBIBYTES_AT_ONCE * 1024 * 1024 }), {
+        durable: false,
+      }),
   } satisfies StoreReader;
   const transactions = createTransactionRenderer({});
 
@@ -47,11 +56,12 @@ export function createTraceMaterializer({ store }: TraceMaterializerDependencies
       transactions,
     });
     try {
-      const opened = await writer.open(rows, { ...reader, signal });
+      const { take: takeBytes } = createAnswerSize({ mebibytes: MEBIBYTES_AT_ONCE });
+      const opened = await writer.open(rows, { ...reader, signal, takeBytes });
       await opened.write();
       return (await mapInSlices(made, pack, createTimeSlice(signal))).filter((row) => row !== undefined);
     } catch (error) {
-      if (!(error instanceof DecodeError || error instanceof V3Error)) throw error;
+      if (!isUnwritable(error)) throw error;
       if (rows.length === 1) return [];
       const written: WrittenTraceRow[] = [];
       for (const row of rows) written.push(...(await write([row], signal)));
@@ -71,6 +81,12 @@ export function createTraceMaterializer({ store }: TraceMaterializerDependencies
       return stored;
     },
   };
+}
+
+/** True for an error of the traces themselves. */
+function isUnwritable(error: unknown): boolean {
+  if (error instanceof StoreError) return error.code === 'rows_too_large';
+  return error instanceof DecodeError || error instanceof V3Error || error instanceof ContractError;
 }
 
 function pack([row, trace]: readonly [TraceRow, NewTrace]): WrittenTraceRow | undefined {

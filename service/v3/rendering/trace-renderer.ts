@@ -16,7 +16,7 @@ import type { TransactionRenderer } from './transaction-renderer.ts';
 
 /** Renders the contents of traces; cached and stored traces need no rows. */
 export type TraceRenderer = {
-  /** @throws V3Error 413 for too many messages */
+  /** @throws V3Error 422 for too many messages, ContractError 422 for too many bytes */
   open(rows: readonly TraceRow[], reader: StoreReader): Promise<OpenedTraces>;
 };
 

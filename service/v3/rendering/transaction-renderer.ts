@@ -32,7 +32,7 @@ import type { TransactionTail } from '../views/transaction-views.ts';
 export type TransactionRenderer = {
   /**
    * @param messagesBeside messages of other transactions in the answer; default none
-   * @throws V3Error 413 for too many messages
+   * @throws V3Error 422 for too many messages, ContractError 422 for too many bytes
    */
   open(rows: readonly FoundTransaction[], reader: StoreReader, messagesBeside?: number): Promise<OpenedTransactions>;
   /** Same as `open`: cached and stored transactions need no read. */
@@ -71,7 +71,7 @@ export function createTransactionRenderer({
 }: TransactionRendererDependencies): TransactionRenderer {
   return {
     open: async (rows, reader, messagesBeside = 0) =>
-      openFound(await findWritten(rows, reader), reader.signal, messagesBeside),
+      openFound(await findWritten(rows, reader), reader, messagesBeside),
     async openAt(places, reader) {
       const found = await findWritten(places, reader);
       const rows = await readTransactionsAt(
@@ -84,7 +84,7 @@ export function createTransactionRenderer({
         const row = byHash.get(hashKey(one.row.hash));
         return row === undefined ? [] : [{ key: keyOf(row), row }];
       });
-      return openFound(whole, reader.signal, 0);
+      return openFound(whole, reader, 0);
     },
   };
 
@@ -97,7 +97,7 @@ export function createTransactionRenderer({
     const unwritten = await mapInSlices(rows, begin, createTimeSlice(signal));
     const cached = await cache?.find(
       unwritten.map(({ key }) => key),
-      createTimeSlice(signal),
+      reader,
     );
     const found = unwritten.map((one) => cached?.get(one.key) ?? one);
     const left = found.flatMap((one) => ('row' in one ? [one.row] : []));
@@ -120,12 +120,12 @@ export function createTransactionRenderer({
 
   async function openFound(
     found: readonly (CachedJson<TransactionNames> | Unwritten<FoundTransaction>)[],
-    signal: AbortSignal | undefined,
+    { signal, takeBytes }: StoreReader,
     messagesBeside: number,
   ): Promise<OpenedTransactions> {
     const timeSlice = createTimeSlice(signal);
     const slab = createUtf8Buffer();
-    const context = { timeSlice, store: createCellStore(), slab };
+    const context = { timeSlice, store: createCellStore(), slab, takeBytes };
     // Transactions are rendered one by one: each bag reuses the memory of the previous bag.
     const readBag = createBagReader();
     const opened: Opened[] = [];

@@ -1,3 +1,4 @@
+import { createAnswerSize } from '#service/contract/answer-size.ts';
 import { StoreError } from '#service/store/errors.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import type { Store } from '#service/store/store.ts';
@@ -17,14 +18,21 @@ const TIMEOUT_STEP_MS = 250;
 /** Columns have this second, of January 2038, and later seconds as negative numbers. */
 const FIRST_SIGNED_UTIME = 2 ** 31;
 
+const MEBIBYTE = 1024 * 1024;
+
+/** Size of an answer. A page of a thousand usual swaps has some 40 MB. */
+const ANSWER_MEBIBYTES = 64;
+
 /** Reader with a time limit for all queries together; work between queries counts for the request's deadline alone. */
 export function createStoreReader(
   { settings, deadlineMs, signal }: V3Request,
   { store, nowMs, headUtime }: StoreReaderDependencies,
 ): StoreReader {
   let takenMs = 0;
+  const size = createAnswerSize({ mebibytes: ANSWER_MEBIBYTES });
   return {
     signal,
+    takeBytes: size.take,
     passes2038: (headUtime?.() ?? 0) >= FIRST_SIGNED_UTIME,
     read: async (sql, values, mode) => {
       signal.throwIfAborted();
@@ -34,6 +42,8 @@ export function createStoreReader(
       const timeoutMs = Math.ceil(leftMs / TIMEOUT_STEP_MS) * TIMEOUT_STEP_MS;
       const rows = await store.read<never>(sql, values, {
         ...mode,
+        // An answer repeats all cells that its rows have.
+        bytesMax: ANSWER_MEBIBYTES * MEBIBYTE,
         timeoutMs: Math.min(timeoutMs, settings.timeoutMs),
       });
       takenMs += nowMs() - beganMs;

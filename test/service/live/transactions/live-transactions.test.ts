@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { createCellStore } from '#service/decode/cell-store.ts';
 import { readBlockTransactions } from '#service/decode/tlb/account-blocks.ts';
 import { parseAddress } from '#service/decode/address.ts';
 import type { LiteServerError } from '#service/liteserver/errors.ts';
 import type { AccountId } from '#service/live/accounts/accounts.ts';
 import type { BlockName, LiveTransaction, MessageName } from '#service/live/transactions/transactions.ts';
-import { viewTransactionExt, viewTransactionStd } from '#service/v2/transaction-views.ts';
-import { viewTransactionsStd } from '#service/v2/transactions.ts';
+import { createTransactionWriter } from '#service/v2/transaction-json.ts';
+import { extForm, stdForm, type TransactionForm } from '#service/v2/transaction-views.ts';
+import { viewTransactionId } from '#service/v2/views.ts';
 import { recordingDirs } from '#test/support/fixtures.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 import { within } from '#test/service/pool/network.ts';
@@ -49,6 +49,12 @@ function nameOf({ workchain, shard, seqno, root_hash: root, file_hash: file }: T
 /** Every data of a message that tonlib was not asked to decode is raw: only then the body is not compared as text. */
 function withoutData(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value, (key, part: unknown) => (key === 'msg_data' ? undefined : part)));
+}
+
+/** The transactions as operations write them. */
+async function show<T>(form: TransactionForm<T>, transactions: readonly LiveTransaction[]): Promise<readonly T[]> {
+  const written = await createTransactionWriter(form)(transactions, new AbortController().signal);
+  return written.map((one) => one.toJSON());
 }
 
 type Fullest = { name: BlockName; all: readonly LiveTransaction[] };
@@ -129,9 +135,14 @@ describe.each(recordings)('transactions of the recorded network $name', ({ dir }
       const { lt, hash } = request.from_transaction_id;
       const range = { from: { lt: BigInt(lt), hash: base64(hash) }, limit: request.count ?? 10, toLt: 0n };
       const account = accountOf(request.account_address.account_address);
-      const shown: unknown = await world.live
-        .readTransactions(account, range, within(60_000))
-        .then(({ value }) => viewTransactionsStd(value, viewTransactionStd, new AbortController().signal), refusalOf);
+      const shown: unknown = await world.live.readTransactions(account, range, within(60_000)).then(
+        async ({ value }) => ({
+          '@type': 'raw.transactions',
+          transactions: await show(stdForm, value.transactions),
+          previous_transaction_id: viewTransactionId(value.previous),
+        }),
+        refusalOf,
+      );
       const expected = response['@type'] === 'error' ? refusalText(response) : response;
       const compared = (value: unknown): unknown =>
         request.try_decode_messages === false ? withoutData(value) : value;
@@ -156,11 +167,10 @@ describe.each(recordings)('transactions of the recorded network $name', ({ dir }
   test('blocks give the same transactions as tonlib gives', async () => {
     for (const { note, request, response } of recorded('blocks.getTransactionsExt')) {
       const { value } = await world.live.readBlockTransactions(nameOf(request.id), rangeOf(request), within(60_000));
-      const store = createCellStore();
-      const shown = value.transactions.map((one) => viewTransactionStd(one, store));
+      const shown = await show(stdForm, value.transactions);
       expect({ note, shown: withoutData(shown) }).toEqual({ note, shown: withoutData(response['transactions']) });
       expect(value.incomplete).toBe(response['incomplete']);
-      const names = value.transactions.map((one) => viewTransactionExt(one, store).account);
+      const names = (await show(extForm, value.transactions)).map(({ account }) => account);
       expect(names.every((name) => name.startsWith(`${request.id.workchain}:`))).toBe(true);
     }
   });

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 
 import { describe, expect, it } from 'vitest';
 
-import { createTimeSlice } from '#service/runtime/time-slice.ts';
 import { createPackedCache, type PackedCache } from '#service/v3/rendering/packed-cache.ts';
 import type { TransactionNames } from '#service/v3/rendering/stored-transactions.ts';
 
@@ -26,7 +25,7 @@ const rendered = (number: number) => ({
 const numbers = Array.from({ length: 300 }, (_, number) => number);
 
 async function foundIn(cache: PackedCache<TransactionNames>, wanted: readonly number[]) {
-  const found = await cache.find(wanted.map(keyOf), createTimeSlice(undefined));
+  const found = await cache.find(wanted.map(keyOf), {});
   return wanted.map((number) => {
     const one = found.get(keyOf(number));
     return one && { text: one.text.toString(), names: one.names };

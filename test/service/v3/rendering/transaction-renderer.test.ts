@@ -175,6 +175,30 @@ describe('transactions that are asked for again', () => {
     expect(found.slice(2 * rows.length)).toContain(true);
   });
 
+  it.each(['rendered', 'cached'])(
+    'take their bytes from the answer when they are %s, and end it above its size',
+    async (how) => {
+      const { writer } = createWriter();
+      const given = await settledOf(rows);
+      if (how === 'cached') await answerTwice(writer, given);
+      let bytes = 0;
+      const takeBytes = (more: number): void => void (bytes += more);
+      const opened = await writer.open(given, { ...readerOf(states), takeBytes });
+      const written = await opened.write(readerOf(states));
+      const length = written.flatMap(({ json }) => json.parts).reduce((sum, part) => sum + Buffer.byteLength(part), 0);
+      // States come to rendered texts later, and names are packed with cached texts.
+      expect(bytes / length).toBeGreaterThan(0.6);
+      expect(bytes / length).toBeLessThan(1.6);
+      let taken = 0;
+      const refuse = (more: number): void => {
+        taken += more;
+        if (taken > bytes / 2) throw new Error('too large');
+      };
+      await expect(writer.open(given, { ...readerOf(states), takeBytes: refuse })).rejects.toThrow('too large');
+      expect(taken).toBeLessThan(bytes * 0.9);
+    },
+  );
+
   it('are read no further once their reader is aborted', async () => {
     const { writer } = createWriter();
     const ended = new AbortController();

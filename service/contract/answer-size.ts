@@ -1,0 +1,24 @@
+import { ContractError } from './errors.ts';
+
+/** Bytes that an answer may still have. */
+export type AnswerSize = {
+  /** Takes bytes of JSON, as soon as they are known. @throws ContractError `answer_too_large` */
+  readonly take: (bytes: number) => void;
+};
+
+const MEBIBYTE = 1024 * 1024;
+
+/**
+ * Size of one answer whose parts contracts chose. A message has a bag of up to some 300 KiB, and each of the 255 messages of a transaction may
+ * show the same bag.
+ */
+export function createAnswerSize({ mebibytes }: { readonly mebibytes: number }): AnswerSize {
+  let left = mebibytes * MEBIBYTE;
+  return {
+    take(bytes) {
+      left -= bytes;
+      if (left >= 0) return;
+      throw new ContractError('answer_too_large', `the answer is larger than ${mebibytes} MiB: ask for less`);
+    },
+  };
+}
