@@ -80,7 +80,7 @@ export async function interpret(
     edited: await detectEdited(rows.edits, dependencies, signal),
     facts: knowledge.facts,
     ...(await transfersOf(own, knowledge, store)),
-    refused: own.flatMap(({ event }) => (refusesJettons(event) ? senderOf(event) : [])),
+    refused: own.flatMap(({ stored, event }) => (refusesJettons(event) ? senderOf(stored, event) : [])),
     traces: meanings.map(({ trace }) => trace),
     actions: meanings.flatMap(({ actions }) => actions),
     actionAccounts: meanings.flatMap(({ accounts }) => accounts),
@@ -223,8 +223,8 @@ async function refusedMessages(
 }
 
 /** Sender of the message that began a transaction; empty for a message from outside. */
-function senderOf({ inMessage }: EventTransaction): RefusedMessage[] {
+function senderOf({ mc_seqno: mcSeqno }: StoredTransaction, { inMessage }: EventTransaction): RefusedMessage[] {
   const { source, createdLt } = inMessage!;
   const account = source === null ? undefined : parseAddress(source);
-  return account === undefined || createdLt === null ? [] : [{ source: accountKey(account), createdLt }];
+  return account === undefined || createdLt === null ? [] : [{ mcSeqno, source: accountKey(account), createdLt }];
 }

@@ -66,6 +66,8 @@ export type EditedContract = {
 
 /** A message with jettons that its receiver refused: the action of the sender's transaction depends on it. */
 export type RefusedMessage = {
+  /** Masterchain block with the refusal. */
+  readonly mcSeqno: number;
   readonly source: Uint8Array;
   readonly createdLt: bigint;
 };
@@ -113,7 +115,7 @@ export async function writeClassification(
       await replaceEdited(session, inserts, meaning.edited);
       await mergeFacts(session, inserts, meaning.facts);
       await replaceTransfers(session, inserts, meaning);
-      await queueSenders(session, claimed.seqnos, meaning.refused);
+      await queueSenders(session, claimed, meaning.refused);
       // Actions are by far the most rows. No other writer writes them at the same time, so their order is free.
       await replaceActions(session, createInserts(session, 'copy'), meaning);
     },
@@ -294,25 +296,29 @@ async function replaceTransfers(session: Session, inserts: Inserts, meaning: Cla
 }
 
 /**
- * Queues the masterchain blocks again whose transfers and burns a later block refused. Their results have changed, in any order of
- * interpretation.
+ * Queues the masterchain blocks again whose transfers and burns a later block refused, if their results change: they have a row that is not
+ * returned yet, or a worker reads them now. Refusals of a block are final, so a block that is interpreted again queues nothing. Otherwise
+ * contracts that refuse each other's messages could have all of their blocks interpreted again with each new block.
  */
 async function queueSenders(
   session: Session,
-  seqnos: readonly number[],
-  refused: readonly RefusedMessage[],
+  { seqnos, fresh }: Pick<ClaimedBlocks, 'seqnos' | 'fresh'>,
+  all: readonly RefusedMessage[],
 ): Promise<void> {
+  const refused = all.filter(({ mcSeqno }) => fresh.has(mcSeqno));
   if (refused.length === 0) return;
-  const returned = [jettonTransfers, jettonBurns].map(
+  const delivered = [jettonTransfers, jettonBurns].map(
     ({ name }) =>
-      `NOT EXISTS (SELECT FROM ${name} r WHERE r.tx_hash = sender.hash AND r.tx_lt = sender.lt AND r.returned)`,
+      `EXISTS (SELECT FROM ${name} r WHERE r.tx_hash = sender.hash AND r.tx_lt = sender.lt AND NOT r.returned)`,
   );
+  const read =
+    'EXISTS (SELECT FROM interpretations i WHERE i.mc_seqno = sender.mc_seqno AND i.todo AND i.claimed_until IS NOT NULL)';
   const found = await session.query<{ mc_seqno: number }>(
     `SELECT DISTINCT sender.mc_seqno FROM unnest($1::bytea[], $2::bigint[]) AS given (account, lt)
      CROSS JOIN LATERAL (
        SELECT * FROM transactions t WHERE t.account = given.account AND t.lt < given.lt ORDER BY t.lt DESC LIMIT 1) AS sender
-     WHERE sender.mc_seqno <> ALL ($3::integer[]) AND ${returned.join(' AND ')}
-       AND sender.in_opcode = ANY ($4::integer[])`,
+     WHERE sender.mc_seqno <> ALL ($3::integer[]) AND sender.in_opcode = ANY ($4::integer[])
+       AND (${[...delivered, read].join(' OR ')})`,
     [
       encodeArray(
         address,

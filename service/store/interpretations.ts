@@ -8,6 +8,8 @@ import type { Query, Session, Store } from './store.ts';
 export type ClaimedBlocks = {
   /** Newest first. */
   readonly seqnos: readonly number[];
+  /** Blocks of them that no version has interpreted before. */
+  readonly fresh: ReadonlySet<number>;
   /**
    * Part of the transaction that writes the results: the blocks are done, and its commit announces them.
    *
@@ -59,13 +61,13 @@ export async function claimInterpretations(
 ): Promise<ClaimedBlocks | undefined> {
   const rows = await store.transaction(
     ({ query }) =>
-      query<{ mc_seqno: number; claim: bigint }>(
+      query<ClaimedBlock>(
         `WITH picked AS MATERIALIZED (
            SELECT mc_seqno FROM interpretations
            WHERE todo AND version <= $1 AND (claimed_until IS NULL OR claimed_until < now())
            ORDER BY mc_seqno DESC LIMIT $2 FOR UPDATE SKIP LOCKED)
          UPDATE interpretations AS stored SET claim = claim + 1, claimed_until = now() + $3 * interval '1 millisecond'
-         FROM picked WHERE stored.mc_seqno = picked.mc_seqno RETURNING stored.mc_seqno, stored.claim`,
+         FROM picked WHERE stored.mc_seqno = picked.mc_seqno RETURNING stored.mc_seqno, stored.claim, stored.version`,
         [version, blocksMax, claimMs],
       ),
     { durable: false },
@@ -79,9 +81,11 @@ export async function claimInterpretations(
       );
 }
 
+type ClaimedBlock = BlockVersion & { readonly claim: bigint };
+
 function claimedBlocks(
   store: Store,
-  rows: readonly { readonly mc_seqno: number; readonly claim: bigint }[],
+  rows: readonly ClaimedBlock[],
   { version, claimMs }: Pick<ClaimOptions, 'version' | 'claimMs'>,
 ): ClaimedBlocks {
   const seqnos = rows.map(({ mc_seqno }) => mc_seqno);
@@ -98,6 +102,7 @@ function claimedBlocks(
   };
   return {
     seqnos,
+    fresh: new Set(rows.filter((row) => row.version === 0).map(({ mc_seqno }) => mc_seqno)),
     async finish(session) {
       await setAll(session, 'todo = false, version = $3, claimed_until = NULL', [version]);
       await announceClassified(session, seqnos);

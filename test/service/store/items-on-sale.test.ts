@@ -20,7 +20,13 @@ const change = (sql: string, values: readonly unknown[] = []): Promise<unknown> 
 
 /** As the interpreter writes what it was told of blocks. */
 function write(contracts: readonly ContractRows[]): Promise<void> {
-  const claimed = { seqnos: [1], finish: async () => {}, heartbeat: async () => {}, release: async () => {} };
+  const claimed = {
+    seqnos: [1],
+    fresh: new Set([1]),
+    finish: async () => {},
+    heartbeat: async () => {},
+    release: async () => {},
+  };
   const transfers = { looked: [], refused: [], jettonTransfers: [], jettonBurns: [], nftTransfers: [] };
   const nothing: Classification = {
     contracts: [],
