@@ -296,9 +296,9 @@ async function replaceTransfers(session: Session, inserts: Inserts, meaning: Cla
 }
 
 /**
- * Queues the masterchain blocks again whose transfers and burns a later block refused, if their results change: they have a row that is not
- * returned yet, or a worker reads them now. Refusals of a block are final, so a block that is interpreted again queues nothing. Otherwise
- * contracts that refuse each other's messages could have all of their blocks interpreted again with each new block.
+ * Queues the masterchain blocks again whose transfers and burns a later block refused, if their results change. Such blocks have a row that
+ * is not returned yet, or a worker reads them now. Refusals of a block are final, so a block that is interpreted again queues nothing.
+ * Otherwise contracts that refuse each other's messages could have all of their blocks interpreted again with each new block.
  */
 async function queueSenders(
   session: Session,

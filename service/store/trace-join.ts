@@ -117,14 +117,31 @@ async function replaceJoined(session: Session, inserts: Inserts, joined: TraceSe
     joined.traces,
     (given) => `${insertFrom(traces, given)} ON CONFLICT (trace_id) DO UPDATE SET ${sets}`,
   );
-  await inserts.addMissing(traceAccounts, joined.accounts);
   // Accounts are listed by the end of their traces.
+  await inserts.run(
+    traceAccounts,
+    joined.accounts,
+    (given) =>
+      `${insertFrom(traceAccounts, given)} ON CONFLICT (account, trace_id) DO UPDATE SET end_lt = excluded.end_lt, end_utime = excluded.end_utime`,
+  );
   await session.query(
     `UPDATE trace_accounts AS stored SET end_lt = given.end_lt, end_utime = given.end_utime FROM traces AS given
      WHERE given.trace_id = ANY ($1::bytea[]) AND stored.trace_id = given.trace_id
        AND (stored.end_lt <> given.end_lt OR stored.end_utime <> given.end_utime)`,
-    [hashes(joined.traces.map(({ trace_id }) => trace_id))],
+    [hashes(joined.traces.filter(isFollowed).map(({ trace_id }) => trace_id))],
   );
+}
+
+/**
+ * Transactions of a trace up to which all of its accounts are listed by its newest end. A contract can go on with a trace in each block.
+ * Each time a larger trace would have thousands of rows written.
+ */
+const FOLLOWED_NODES_MAX = 256;
+
+/** True for a trace whose end all of its accounts get. Of another trace they get it when no message is on its way. */
+function isFollowed({ state, nodes, pending_edges: pending }: TraceRow): boolean {
+  // The message to the root of a broken trace stays open.
+  return nodes <= FOLLOWED_NODES_MAX || pending <= (state === TRACE_STATE.broken ? 1 : 0);
 }
 
 function hashes(values: readonly Uint8Array[]): Buffer {

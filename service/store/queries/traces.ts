@@ -34,7 +34,17 @@ export type TraceFilter = {
 };
 
 /** A trace and the result of its classification: 0 unchanged, 1 failed, 2 ok, 3 broken; null before classification. */
-export type FoundTrace = TraceRow & { readonly classification: number | null };
+export type FoundTrace = TraceRow & {
+  readonly classification: number | null;
+  /** End by which a list of an account has the trace. It may be earlier than the end of a large trace that is pending. */
+  readonly listed_lt?: bigint;
+  readonly listed_utime?: number;
+};
+
+/** Place of a trace in its list: its columns of `traceOrder`. */
+export function placeOfTrace({ listed_lt, listed_utime, ...row }: FoundTrace): TraceRow {
+  return { ...row, end_lt: listed_lt ?? row.end_lt, end_utime: listed_utime ?? row.end_utime };
+}
 
 /** Columns of `FoundTrace`. @param alias of the table of traces */
 export const foundColumns = (alias: string): string =>
@@ -80,7 +90,7 @@ function findOfAccount(
   const order = orderBy(keys, 'e');
   const cut = `SELECT e.trace_id, e.end_lt, e.end_utime FROM trace_accounts e ${conditions.where()} ${order} ${pageOf(page)}`;
   return store.read(
-    `SELECT ${foundColumns('t')} FROM (${cut}) e JOIN traces t ON t.trace_id = e.trace_id ${order}`,
+    `SELECT ${foundColumns('t')}, e.end_lt AS listed_lt, e.end_utime AS listed_utime FROM (${cut}) e JOIN traces t ON t.trace_id = e.trace_id ${order}`,
     conditions.values,
   );
 }

@@ -4,7 +4,7 @@ import type { Values } from '#service/contract/parameter.ts';
 import { accountKey } from '#service/store/account-key.ts';
 import { findActionsOfTraces } from '#service/store/queries/actions.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
-import { findTraces, traceOrder, type FoundTrace } from '#service/store/queries/traces.ts';
+import { findTraces, placeOfTrace, traceOrder, type FoundTrace } from '#service/store/queries/traces.ts';
 import type { TraceRow } from '#service/store/tables.ts';
 import { answerAnnotations, type AnswerAnnotations } from '../annotations/answer-annotations.ts';
 import type { ActionNetwork } from '../action-details/action-derived.ts';
@@ -144,7 +144,7 @@ async function readList(values: TraceValues, context: V3Context): Promise<readon
   if (mcSeqno !== undefined) await requireIndexed(store, mcSeqno);
   const order = { list: 'traces', order: traceOrder(values, values) };
   const filter = { ...values, account: one && accountKey(one) };
-  return readPage(order, values, context, (after) => findTraces(store, filter, { ...values, after }));
+  return readPage(order, values, context, (after) => findTraces(store, filter, { ...values, after }), placeOfTrace);
 }
 
 /** Actions in the form of the index, and rendered actions. */

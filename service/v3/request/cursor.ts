@@ -46,15 +46,20 @@ export function announceNextPage(
   onNextPage(Buffer.from(JSON.stringify([FORM, fingerprint(list, order), values])).toString('base64url'));
 }
 
-/** Reads a page of a list, after the cursor if present; returns the next cursor to the caller. */
+/**
+ * Reads a page of a list, after the cursor if present; returns the next cursor to the caller.
+ *
+ * @param placeOf the columns of the order, where a row has others in their names
+ */
 export async function readPage<R extends object>(
   order: ListOrder,
   values: CursorValues & { readonly limit: number },
   context: Pick<V3Request, 'onNextPage'>,
   find: (after: Position | undefined) => Promise<readonly R[]>,
+  placeOf: (row: R) => object = (row) => row,
 ): Promise<readonly R[]> {
   const rows = await find(openCursor(order, values));
-  announceNextPage(order, rows, values.limit, context);
+  announceNextPage(order, rows.map(placeOf), values.limit, context);
   return rows;
 }
 
