@@ -9,12 +9,13 @@ export {
   type KeyringRow,
 } from '../service/config.ts';
 export { keyHash, makeKey } from '../service/config/api-key.ts';
-export { ConfigError } from '../service/config/errors.ts';
+export { ConfigError, shown } from '../service/config/errors.ts';
 export { ownContainers, type OwnVolume } from '../service/config/pod-template-rules.ts';
 export { scopeOf } from '../service/config/scope.ts';
 export { postgresPartNames, type PostgresParts } from '../service/config/postgres-parts.ts';
-export { durationMs } from '../service/config/duration.ts';
+export { durationMs, readDurationMs } from '../service/config/duration.ts';
+export { formats, type FormatName } from '../service/config/formats.ts';
 export { validateManifest } from '../service/config/schema.ts';
-export { hotFields } from '../service/config/manifest.gen.ts';
+export { hotFields, tonApiSchema } from '../service/config/manifest.gen.ts';
 export { readGlobalConfig } from '../service/config/global-config.ts';
 export { schemaVersion } from '../service/store/migrations/steps.ts';

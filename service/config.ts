@@ -6,7 +6,7 @@ import {
   type IndexerConfig,
   type PostgresConfig,
 } from './config/database.ts';
-import { durationMs } from './config/duration.ts';
+import { readDurationMs } from './config/duration.ts';
 import { ConfigError, type ConfigProblem } from './config/errors.ts';
 import {
   bytes32,
@@ -203,7 +203,7 @@ export function configFromManifest(text: string, sources: ManifestSources = {}):
     surfaces: spec.surfaces,
     api: { v2: { ...apiDefaults.v2, ...spec.api?.v2 }, v3: { ...apiDefaults.v3, ...spec.api?.v3 } },
     streaming: streamingOf(spec.streaming),
-    requestTimeoutMs: Math.ceil(durationMs(spec.requestTimeout) ?? 0),
+    requestTimeoutMs: Math.ceil(readDurationMs(spec.requestTimeout)),
     drainSeconds: spec.rollout?.drainSeconds ?? DEFAULT_DRAIN_SECONDS,
     plans: spec.plans.map(planOf),
     anonymousPlan: spec.anonymousPlan ?? null,

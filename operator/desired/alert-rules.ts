@@ -1,5 +1,5 @@
 import { latencyBucketsSeconds } from '#service/telemetry/latency-buckets.ts';
-import { durationMs } from '../service-config.ts';
+import { readDurationMs } from '../service-config.ts';
 
 /** Inputs of the alert rules of one TonApi. */
 type RuleFacts = {
@@ -165,7 +165,7 @@ const BYPASSED_SHARE_MAX = 0.1;
 /** Alerts when the primary has the load of the replica: the replica lags beyond its bound, or fails. */
 function replicaLagging(facts: RuleFacts, maxLag: string): Rule {
   const pods = selector(facts);
-  const lag = `max(ton_store_replica_lag_seconds{${pods}}) > ${(durationMs(maxLag) ?? 0) / 1000}`;
+  const lag = `max(ton_store_replica_lag_seconds{${pods}}) > ${readDurationMs(maxLag) / 1000}`;
   const bypassed = `sum(rate(ton_store_replica_bypasses_total{${pods}}[5m]))`;
   const failing = `${bypassed} > ${BYPASSED_SHARE_MAX} * sum(rate(ton_store_reads_total{${pods}}[5m]))`;
   const summary = `TonApi ${facts.namespace}/${facts.name}: the primary answers in place of the read replica of Postgres`;
@@ -265,6 +265,6 @@ function selector({ namespace, name }: RuleFacts): string {
 
 /** Largest edge not above the objective, so that no slow request counts as quick; the smallest when all are above. */
 function latencyEdge(latency: string): number {
-  const seconds = (durationMs(latency) ?? 0) / 1000;
+  const seconds = readDurationMs(latency) / 1000;
   return latencyBucketsSeconds.findLast((edge) => edge <= seconds) ?? latencyBucketsSeconds[0];
 }

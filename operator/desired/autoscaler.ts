@@ -1,5 +1,5 @@
 import type { TonApi } from '../resource.ts';
-import { durationMs } from '../service-config.ts';
+import { readDurationMs } from '../service-config.ts';
 import { child } from './child.ts';
 import { childNames } from './names.ts';
 import type { DesiredObject, References, Release } from './references.ts';
@@ -127,7 +127,7 @@ function podMetric({ metric, target: average }: Count): Record<string, unknown> 
 
 /** Up at once, by doubling or by four; down by a tenth a minute after a quiet time. */
 function behavior({ scaleDownStabilization }: Autoscaling): Record<string, unknown> {
-  const seconds = Math.round((durationMs(scaleDownStabilization) ?? 0) / 1000);
+  const seconds = Math.round(readDurationMs(scaleDownStabilization) / 1000);
   return {
     scaleUp: {
       stabilizationWindowSeconds: 0,

@@ -1,5 +1,5 @@
 import { annotationOf, annotations as personal, type TonApi } from '../resource.ts';
-import { durationMs, hotFields } from '../service-config.ts';
+import { readDurationMs, hotFields } from '../service-config.ts';
 import { autoscaled } from './autoscaler.ts';
 import { canonicalJson, contentHash } from './canonical.ts';
 import { child } from './child.ts';
@@ -174,7 +174,7 @@ function apiTemplate(
 ): Record<string, unknown> {
   const { spec } = tonApi;
   const drainSeconds = spec.rollout?.drainSeconds ?? DEFAULT_DRAIN_SECONDS;
-  const requestSeconds = Math.ceil((durationMs(spec.requestTimeout) ?? 0) / 1000);
+  const requestSeconds = Math.ceil(readDurationMs(spec.requestTimeout) / 1000);
   const restart = annotationOf(tonApi, 'restart');
   const labels = childLabels(tonApi, component, versionOf(tonApi, release));
   const selector = selectorLabels(tonApi, component);

@@ -7,6 +7,7 @@ import { conditionOf, settleConditions, type Finding } from '../status/condition
 import { planInForce } from './keyring.ts';
 import { idsOf, keySecret, readMaterial, secretNameOf, type KeyMaterial } from './key-secret.ts';
 import { hasExpired, nextDueMs, rotate, rotationMs } from './rotation.ts';
+import { unreadableTimes } from './stored-times.ts';
 
 /** Finalizer: a deleted TonApiKey stays until its key is out of force everywhere (operator/README.md#finalizers). */
 export const revokeFinalizer = `${group}/revoke`;
@@ -181,6 +182,8 @@ function readiness(
   if (problem !== undefined) return notReady(problem.reason, problem.message);
   if (disabled) return notReady('Disabled', 'the key is out of force until disabled is false again');
   if (hasExpired(tonApiKey, nowMs)) return notReady('Expired', `the key has expired at ${expiresAt}`);
+  const unreadable = unreadableTimes(tonApiKey);
+  if (unreadable !== undefined) return notReady('InvalidValue', unreadable);
   const wasReady = status?.keyId === material?.keyId && conditionOf(status?.conditions, 'Ready')?.reason === 'InForce';
   // Ready is permanent once every pod has loaded the key. Later changes of the keyring for other keys do not reset it.
   if (material === undefined || !inKeyring(material.keyId) || !(acknowledged || wasReady)) {
@@ -192,9 +195,12 @@ function readiness(
 /** Reasons that end without a person: the operator, or the author of the TonApi, is at work. */
 const underWay: ReadonlySet<string> = new Set(['Propagating', 'TonApiNotFound']);
 
+/** Reasons that only a person ends. */
+const endReasons: ReadonlySet<string> = new Set(['NameTaken', 'InvalidValue']);
+
 /** State of a key that is not Ready, by kstatus. A disabled or expired key is as its author wants it. */
 function standing({ status, reason, message, waits }: Finding): Finding[] {
-  const type = reason === 'NameTaken' ? 'Stalled' : underWay.has(reason) ? 'Reconciling' : undefined;
+  const type = endReasons.has(reason) ? 'Stalled' : underWay.has(reason) ? 'Reconciling' : undefined;
   if (status === 'True' || type === undefined) return [];
   return [{ type, status: 'True', reason, message, ...(waits !== undefined && { waits }) }];
 }

@@ -1,6 +1,6 @@
 import { secondsTime } from '../kubernetes/object.ts';
 import type { TonApiKey } from '../resource.ts';
-import { durationMs, makeKey } from '../service-config.ts';
+import { durationMs, makeKey, readDurationMs } from '../service-config.ts';
 import { hashText, PREVIOUS_MAX, type KeyMaterial } from './key-secret.ts';
 
 /**
@@ -48,17 +48,16 @@ export function rotate(input: RotationInput): KeyMaterial {
  * Undefined when there is none: after expiry, the Secret has no key in force.
  */
 export function nextDueMs(tonApiKey: TonApiKey, material: KeyMaterial, nowMs: number): number | undefined {
-  const { expiresAt } = tonApiKey.spec;
   if (hasExpired(tonApiKey, nowMs)) return undefined;
   const times = [
     material.next ? Date.parse(material.next.since) + STAGE_MS : rotationMs(tonApiKey, material),
     ...material.previous.map(({ notAfter }) => Date.parse(notAfter)),
-    expiresAt === undefined ? undefined : Date.parse(expiresAt),
+    expiryMs(tonApiKey),
   ].filter((time): time is number => time !== undefined && time > nowMs);
   return times.length === 0 ? undefined : Math.min(...times);
 }
 
-/** When the key changes by itself, Unix milliseconds; undefined: never. */
+/** When the key changes by itself, Unix milliseconds. Undefined: never, or at a time that cannot be read. */
 export function rotationMs({ spec }: TonApiKey, { since }: KeyMaterial): number | undefined {
   const every = spec.rotation?.every;
   const everyMs = every === undefined ? undefined : durationMs(every);
@@ -67,7 +66,13 @@ export function rotationMs({ spec }: TonApiKey, { since }: KeyMaterial): number 
 
 /** True from the moment on that `expiresAt` names. */
 export function hasExpired({ spec }: TonApiKey, nowMs: number): boolean {
-  return spec.expiresAt !== undefined && Date.parse(spec.expiresAt) <= nowMs;
+  return (expiryMs({ spec }) ?? Infinity) <= nowMs;
+}
+
+/** When the key expires, Unix milliseconds. Undefined: never, or at a time that cannot be read. */
+export function expiryMs({ spec: { expiresAt } }: Pick<TonApiKey, 'spec'>): number | undefined {
+  const ms = expiresAt === undefined ? NaN : Date.parse(expiresAt);
+  return Number.isNaN(ms) ? undefined : ms;
 }
 
 /** A key that has expired is not rotated: its successor would be out of force as well. */
@@ -82,7 +87,7 @@ function isDue(tonApiKey: TonApiKey, material: KeyMaterial, nowMs: number): bool
 function publish(material: KeyMaterial, { tonApiKey, inForce, nowMs }: RotationInput): KeyMaterial {
   const { next, key, keyId, plan, trigger, previous } = material;
   if (next === undefined || !(inForce(next.keyId) || nowMs >= Date.parse(next.since) + STAGE_MS)) return material;
-  const overlapMs = durationMs(tonApiKey.spec.rotation?.overlap ?? defaultOverlap) ?? 0;
+  const overlapMs = durationMs(tonApiKey.spec.rotation?.overlap ?? '') ?? readDurationMs(defaultOverlap);
   const noted = next.trigger ?? trigger;
   return {
     key: next.key,
@@ -96,5 +101,5 @@ function publish(material: KeyMaterial, { tonApiKey, inForce, nowMs }: RotationI
   };
 }
 
-/** Default of the custom resource, for a rotating key whose `rotation` was removed. */
+/** Default of the custom resource. It holds for a rotating key whose `rotation` was removed, or whose overlap cannot be read. */
 const defaultOverlap = '24h';

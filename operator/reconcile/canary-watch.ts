@@ -83,7 +83,7 @@ export function createCanaryWatch(
       windows.set(key, next);
       const { rollout } = tonApi.spec;
       return decideCanary({
-        steps: (rollout?.steps ?? []).map(({ weight, hold }) => ({ weight, holdMs: durationMs(hold) ?? 0 })),
+        steps: (rollout?.steps ?? []).map(({ weight, hold }) => ({ weight, holdMs: durationMs(hold) })),
         maxErrorRatio: rollout?.maxErrorRatio === undefined ? DEFAULT_MAX_ERROR_RATIO : Number(rollout.maxErrorRatio),
         wantedHash,
         stableReplicas: numberOf(stable?.spec?.['replicas']),

@@ -1,5 +1,6 @@
 import { build } from '../desired/build.ts';
 import { childNames } from '../desired/names.ts';
+import { withReadableValues } from '../desired/stored-values.ts';
 import type { DesiredObject, Release, Rollout } from '../desired/references.ts';
 import { keyOf, type KubernetesObject } from '../kubernetes/object.ts';
 import type { TonApi } from '../resource.ts';
@@ -33,15 +34,16 @@ const CANARY_LOOK_MS = 2000;
 
 /**
  * Decides which templates roll out now (operator/README.md#rollouts). A change by a person goes at once, or by a canary.
- * A change by a new operator alone waits for its turn or stays, by the policy.
+ * A change by a new operator alone waits for its turn or stays, by the policy. Values that cannot be read are problems of the observation.
  */
 export async function decide(
-  tonApi: TonApi,
+  stored: TonApi,
   seen: Observation,
   dependencies: DecideDependencies,
   signal: AbortSignal,
 ): Promise<Decision> {
   const { release } = dependencies;
+  const tonApi = withReadableValues(stored);
   const buildAll = (rollout: Rollout): DesiredObject[] => build(tonApi, { ...seen.references, rollout }, release);
   const buildWith = (rollout: Rollout): DesiredObject[] => withIgnored(tonApi, buildAll(rollout), seen.children);
   const wanted = buildWith({});

@@ -1,6 +1,7 @@
 import { configFile, configProblems, configText, globalConfigOf } from '../desired/config-map.ts';
 import { childNames } from '../desired/names.ts';
 import type { References } from '../desired/references.ts';
+import { unreadableValues } from '../desired/stored-values.ts';
 import { keyringOf } from '../keys/keyring.ts';
 import { secretNameOf } from '../keys/key-secret.ts';
 import type { RequestBounds } from '../kubernetes/client.ts';
@@ -65,6 +66,7 @@ export async function observe(
     readKeyring(tonApi, dependencies, bounds),
   ]);
   const unresolved = named.flatMap(({ problem }) => problem ?? []);
+  const unreadable = unreadableProblems(tonApi);
   const config = judgeConfig(tonApi, given, children);
   const { settled, requeueAfterMs } = settledShards(children, clock.unixMs());
   return {
@@ -76,8 +78,8 @@ export async function observe(
       migrated: migrated(tonApi, children),
     },
     problems: unresolved.some(({ reason }) => reason === 'ConfigMapNotFound')
-      ? unresolved
-      : [...unresolved, ...config.problems],
+      ? [...unresolved, ...unreadable]
+      : [...unresolved, ...unreadable, ...config.problems.filter((problem) => !isAmong(problem, unreadable))],
     missing: missingOf(tonApi, named, config, children),
     isConfigUnfit: config.isUnfit,
     children,
@@ -152,6 +154,19 @@ function judgeConfig(tonApi: TonApi, given: string | undefined, children: readon
   const problems = given === undefined && isReferenced ? [keyMissing(reference)] : [invalid(tonApi, given)];
   const last = isReferenced && stored !== undefined ? globalConfigOf(stored, reference.key) : undefined;
   return { globalConfig: last ?? given, problems, isUnfit: !isFit(last) };
+}
+
+/** Values that the operator cannot read, also those that no pod gets to see. */
+function unreadableProblems(tonApi: TonApi): ReferenceProblem[] {
+  return unreadableValues(tonApi).map(({ path, expected }) => ({
+    reason: 'InvalidReference',
+    message: `${path}: ${expected}`,
+  }));
+}
+
+/** True if one of the others is about the same field. */
+function isAmong({ message }: ReferenceProblem, others: readonly ReferenceProblem[]): boolean {
+  return others.some((other) => other.message.split(': ')[0] === message.split(': ')[0]);
 }
 
 function keyMissing({ name, key }: { readonly name: string; readonly key: string }): ReferenceProblem {

@@ -2,6 +2,7 @@ import type { Tracer } from '@opentelemetry/api';
 
 import { decideKey, revokeFinalizer, type KeyDecision } from '../keys/key.ts';
 import { secretNameOf } from '../keys/key-secret.ts';
+import { expiryMs } from '../keys/rotation.ts';
 import type { KubernetesClient, RequestBounds } from '../kubernetes/client.ts';
 import type { Clock } from '../kubernetes/clock.ts';
 import { isApiError } from '../kubernetes/errors.ts';
@@ -100,8 +101,8 @@ export function createTonApiKeyReconciler(
   async function look(tonApiKey: TonApiKey, { signal }: Work): Promise<Outcome> {
     const bounds = { signal };
     const decision = await spanning(tracer, 'observe', () => decide(tonApiKey, bounds));
-    const { expiresAt } = tonApiKey.spec;
-    metrics.keyExpiry(keyOf(tonApiKey), expiresAt === undefined ? undefined : Date.parse(expiresAt) / 1000);
+    const endMs = expiryMs(tonApiKey);
+    metrics.keyExpiry(keyOf(tonApiKey), endMs === undefined ? undefined : endMs / 1000);
     // A pause holds changes back, not an end.
     const isEnding = tonApiKey.metadata.deletionTimestamp !== undefined;
     if (annotationOf(tonApiKey, 'paused') !== undefined && !isEnding) return { type: 'done' };

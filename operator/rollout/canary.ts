@@ -8,7 +8,8 @@ export const REQUESTS_MIN = 500;
 /** Failures above the ratio of the stable pods that end a canary, if the manifest sets no ratio. */
 export const DEFAULT_MAX_ERROR_RATIO = 0.01;
 
-type CanaryStep = { readonly weight: number; readonly holdMs: number };
+/** `holdMs` undefined: the hold cannot be read, and the step does not end. */
+type CanaryStep = { readonly weight: number; readonly holdMs: number | undefined };
 
 export type CanaryInput = {
   readonly steps: readonly CanaryStep[];
@@ -77,8 +78,10 @@ function waitsFor(
   state: CanaryState,
 ): { readonly why: string; readonly retryAfterMs?: number } | undefined {
   if (pods === 'starting') return { why: 'its pods start' };
-  const holdMs = steps[state.step]?.holdMs ?? 0;
-  const leftMs = Date.parse(state.since) + holdMs - nowMs;
+  const step = steps[state.step];
+  if (step !== undefined && step.holdMs === undefined)
+    return { why: `the hold of step ${state.step + 1} is no duration` };
+  const leftMs = Date.parse(state.since) + (step?.holdMs ?? 0) - nowMs;
   if (leftMs > 0) return { why: `holds until ${secondsTime(nowMs + leftMs)}`, retryAfterMs: leftMs };
   if (canary.requests >= REQUESTS_MIN) return undefined;
   return { why: `waits for ${REQUESTS_MIN} requests to the canary before it is judged` };

@@ -1,4 +1,4 @@
-import { durationMs } from './duration.ts';
+import { readDurationMs } from './duration.ts';
 import type { TonApi } from './manifest.gen.ts';
 import { postgresPartNames } from './postgres-parts.ts';
 import { rule, type Rule } from './rule.ts';
@@ -101,7 +101,7 @@ export const connectionRules: readonly Rule[] = [
     "duration(self.replicaMaxLag) >= duration('1s') && duration(self.replicaMaxLag) <= duration('1h')",
     ['replicaMaxLag'],
     ({ replicaMaxLag }: NonNullable<Spec['postgres']>) => {
-      const lagMs = durationMs(replicaMaxLag) ?? 0;
+      const lagMs = readDurationMs(replicaMaxLag);
       const broken = lagMs < REPLICA_LAG_MIN_MS || lagMs > REPLICA_LAG_MAX_MS;
       return [broken, 'replicaMaxLag', `expected a duration from 1s to 1h, got ${replicaMaxLag}`];
     },

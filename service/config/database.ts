@@ -1,5 +1,5 @@
 import type { SecretKey } from '../config.ts';
-import { durationMs } from './duration.ts';
+import { readDurationMs } from './duration.ts';
 import type { TonApi } from './manifest.gen.ts';
 
 /** The database of the index. */
@@ -39,7 +39,7 @@ export const ownPostgres: PostgresConfig = {
 export function postgresOf({ postgres }: TonApi['spec']): PostgresConfig | null {
   if (postgres === undefined) return null;
   const { secretRef = null, readOnlySecretRef = null, schema, poolSize, replicaMaxLag } = postgres;
-  const replicaMaxLagMs = durationMs(replicaMaxLag) ?? 0;
+  const replicaMaxLagMs = readDurationMs(replicaMaxLag);
   return { secret: secretRef, readOnlySecret: readOnlySecretRef, schema, poolSize, replicaMaxLagMs };
 }
 

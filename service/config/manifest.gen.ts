@@ -782,7 +782,7 @@ export type TonApiKey = {
     readonly plan: string;
     /** The key is refused within seconds. With false it is valid again. */
     readonly disabled: boolean;
-    /** Time at which the key expires. Unset, never. */
+    /** Time at which the key expires, such as 2027-01-31T12:00:00Z. Unset, never. */
     readonly expiresAt?: string;
     /** Times at which a new key replaces the old one. Unset, never. */
     readonly rotation?: {
@@ -980,8 +980,20 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
             replay: {
               type: 'object',
               properties: {
-                short: { type: 'string', maxLength: 16, format: 'duration', default: '10m' },
-                final: { type: 'string', maxLength: 16, format: 'duration', default: '24h' },
+                short: {
+                  type: 'string',
+                  maxLength: 16,
+                  pattern: '^(0|([0-9]+(\\.[0-9]+)?(ns|us|µs|μs|ms|s|m|h))+)$',
+                  format: 'duration',
+                  default: '10m',
+                },
+                final: {
+                  type: 'string',
+                  maxLength: 16,
+                  pattern: '^(0|([0-9]+(\\.[0-9]+)?(ns|us|µs|μs|ms|s|m|h))+)$',
+                  format: 'duration',
+                  default: '24h',
+                },
                 events: { type: 'integer', format: 'int32', minimum: 1000, maximum: 1000000, default: 100000 },
               },
               additionalProperties: false,
@@ -1010,7 +1022,13 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
           },
           additionalProperties: false,
         },
-        requestTimeout: { type: 'string', maxLength: 16, format: 'duration', default: '10s' },
+        requestTimeout: {
+          type: 'string',
+          maxLength: 16,
+          pattern: '^(0|([0-9]+(\\.[0-9]+)?(ns|us|µs|μs|ms|s|m|h))+)$',
+          format: 'duration',
+          default: '10s',
+        },
         plans: {
           type: 'array',
           minItems: 1,
@@ -1321,7 +1339,13 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
             },
             schema: { type: 'string', maxLength: 63, pattern: '^[a-z_][a-z0-9_]*$', default: 'ton' },
             poolSize: { type: 'integer', format: 'int32', minimum: 1, maximum: 200, default: 10 },
-            replicaMaxLag: { type: 'string', maxLength: 16, format: 'duration', default: '30s' },
+            replicaMaxLag: {
+              type: 'string',
+              maxLength: 16,
+              pattern: '^(0|([0-9]+(\\.[0-9]+)?(ns|us|µs|μs|ms|s|m|h))+)$',
+              format: 'duration',
+              default: '30s',
+            },
           },
           additionalProperties: false,
         },
@@ -1427,7 +1451,13 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
             targetCPUUtilization: { type: 'integer', format: 'int32', minimum: 1, maximum: 100 },
             targetRequestsPerSecond: { type: 'integer', format: 'int32', minimum: 1, maximum: 100000 },
             targetStreamConnections: { type: 'integer', format: 'int32', minimum: 1, maximum: 100000 },
-            scaleDownStabilization: { type: 'string', maxLength: 16, format: 'duration', default: '5m' },
+            scaleDownStabilization: {
+              type: 'string',
+              maxLength: 16,
+              pattern: '^(0|([0-9]+(\\.[0-9]+)?(ns|us|µs|μs|ms|s|m|h))+)$',
+              format: 'duration',
+              default: '5m',
+            },
           },
           additionalProperties: false,
         },
@@ -1513,7 +1543,12 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
                 required: ['weight', 'hold'],
                 properties: {
                   weight: { type: 'integer', format: 'int32', minimum: 1, maximum: 100 },
-                  hold: { type: 'string', maxLength: 16, format: 'duration' },
+                  hold: {
+                    type: 'string',
+                    maxLength: 16,
+                    pattern: '^(0|([0-9]+(\\.[0-9]+)?(ns|us|µs|μs|ms|s|m|h))+)$',
+                    format: 'duration',
+                  },
                 },
                 additionalProperties: false,
               },
@@ -1557,7 +1592,13 @@ export const tonApiSchema: Readonly<Record<string, unknown>> = {
             serviceMonitor: { type: 'boolean', default: false },
             prometheusRule: { type: 'boolean', default: false },
             sloAvailability: { type: 'string', pattern: '^[0-9]{2}(\\.[0-9]{1,3})?$', maxLength: 6, default: '99.9' },
-            sloLatency: { type: 'string', maxLength: 16, format: 'duration', default: '1s' },
+            sloLatency: {
+              type: 'string',
+              maxLength: 16,
+              pattern: '^(0|([0-9]+(\\.[0-9]+)?(ns|us|µs|μs|ms|s|m|h))+)$',
+              format: 'duration',
+              default: '1s',
+            },
             tracing: {
               type: 'object',
               required: ['endpoint'],

@@ -1,6 +1,7 @@
 import { connectionRules } from './connection-rules.ts';
-import { durationMs } from './duration.ts';
+import { readDurationMs } from './duration.ts';
 import type { ConfigProblem } from './errors.ts';
+import { formats } from './formats.ts';
 import type { TonApi } from './manifest.gen.ts';
 import { podTemplateRules } from './pod-template-rules.ts';
 import { rule, type Rule } from './rule.ts';
@@ -63,7 +64,7 @@ export const rules: readonly Rule[] = [
     "duration(self.requestTimeout) >= duration('100ms') && duration(self.requestTimeout) <= duration('5m')",
     ['requestTimeout'],
     ({ requestTimeout }: Spec) => {
-      const timeoutMs = durationMs(requestTimeout) ?? 0;
+      const timeoutMs = readDurationMs(requestTimeout);
       const broken = timeoutMs < REQUEST_TIMEOUT_MIN_MS || timeoutMs > REQUEST_TIMEOUT_MAX_MS;
       return [broken, 'requestTimeout', `expected a duration from 100ms to 5m, got ${requestTimeout}`];
     },
@@ -142,6 +143,16 @@ export const rules: readonly Rule[] = [
       mode !== 'Partitioned' && partitions !== 1,
       'partitions',
       `expected 1, because mode is ${mode}, got ${partitions}`,
+    ],
+  ),
+  rule(
+    'spec.tokenMetadata',
+    "!has(self.ipfsGateway) || self.ipfsGateway.matches('^https?://([^/?#@]*@)?(((25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])[.]){3}(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])|[[][0-9A-Fa-f:.]+[]]|([^][/?#@:]*[.])?[^][/?#@:.]*[^][/?#@:.0-9][^][/?#@:.]*[.]?)(:([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])?)?([/?#].*)?$')",
+    ['ipfsGateway'],
+    ({ ipfsGateway = 'https://ipfs.io' }: NonNullable<Spec['tokenMetadata']>) => [
+      !formats.uri.isReadable(ipfsGateway),
+      'ipfsGateway',
+      `expected an http or https URL, got ${ipfsGateway}`,
     ],
   ),
   rule(
@@ -257,10 +268,10 @@ export const rules: readonly Rule[] = [
   ),
   rule(
     'spec.observability.tracing',
-    "self.endpoint.matches('^https?://[^/]+')",
+    "self.endpoint.matches('^https?://([^/?#@]*@)?(((25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])[.]){3}(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])|[[][0-9A-Fa-f:.]+[]]|([^][/?#@:]*[.])?[^][/?#@:.]*[^][/?#@:.0-9][^][/?#@:.]*[.]?)(:([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])?)?([/?#].*)?$')",
     ['endpoint'],
     ({ endpoint }: NonNullable<NonNullable<Spec['observability']>['tracing']>) => [
-      !/^https?:\/\/[^/]+/.test(endpoint),
+      !/^https?:/.test(endpoint) || !formats.uri.isReadable(endpoint),
       'endpoint',
       `expected an http or https URL, got ${endpoint}`,
     ],

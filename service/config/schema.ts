@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject } from 'ajv';
 
-import { durationMs } from './duration.ts';
 import { shown, type ConfigProblem } from './errors.ts';
+import { formats } from './formats.ts';
 import { tonApiSchema } from './manifest.gen.ts';
 
 /** Node of the schema, with the keywords that problems mention. */
@@ -27,14 +27,17 @@ const patternWords: Readonly<Record<string, string>> = {
   '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$': 'lower-case letters, digits, inner hyphens and dots',
   '^([A-Za-z0-9.-]+|\\[[0-9a-fA-F:]+\\]):[0-9]{1,5}$': 'host:port or [v6]:port',
   '^(0(\\.[0-9]+)?|1(\\.0+)?)$': 'a decimal from 0 to 1 as text',
+  '^(0|([0-9]+(\\.[0-9]+)?(ns|us|µs|μs|ms|s|m|h))+)$': formats.duration.words,
   '^https?://[A-Za-z0-9.-]+(:[1-9][0-9]{0,4})?(/[A-Za-z0-9._~/-]*)?$':
     'an http or https URL without credentials, query or fragment',
 };
 
-const formatWords: Readonly<Record<string, string>> = {
-  duration: 'a duration as 10s or 1m30s',
-  uri: 'a URL',
-};
+/** Text formats that fields of the TonApi have. */
+const textFormats = ['duration', 'uri'] as const;
+
+const formatWords: Readonly<Record<string, string>> = Object.fromEntries(
+  textFormats.map((name) => [name, formats[name].words]),
+);
 
 /** Validator shared by all manifests, because compiling it takes as long as about a hundred validations. */
 let compiled: ReturnType<Ajv['compile']> | undefined;
@@ -63,8 +66,7 @@ function isRepeated({ keyword }: ErrorObject): boolean {
 
 function compileSchema(): ReturnType<Ajv['compile']> {
   const ajv = new Ajv({ allErrors: true, useDefaults: true, verbose: true, strict: true, strictTypes: false });
-  ajv.addFormat('duration', (text) => durationMs(text) !== undefined);
-  ajv.addFormat('uri', (text) => URL.canParse(text));
+  for (const name of textFormats) ajv.addFormat(name, formats[name].isReadable);
   // Every whole number of the schema has bounds within its format.
   ajv.addFormat('int32', true);
   ajv.addFormat('int64', true);

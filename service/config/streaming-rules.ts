@@ -1,4 +1,4 @@
-import { durationMs } from './duration.ts';
+import { readDurationMs } from './duration.ts';
 import type { TonApi } from './manifest.gen.ts';
 import { rule, type Rule } from './rule.ts';
 
@@ -17,7 +17,7 @@ function replayRule(name: keyof typeof bounds): Rule {
     `duration(self.${name}) >= duration('${from}') && duration(self.${name}) <= duration('${to}')`,
     [name],
     (replay: Replay) => {
-      const ms = durationMs(replay[name]) ?? 0;
+      const ms = readDurationMs(replay[name]);
       return [ms < fromMs || ms > toMs, name, `expected a duration from ${from} to ${to}, got ${replay[name]}`];
     },
   );

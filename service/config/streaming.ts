@@ -1,4 +1,4 @@
-import { durationMs } from './duration.ts';
+import { readDurationMs } from './duration.ts';
 import type { TonApi } from './manifest.gen.ts';
 
 /** Settings of streams that may change while they run. No connection ends by a change. */
@@ -44,5 +44,5 @@ export function streamingOf(streaming: TonApi['spec']['streaming']): StreamingCo
 
 function replayOf(replay: NonNullable<TonApi['spec']['streaming']>['replay']): StreamingConfig['replay'] {
   if (replay === undefined) return streamingDefaults.replay;
-  return { shortMs: durationMs(replay.short) ?? 0, finalMs: durationMs(replay.final) ?? 0, events: replay.events };
+  return { shortMs: readDurationMs(replay.short), finalMs: readDurationMs(replay.final), events: replay.events };
 }

@@ -117,6 +117,7 @@ describe.skipIf(missing)('a rendered chart', () => {
 
   it('of a TonApi is refused with a name that its children could not bear', async () => {
     expect(await helm.refusal('template', 'n'.repeat(41), chartOf('tonapi'))).toContain('at most 40 characters');
+    expect(await helm.refusal('template', 'main.net', chartOf('tonapi'))).toContain('has no dot');
   });
 
   it('gives examples of the resources that the API server takes', async () => {

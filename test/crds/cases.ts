@@ -2,6 +2,7 @@ import { firstOf, key, specOf } from '#test/service/config/manifest-builder.ts';
 
 import { connectionCases } from './connection-cases.ts';
 import { podTemplateCases } from './pod-template-cases.ts';
+import { urlCases } from './url-cases.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -48,6 +49,10 @@ const name =
   (length: number): Change =>
   (_, object) =>
     void (object['metadata'] = { name: 'n'.repeat(length) });
+const named =
+  (given: string): Change =>
+  (_, object) =>
+    void (object['metadata'] = { name: given });
 const plan =
   (fields: Fields): Change =>
   (spec) =>
@@ -81,6 +86,13 @@ export const tonApiCases: readonly RuleCase[] = [
     accepted: name(40),
     refused: name(41),
   },
+  ...['main.net', '1net'].map((given) => ({
+    message:
+      'metadata.name must begin with a letter and have only lower-case letters, digits and hyphens: Services are named after it',
+    field: '<nil>',
+    accepted: named('main-net1'),
+    refused: named(given),
+  })),
   {
     message: 'set exactly one of liteServers, liteServerConfigRef',
     field: 'spec',
@@ -407,12 +419,7 @@ export const tonApiCases: readonly RuleCase[] = [
     accepted: set({ keys: { allowedNamespaces: 'All' } }),
     refused: set({ keys: { allowedNamespaces: 'All', selector: {} } }),
   },
-  {
-    message: 'endpoint must be an http or https URL',
-    field: 'spec.observability.tracing.endpoint',
-    accepted: set({ observability: { tracing: { endpoint: 'https://collector.example:4318' } } }),
-    refused: set({ observability: { tracing: { endpoint: 'grpc://collector.example:4317' } } }),
-  },
+  ...urlCases,
   ...connectionCases,
 ];
 

@@ -2,6 +2,7 @@
 {{- define "tonapi.name" -}}
 {{- $name := default .Release.Name .Values.name }}
 {{- if gt (len $name) 40 }}{{ fail (printf "the name of a TonApi has at most 40 characters: %s" $name) }}{{ end }}
+{{- if contains "." $name }}{{ fail (printf "the name of a TonApi has no dot, because Services are named after it: %s" $name) }}{{ end }}
 {{- $name }}
 {{- end }}
 

@@ -115,6 +115,37 @@ describe('what a key refers to', () => {
   });
 });
 
+describe('a time of a key that cannot be read', () => {
+  it.each<[string, Partial<TonApiKey['spec']>]>([
+    ['expiresAt', { expiresAt: '2027-01-01T00:00:00,5Z' }],
+    ['rotation.every', { rotation: { every: '30d', overlap: '24h' } }],
+    ['rotation.overlap', { rotation: { every: '720h', overlap: '1d' } }],
+  ])('stalls the resource and is named: %s', (field, spec) => {
+    const world = settled();
+    const decision = decideKey(input({ ...world, tonApiKey: withSpec(world, spec) }));
+    expect(conditions(decision)).toMatchObject({ Ready: 'False/InvalidValue', Stalled: 'True/InvalidValue' });
+    expect(decision.status?.conditions?.[0]?.message).toContain(`spec.${field}: expected `);
+    expect(validateStatus('TonApiKey', decision.status)).toEqual([]);
+  });
+
+  it('does not end the old key at once when it is the overlap', () => {
+    const world = settled();
+    const tonApiKey = withSpec(world, { rotation: { overlap: '1d', trigger: 'now' } });
+    const first = decideKey(input({ ...world, tonApiKey }));
+    const next = decideKey(input({ ...world, tonApiKey, secret: first.secret, nowMs: noonMs + STAGE_MS }));
+    const material = readMaterial(next.secret!);
+    expect(material?.previous).toMatchObject([
+      { notAfter: new Date(noonMs + STAGE_MS + 24 * hourMs).toISOString().replace('.000', '') },
+    ]);
+  });
+
+  it('does not hide that a key is disabled: its reason says that Redis refuses the key', () => {
+    const world = settled();
+    const tonApiKey = withSpec(world, { disabled: true, rotation: { every: '30d', overlap: '24h' } });
+    expect(ready(decideKey(input({ ...world, tonApiKey })))).toBe('False/Disabled');
+  });
+});
+
 describe('a rotation', () => {
   const rotating = { rotation: { every: '720h', overlap: '24h' } };
 

@@ -72,6 +72,17 @@ describe('a change that goes by a canary', () => {
   });
 });
 
+describe('a stored value that cannot be read', () => {
+  it('counts as its default, so that everything else is built', async () => {
+    const tracing = { endpoint: 'http://collector:99999', sampleRatio: '1' };
+    const observability = { ...before.spec.observability!, tracing };
+    const given = { ...before, spec: { ...before.spec, requestTimeout: '1 minute', observability } };
+    const { rollout: view, api } = await decided(given, []);
+    expect(view.phase).toBe('settled');
+    expect(api?.spec).toMatchObject({ template: { spec: { terminationGracePeriodSeconds: 21 } } });
+  });
+});
+
 describe('a change by a new operator alone', () => {
   const newer = { ...release, image: 'registry.example.com/tonplane/service:0.2.0' };
   const template = stable?.spec?.['template'];

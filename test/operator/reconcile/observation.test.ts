@@ -108,6 +108,30 @@ describe('the configuration that a reconcile observes', () => {
     expect(found).toMatchObject({ isConfigUnfit: true, missing: [], globalConfig: '{"liteservers":7}' });
   });
 
+  it('a stored value that cannot be read is a problem that names the field, once, also where no pod reads it', async () => {
+    const observability = {
+      ...sample('full').spec.observability!,
+      tracing: undefined,
+      sloLatency: '2 seconds',
+    } as never;
+    const given = sample('smallest', { requestTimeout: '1 minute', observability });
+    const { problems, isConfigUnfit } = await observed(given, { text: globalConfig });
+    expect(problems).toEqual([
+      'InvalidReference: spec.requestTimeout: expected a duration as 10s or 1m30s, got "1 minute"',
+      'InvalidReference: spec.observability.sloLatency: expected a duration as 10s or 1m30s, got "2 seconds"',
+    ]);
+    expect(isConfigUnfit).toBe(true);
+  });
+
+  it('a value that no pod reads leaves the configuration fit', async () => {
+    const autoscaling = { ...sample('full').spec.autoscaling!, scaleDownStabilization: '10 minutes' };
+    const found = await observed(sample('smallest', { autoscaling }), { text: globalConfig });
+    expect(found.problems).toEqual([
+      'InvalidReference: spec.autoscaling.scaleDownStabilization: expected a duration as 10s or 1m30s, got "10 minutes"',
+    ]);
+    expect(found.isConfigUnfit).toBe(false);
+  });
+
   it('lite servers in a Secret are not read', async () => {
     const secret = sample('smallest', { liteServerConfigRef: { kind: 'Secret', name: 'private', key: 'list.json' } });
     const found = await observed(secret, { text: globalConfig });

@@ -26,6 +26,11 @@ describe('a canary', () => {
     ],
     ['holds as long as the step says', { nowMs: noonMs + 599_000 }, { phase: 'step', weight: 5, retryAfterMs: 1000 }],
     [
+      'does not end a step whose hold is no duration',
+      { steps: [{ weight: 5, holdMs: undefined }], nowMs: noonMs + 999_000_000 },
+      { phase: 'step', weight: 5, why: 'the hold of step 1 is no duration' },
+    ],
+    [
       'holds until there were enough requests',
       { canary: { requests: 499, errors: 0 } },
       { phase: 'step', weight: 5, why: 'waits for 500 requests to the canary before it is judged' },
