@@ -21,6 +21,7 @@ import { act, type Acted } from './act.ts';
 import { decide, type DecideDependencies, type Decision } from './decide.ts';
 import type { DriftLog } from './drift-log.ts';
 import type { ReconcileMetrics } from './metrics.ts';
+import { internalErrorOf } from './internal-error.ts';
 import { nameConflicts } from './name-conflicts.ts';
 import { observe, type Observation, type ObserveDependencies } from './observation.ts';
 import { apiOf, observedNow, workloads, type Done } from './observed-now.ts';
@@ -114,6 +115,17 @@ export function createTonApiReconciler(
     }
   }
 
+  /** An unexpected error goes into the status too: otherwise a person would see it in the log alone. */
+  async function reportedLook(tonApi: TonApi, work: Work): Promise<Outcome> {
+    try {
+      return await look(tonApi, work);
+    } catch (error) {
+      const refusal = internalErrorOf(error, work.failures);
+      if (refusal !== undefined) await reportFailure(tonApi, refusal, { signal: work.signal });
+      throw error;
+    }
+  }
+
   async function reportFailure(tonApi: TonApi, refusal: Refusal, bounds: RequestBounds): Promise<void> {
     const { metadata, status: previous } = tonApi;
     const conditions = failedConditions(previous?.conditions, refusal, metadata.generation, clock.unixMs());
@@ -189,7 +201,9 @@ export function createTonApiReconciler(
       'k8s.object.generation': tonApi.metadata.generation ?? 0,
     };
     const linked = linkedContext(tonApi);
-    return context.with(linked, () => spanning(tracer, 'reconcile TonApi', () => look(tonApi, work), attributes));
+    return context.with(linked, () =>
+      spanning(tracer, 'reconcile TonApi', () => reportedLook(tonApi, work), attributes),
+    );
   };
 }
 

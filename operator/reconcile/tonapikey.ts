@@ -16,6 +16,7 @@ import { failedConditions } from '../status/failure.ts';
 import { apiKeyOf, type Caches } from './caches.ts';
 import type { Consent } from './consent.ts';
 import { createKeyRevocation } from './key-revocation.ts';
+import { internalErrorOf } from './internal-error.ts';
 import type { ReconcileMetrics } from './metrics.ts';
 import type { TimeToReady } from './time-to-ready.ts';
 import { refusalOf } from './refusal.ts';
@@ -87,7 +88,7 @@ export function createTonApiKeyReconciler(
     try {
       return await look(tonApiKey, work);
     } catch (error) {
-      const refusal = refusalOf(error, work.failures);
+      const refusal = refusalOf(error, work.failures) ?? internalErrorOf(error, work.failures);
       const { metadata, status } = tonApiKey;
       if (refusal !== undefined && metadata.deletionTimestamp === undefined) {
         metrics.refused(tonApiKey.kind, refusal.reason);

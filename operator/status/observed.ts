@@ -15,7 +15,8 @@ export type Refusal = {
     | 'Forbidden'
     | 'WebhookUnavailable'
     | 'ServerError'
-    | 'RedisUnavailable';
+    | 'RedisUnavailable'
+    | 'InternalError';
   readonly message: string;
   /** A later try may succeed without a person. Absent: only a person can change it. */
   readonly retried?: true;
