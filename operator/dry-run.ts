@@ -12,10 +12,11 @@ import { createCredentials } from './kubernetes/credentials.ts';
 import { createDiscovery } from './kubernetes/discovery.ts';
 import { isApiError } from './kubernetes/errors.ts';
 import { createClientMetrics, createWatchMetrics } from './kubernetes/metrics.ts';
-import { keyOf, type KubernetesObject } from './kubernetes/object.ts';
+import type { KubernetesObject } from './kubernetes/object.ts';
 import { resourceOf } from './kubernetes/resources.ts';
 import { manager } from './desired/names.ts';
 import type { OperatorOptions } from './options.ts';
+import { plannedTexts, type PlannedTexts } from './planned-texts.ts';
 import { createCanaryWatch } from './reconcile/canary-watch.ts';
 import { createCaches, type Caches } from './reconcile/caches.ts';
 import { createConsent } from './reconcile/consent.ts';
@@ -55,7 +56,7 @@ const PLAN_TIMEOUT_MS = 600_000;
 export async function dryRunAll(
   options: OperatorOptions & { readonly context?: string | undefined },
   dependencies: DryRunDependencies,
-): Promise<string> {
+): Promise<PlannedTexts> {
   const { logger, register, version } = dependencies;
   const clock = systemClock;
   const credentials = await createCredentials(options, { now: clock.now });
@@ -109,6 +110,12 @@ export async function dryRunAll(
     return { changes, problems: [...missing, ...(await unservedMetrics(client, tonApi, bounds))].map(asLine) };
   }
 
+  async function textOf(tonApi: TonApi): Promise<string> {
+    const { changes, problems } = await planOf(tonApi);
+    const refused = await dryRun(client, changes, bounds);
+    return `${planSummary(changes)}\n${planText(changes)}${[...problems, ...refused].join('')}`;
+  }
+
   try {
     await syncedOrRefused(caches, clock, bounds.signal);
     const tonApis =
@@ -119,14 +126,7 @@ export async function dryRunAll(
               asStored(client, tonApi, bounds),
             ),
           );
-    const texts: string[] = [];
-    for (const tonApi of tonApis.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))) {
-      const { changes, problems } = await planOf(tonApi);
-      const refused = await dryRun(client, changes, bounds);
-      const notes = [...problems, ...refused].join('');
-      texts.push(`TonApi ${keyOf(tonApi)}: ${planSummary(changes)}\n${planText(changes)}${notes}`);
-    }
-    return texts.length === 0 ? 'no TonApi\n' : texts.join('\n');
+    return await plannedTexts(tonApis, textOf, bounds.signal);
   } finally {
     await Promise.all([caches.close(), discovery.close()]);
     await credentials.close();

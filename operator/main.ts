@@ -8,6 +8,7 @@ import { OptionsError, usageError } from './errors.ts';
 import { startOperator } from './operator.ts';
 import { parseOptions, type OperatorOptions } from './options.ts';
 import { dryRunAll } from './dry-run.ts';
+import type { PlannedTexts } from './planned-texts.ts';
 import { fetchFromPod } from './pod-fetch.ts';
 import { uninstall } from './uninstall.ts';
 
@@ -20,8 +21,10 @@ async function main(): Promise<void> {
   const { version } = packageFile;
   const commit = process.env['TONPLANE_COMMIT'] ?? 'unknown';
   if (options.command === 'plan') {
-    process.stdout.write(await planned(options, { version, commit }));
-    process.exit();
+    const { text, problems } = await planned(options, { version, commit });
+    process.stdout.write(text);
+    for (const problem of problems) process.stderr.write(`ton-operator: ${problem}\n`);
+    process.exit(problems.length === 0 ? 0 : 1);
   }
   if (options.command === 'uninstall') {
     process.stdout.write(await uninstall(options, { register: createRegister({ version, commit }) }));
@@ -42,11 +45,11 @@ async function main(): Promise<void> {
   process.exit();
 }
 
-/** Returns the plan as text. Errors go to standard error. */
+/** Returns the plans of all TonApis. Log lines go to standard error. */
 function planned(
   options: OperatorOptions,
   { version, commit }: { readonly version: string; readonly commit: string },
-): Promise<string> {
+): Promise<PlannedTexts> {
   const logger = createLogger({ level: 'warn', base: { role: 'plan' } }, process.stderr);
   const manifest = options.file === undefined ? undefined : readManifest(options.file);
   const register = createRegister({ version, commit });

@@ -112,7 +112,7 @@ async function planned(
 ): Promise<PluginOutput> {
   const { operator, note } = await operatorOptions(options, { client, namespace, version, signal });
   if (note !== undefined) process.stderr.write(`kubectl-ton: ${note}\n`);
-  const text = await dryRunAll(
+  return dryRunAll(
     { ...operator, kubeconfig: options.kubeconfig, context: options.context },
     {
       version,
@@ -123,7 +123,6 @@ async function planned(
       namespace,
     },
   );
-  return { text, problems: [] };
 }
 
 /** An empty answer about a name may be a wrong name. */
