@@ -19,6 +19,16 @@ const insteadOf = [
   'spec.observability.tracing.caBundle.configMapRef',
 ];
 
+/** Texts that the API server accepts by the formats alone. */
+const durations = {
+  good: ['10s', '1m30s', '1.5h', '720h', '250ms', '100µs', '0'],
+  bad: ['1d', '30d', '1 day', '2 weeks', '1 hour', '1h 30m', '1e3h', '1H', '-1h', '.5h'],
+};
+const dateTimes = {
+  good: ['2027-01-31T12:00:00Z', '2027-01-31T12:00:00.5+02:00'],
+  bad: ['2027-01-01T00:00:00,5Z', '2027-01-01 00:00:00Z', '2027-01-01t00:00:00z'],
+};
+
 const projectRoot = resolve(import.meta.dirname, '../../..');
 
 describe.each(['tonapis', 'tonapikeys'])('the definition of %s', (plural) => {
@@ -40,6 +50,18 @@ describe.each(['tonapis', 'tonapikeys'])('the definition of %s', (plural) => {
       return schema.additionalProperties !== undefined && schema.maxProperties === undefined;
     });
     expect(unbounded.map(({ path }) => path)).toEqual([]);
+  });
+
+  it('accepts a duration or a time only in the form that our code reads', () => {
+    const times = fields.filter(
+      ({ path, schema }) => path.startsWith('spec') && (schema.format === 'duration' || schema.format === 'date-time'),
+    );
+    expect(times.length).toBeGreaterThan(1);
+    for (const { path, schema } of times) {
+      const accepts = (text: string): boolean => new RegExp(schema.pattern ?? '').test(text);
+      const { good, bad } = schema.format === 'duration' ? durations : dateTimes;
+      expect([path, good.filter((text) => !accepts(text)), bad.filter(accepts)]).toEqual([path, [], []]);
+    }
   });
 
   it('says of every list how it merges', () => {

@@ -11,6 +11,7 @@ export type Schema = {
   readonly description?: string;
   readonly enum?: readonly string[];
   readonly format?: string;
+  readonly pattern?: string;
   readonly maxLength?: number;
   readonly maxItems?: number;
   readonly maxProperties?: number;
