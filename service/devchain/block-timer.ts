@@ -10,6 +10,8 @@ export type BlockTimer = {
   messageWaits(): void;
   /** Starts no block within the time. */
   delay(ms: number): void;
+  /** Milliseconds of that time that are left; 0 without a delay. */
+  delayedMs(): number;
   /** Starts no further block. */
   close(): void;
 };
@@ -23,13 +25,16 @@ export type BlockTimerOptions = {
 
 export type BlockTimerDependencies = {
   readonly makeBlock: () => Promise<unknown>;
-  /** Reports whether messages wait for a block. */
+  /** Reports whether messages wait that the next block can take. */
   readonly hasMessages: () => boolean;
   readonly startTimer: StartTimer;
   /** Milliseconds. */
   readonly now: () => number;
   readonly logger: Logger;
 };
+
+/** A block that cannot be made is tried again after this time. The messages that it would take still wait. */
+const FAILED_PAUSE_MS = 1000;
 
 export function createBlockTimer(
   { blockSeconds, blockPerMessage = false }: BlockTimerOptions,
@@ -46,13 +51,15 @@ export function createBlockTimer(
 
   async function tick(): Promise<void> {
     const startedMs = now();
+    let pauseMs = 0;
     try {
       await makeBlock();
     } catch (error) {
       logger.error({ err: error }, 'a block of the private network cannot be made');
+      pauseMs = FAILED_PAUSE_MS;
     }
     if (blockSeconds !== undefined) later(Math.max(0, blockSeconds * 1000 - (now() - startedMs)));
-    else if (blockPerMessage && hasMessages()) later(0);
+    else if (blockPerMessage && hasMessages()) later(pauseMs);
   }
 
   return {
@@ -66,6 +73,7 @@ export function createBlockTimer(
       notBeforeMs = now() + ms;
       if (blockSeconds !== undefined || (blockPerMessage && hasMessages())) later(0);
     },
+    delayedMs: () => Math.max(0, notBeforeMs - now()),
     close() {
       closed = true;
       cancelTimer?.();

@@ -7,7 +7,6 @@ import type { CellStore } from '../decode/cell-store.ts';
 import { compileEmulator, createEmulator } from '../tvm/emulator.ts';
 import { createBlockFiles } from './chain/block-files.ts';
 import type { BlockTimerOptions } from './block-timer.ts';
-import { createBlockTimer } from './block-timer.ts';
 import type { ChainBlock, GrowingChain } from './chain/chain.ts';
 import { createChain } from './chain/chain.ts';
 import type { AccountEdit } from './collator/state-edits.ts';
@@ -43,6 +42,7 @@ import { createTimeSlice } from '../runtime/time-slice.ts';
 import { hasMessagesOnTheWay } from './chain/snapshots.ts';
 import type { StateRetention } from './chain/state-retention.ts';
 import { DEFAULT_RETENTION } from './chain/state-retention.ts';
+import { createOwnBlocks } from './own-blocks.ts';
 import { createStepMaker, type ShardBlockSwitches } from './step-maker.ts';
 import type { GenesisAccount } from './zerostate/zerostate.ts';
 
@@ -66,6 +66,8 @@ export type PrivateNetwork = {
   readonly shardBlocks: ShardBlockSwitches;
   /** Makes no block by itself for some seconds. */
   delayBlocks(seconds: number): void;
+  /** Seconds for which no block is made by itself, rounded up; 0 without a delay. */
+  delayedSeconds(): number;
   /** Moves the network's clock on and makes a block. */
   advance(seconds: number): Promise<Step>;
   /** Sets the Unix seconds of the next block. The clock continues from there. */
@@ -231,8 +233,8 @@ export async function createPrivateNetwork(
     { live, mempool, head, clock, metrics, forked },
   );
   const step = (edits: readonly AccountEdit[] = []): Promise<Step> => steps.make(() => edits);
-  const timer = createBlockTimer(options, {
-    makeBlock: () => step(),
+  const { timer, shardBlocks } = createOwnBlocks(options, {
+    steps,
     hasMessages: () => mempool.size > 0 || hasMessagesOnTheWay(chain, newest()),
     startTimer,
     now,
@@ -273,8 +275,9 @@ export async function createPrivateNetwork(
       });
       return changed;
     },
-    shardBlocks: steps.shardBlocks,
+    shardBlocks,
     delayBlocks: (seconds) => timer.delay(seconds * 1000),
+    delayedSeconds: () => Math.ceil(timer.delayedMs() / 1000),
     advance(seconds) {
       clock.advance(seconds);
       return step();

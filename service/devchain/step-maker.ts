@@ -21,6 +21,8 @@ export type ShardBlockSwitches = {
   drop(): void;
   /** Sets whether masterchain blocks leave shard blocks out. A block with changes by hand always has new shard blocks. */
   hold(holds: boolean): void;
+  /** Reports whether masterchain blocks leave shard blocks out now. */
+  readonly isHeld: () => boolean;
 };
 
 /** Makes the next blocks of a private network. */
@@ -119,6 +121,7 @@ export function createStepMaker(
       hold(holds) {
         holdsShards = holds;
       },
+      isHeld: () => holdsShards,
     },
     setShardDepth(depth) {
       shardDepth = depth;

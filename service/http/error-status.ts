@@ -131,6 +131,7 @@ const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   // The faucet of a private network.
   ['bad_argument', [422, ownMessage]],
   ['faucet_busy', [429, ownMessage]],
+  ['faucet_paused', [503, ownMessage]],
   ['transfer_refused', [500, ownMessage]],
   ['fork_unreachable', [503, ownMessage]],
   ['condition_failed', [503, 'a failure that dev_conditions asks for']],

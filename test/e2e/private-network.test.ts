@@ -153,7 +153,9 @@ describe('the faucet', () => {
     const [one, other] = [freshAccount(), freshAccount(-1)];
     const at = ['--internal-url', service.internalUrl];
     const { stdout } = await runFund(one, '1.25', ...at);
-    expect(JSON.parse(stdout)).toMatchObject({ amount: '1250000000', seqno: await headSeqno() });
+    const { amount, seqno } = JSON.parse(stdout) as { amount: string; seqno: number };
+    expect(amount).toBe('1250000000');
+    expect(seqno).toBeLessThanOrEqual(await headSeqno());
     expect(await balanceOf(one)).toBe('1250000000');
     await expect(runFund(other, '-5', ...at)).rejects.toMatchObject({ code: 2 });
     await expect(runFund(other, 'all', ...at)).rejects.toMatchObject({

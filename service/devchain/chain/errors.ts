@@ -18,6 +18,10 @@ export type DevchainErrorData = {
   bad_argument: { readonly field: string };
   /** The faucet has more to do than it may have. */
   faucet_busy: { readonly retryAfterSeconds: number };
+  /** No block takes a transfer of the faucet now. */
+  faucet_paused: { readonly retryAfterSeconds: number };
+  /** A method of a developer did not get its turn. */
+  method_waits: { readonly running: string };
   /** The faucet's own wallet refused to send. */
   transfer_refused: Record<string, never>;
 };

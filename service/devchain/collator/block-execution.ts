@@ -105,7 +105,10 @@ export function createBlockExecution(options: BlockExecutionOptions, parts: Bloc
       const transaction = executions.note(outcome, 'initiator');
       const cell = importBoc(cells, Buffer.from(message.text, 'base64'));
       descriptors.addIn({ kind: 'external', message: cell, transaction: transaction.cell });
-      return { kind: 'included', transaction: cells.hash(transaction.cell), lt: transaction.lt };
+      const { lt, descr, outMessages } = transaction;
+      const sent = outMessages.flatMap(({ info }) => (info.kind === 'internal' ? [info] : []));
+      const actionCode = 'action' in descr ? descr.action?.resultCode : undefined;
+      return { kind: 'included', transaction: cells.hash(transaction.cell), lt, sent, actionCode };
     },
     emit(deferred) {
       const { source, envelope } = deferred;

@@ -12,6 +12,7 @@ import type { ConditionsHolder } from './conditions.ts';
 import { noConditions } from './conditions.ts';
 import type { Fields } from './fields.ts';
 import { readBag, readBoolean, readInteger, readName, readPlace, readUnits } from './fields.ts';
+import { fundAtOnce } from './fund.ts';
 import { mintJetton } from './jetton-mint.ts';
 import type { MethodName, MethodParameter } from './method-table.ts';
 import { ADVANCE_SECONDS_MAX, UTIME_MAX, methodRows } from './method-table.ts';
@@ -73,10 +74,11 @@ export function createDevMethods({
       if (isOfValidators(parameter)) throw badArgument('parameter', 'expected none of the validators, 32 to 37');
       const bag = fields['value'] === undefined ? undefined : readBag(fields, 'value');
       refuseBadConfig(network, parameter, bag);
+      network.shardBlocks.hold(false);
       await network.step([editConfig((states) => new Map([[parameter, bag && states.import(bag, bag.roots[0]!)]]))]);
       return where();
     },
-    dev_fund: (fields) => fund(faucet, fields),
+    dev_fund: (fields) => fundAtOnce({ network, faucet }, fields),
     async dev_mintJetton(fields) {
       const [jetton, owner] = [readPlace(fields, 'jetton'), readPlace(fields)];
       const amount = readUnits(fields, 'amount', 'the smallest units');
@@ -177,6 +179,7 @@ function createControl(network: PrivateNetwork) {
     if (kind === 'data' && old?.state.kind !== 'active') {
       throw badArgument('address', 'expected an account with code; set its code first');
     }
+    network.shardBlocks.hold(false);
     await network.step([editAccount(place, wanted)]);
     return where();
   }
@@ -327,14 +330,6 @@ function refuseBadConfig(network: PrivateNetwork, parameter: number, bag: Boc | 
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw badArgument('value', `expected a value that parameter ${parameter} can have: ${reason}`, cause);
   }
-}
-
-/** Sends TON from the faucet, for the faucet's page and `dev_fund`. `address` may have any form; `amount` is in TON. */
-export async function fund(faucet: Faucet, fields: Fields): Promise<unknown> {
-  const destination = readPlace(fields);
-  const amount = readAmount(fields['amount']);
-  const { messageHash, seqno } = await faucet.fund(destination, amount);
-  return { message_hash: messageHash.toString('base64'), amount: amount.toString(), seqno };
 }
 
 /** Reads a whole number within the bounds of its row in the table. */

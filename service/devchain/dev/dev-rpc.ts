@@ -1,6 +1,9 @@
 import { TonplaneError } from '#service/error.ts';
+import type { StartTimer } from '../chain/head.ts';
+import { startTimer as plainTimer } from '../chain/head.ts';
 import { isMethodName, methodRows } from './method-table.ts';
 import type { DevMethods } from './dev-methods.ts';
+import { createTurns } from './turns.ts';
 
 /** Answers one JSON-RPC 2.0 call of a `dev_*` method. Never throws for an error of the caller. */
 export type DevRpc = (body: Buffer) => Promise<string>;
@@ -13,9 +16,15 @@ const REFUSED = -32000;
 
 type Failure = { readonly code: number; readonly message: string };
 
-/** Calls run one after the other. Each call sees the result of the call before. */
-export function createDevRpc(methods: DevMethods): DevRpc {
-  let last: Promise<unknown> = Promise.resolve();
+/** Longest wait of a call for the call before. */
+const TURN_MS_MAX = 30_000;
+
+/**
+ * Calls run one after the other. Each call sees the result of the call before. Calls that end a wait, or only look, run at once.
+ * @param startTimer of the wait for a turn
+ */
+export function createDevRpc(methods: DevMethods, startTimer: StartTimer = plainTimer): DevRpc {
+  const turns = createTurns(TURN_MS_MAX, startTimer);
 
   async function answer(id: unknown, name: unknown, params: unknown): Promise<string> {
     if (typeof name !== 'string' || !isMethodName(name)) {
@@ -26,10 +35,10 @@ export function createDevRpc(methods: DevMethods): DevRpc {
       params,
     );
     if ('code' in fields) return failure(id, fields);
-    const run = last.then(() => methods[name](fields.fields));
-    last = run.catch(() => undefined);
+    const run = (): Promise<unknown> => methods[name](fields.fields);
     try {
-      return JSON.stringify({ jsonrpc: '2.0', id, result: await run });
+      const result = await (methodRows[name].runsAtOnce ? run() : turns.take(name, run));
+      return JSON.stringify({ jsonrpc: '2.0', id, result });
     } catch (error) {
       if (!(error instanceof TonplaneError)) throw error;
       return failure(id, {

@@ -31,6 +31,8 @@ export type MethodRow = {
   readonly parameters: readonly MethodParameter[];
   /** A form asks before it calls the method: the clock never goes back, and changed accounts come back from an older snapshot alone. */
   readonly cannotBeUndone?: true;
+  /** The method does not wait for the end of another one. */
+  readonly runsAtOnce?: true;
   /** The answer has a field `dump`: the command line writes it into the file that follows the parameters. */
   readonly givesDump?: true;
 };
@@ -61,10 +63,12 @@ export const methodTable = {
     about:
       'Reports the newest block, the clock of the network, its seconds ahead of this machine, and the number of waiting messages.',
     parameters: [],
+    runsAtOnce: true,
   },
   dev_mine: {
     about: 'Makes blocks at once.',
     parameters: [{ ...integer(1, BLOCKS_MAX), name: 'blocks', about: 'number of blocks, default 1', ...optional }],
+    runsAtOnce: true,
   },
   dev_advance: {
     about: 'Moves the clock of the network forward and makes a block.',
@@ -98,10 +102,12 @@ export const methodTable = {
   dev_holdShardBlocks: {
     about: 'Sets whether masterchain blocks leave shard blocks out; a change by hand and a snapshot end that.',
     parameters: [{ kind: 'boolean', name: 'hold', about: 'default true', ...optional }],
+    runsAtOnce: true,
   },
   dev_delayBlocks: {
     about: 'Makes no block by itself for some seconds; methods that make blocks go on.',
     parameters: [{ ...integer(0, DELAY_SECONDS_MAX), name: 'seconds', about: '0 ends a delay' }],
+    runsAtOnce: true,
   },
   dev_snapshot: {
     about: 'Waits until messages in transit have arrived, then stores all accounts.',
@@ -112,7 +118,7 @@ export const methodTable = {
     parameters: [snapshot],
     cannotBeUndone: true,
   },
-  dev_snapshots: { about: 'Lists the snapshots, the oldest first.', parameters: [] },
+  dev_snapshots: { about: 'Lists the snapshots, the oldest first.', parameters: [], runsAtOnce: true },
   dev_deleteSnapshot: { about: 'Deletes a snapshot.', parameters: [snapshot], cannotBeUndone: true },
   dev_exportSnapshot: {
     about: 'Returns all accounts of a snapshot as a dump.',
@@ -164,7 +170,7 @@ export const methodTable = {
     cannotBeUndone: true,
   },
   dev_fund: {
-    about: 'Sends TON from the faucet.',
+    about: 'Sends TON from the faucet and makes the block of the transfer; ends a hold of shard blocks.',
     parameters: [address, { kind: 'ton', name: 'amount', about: 'TON, at most 1000000' }],
   },
   dev_mintJetton: {

@@ -7,6 +7,7 @@ import type { AccountState } from '#service/decode/tlb/account.ts';
 import { readAccount, storeAccount } from '#service/decode/tlb/account.ts';
 import { NO_CURRENCIES } from '#service/decode/tlb/currency-collection.ts';
 import { writeStandardAddress } from '#service/decode/tlb/message-address.ts';
+import type { ExternalOutcome } from '../collator/external-message.ts';
 import type { AccountEdit } from '../collator/state-edits.ts';
 import { DevchainError } from '../chain/errors.ts';
 import type { FundedAccount } from '../production/faucet.ts';
@@ -46,6 +47,8 @@ export async function sendAs(network: PrivateNetwork, order: InternalOrder): Pro
   const { chain } = network;
   const found = accountAt(chain, network.head(), from);
   const before = found && readAccount(chain.states, found.account);
+  // A block without shard blocks would not take the message.
+  network.shardBlocks.hold(false);
   await network.step([senderEdit(order)]);
   try {
     return await trigger(network, from);
@@ -123,9 +126,9 @@ async function trigger(network: PrivateNetwork, from: FundedAccount): Promise<{ 
   const root = message.coins(0n).bit(false).bit(true).ref(body).finish(store);
   const boc = writeBoc(store, [root]);
   const text = boc.toString('base64');
-  const outcomes: string[] = [];
-  const stop = network.onOutcome((external, { kind }) => {
-    if (external.text === text) outcomes.push(kind);
+  const outcomes: ExternalOutcome[] = [];
+  const stop = network.onOutcome((external, outcome) => {
+    if (external.text === text) outcomes.push(outcome);
   });
   try {
     network.send(boc);
@@ -135,7 +138,9 @@ async function trigger(network: PrivateNetwork, from: FundedAccount): Promise<{ 
   } finally {
     stop();
   }
-  if (!outcomes.includes('included')) throw refused('a block did not take it');
+  const included = outcomes.find((outcome) => outcome.kind === 'included');
+  if (included === undefined) throw refused('a block did not take it');
+  if (included.sent.length === 0) throw refused(`the action phase ended with code ${included.actionCode ?? 'none'}`);
   return { messageHash: store.hash(root) };
 }
 

@@ -6,6 +6,7 @@ import { CellSlice } from '#service/decode/cell-slice.ts';
 import type { CellStore } from '#service/decode/cell-store.ts';
 import { createCellStore } from '#service/decode/cell-store.ts';
 import { readAccount } from '#service/decode/tlb/account.ts';
+import type { InternalInfo } from '#service/decode/tlb/message.ts';
 import { writeStandardAddress } from '#service/decode/tlb/message-address.ts';
 import type { Chain, ChainBlock } from '../chain/chain.ts';
 import type { ExternalMessage, ExternalOutcome } from '../collator/external-message.ts';
@@ -109,10 +110,16 @@ export function createFaucet(
     try {
       const { boc, hash } = writeTransfers(wallet, seqnoOf(chain, head(), wallet.id), jobs);
       const text = boc.toString('base64');
-      stopListening = onOutcome((message, { kind }) => {
+      stopListening = onOutcome((message, outcome) => {
         if (message.text !== text) return;
-        if (kind === 'included') settle(({ resolve }) => resolve({ messageHash: hash, seqno: head().id.seqno }));
-        else settle(({ reject }) => reject(refused('a block did not take it')));
+        if (outcome.kind === 'rejected') {
+          settle(({ reject }) => reject(refused('a block did not take it')));
+          return;
+        }
+        const funded = { messageHash: hash, seqno: head().id.seqno };
+        const unsent = unsentOf(jobs, outcome.sent);
+        const error = refused(`the action phase left the transfer out, with code ${outcome.actionCode ?? 'none'}`);
+        settle((job) => (unsent.has(job) ? job.reject(error) : job.resolve(funded)));
       });
       send(boc);
     } catch (error) {
@@ -129,6 +136,23 @@ export function createFaucet(
       return await promise;
     },
   };
+}
+
+/** Transfers that the wallet's transaction did not send. Its messages are in the order of the transfers. */
+function unsentOf(jobs: readonly Job[], sent: readonly InternalInfo[]): ReadonlySet<Job> {
+  const rest = [...sent];
+  return new Set(
+    jobs.filter(({ destination, nanotons }) => {
+      const [next] = rest;
+      const isSent =
+        next !== undefined &&
+        next.destination.workchain === destination.workchain &&
+        next.destination.id.equals(destination.id) &&
+        next.value.grams === nanotons;
+      if (isSent) rest.shift();
+      return !isSent;
+    }),
+  );
 }
 
 function refused(reason: string, cause?: unknown): DevchainError<'transfer_refused'> {

@@ -9,10 +9,11 @@ import type { ConditionsHolder } from '#service/devchain/dev/conditions.ts';
 import { noConditions } from '#service/devchain/dev/conditions.ts';
 import { DUMP_BYTES_MAX, writeDump } from '#service/devchain/dev/network-dump.ts';
 import { describeDev } from '#service/devchain/dev/openapi.ts';
-import { createDevMethods, deliverMessages, fund, loadDump } from '#service/devchain/dev/dev-methods.ts';
+import { createDevMethods, deliverMessages, loadDump } from '#service/devchain/dev/dev-methods.ts';
 import { createDevRpc } from '#service/devchain/dev/dev-rpc.ts';
+import { fundInTime } from '#service/devchain/dev/fund.ts';
 import { readAccount } from '#service/decode/tlb/account.ts';
-import type { Faucet, FundedAccount } from '#service/devchain/production/faucet.ts';
+import type { FundedAccount } from '#service/devchain/production/faucet.ts';
 import { accountAt } from '#service/devchain/chain/snapshots.ts';
 import { createFaucet } from '#service/devchain/production/faucet.ts';
 import { DEFAULT_GLOBAL_ID } from '#service/devchain/first-states.ts';
@@ -50,7 +51,7 @@ export async function startPrivateNetwork(
   await using parts = new AsyncDisposableStack();
   const opened = await openNetwork(args, dependencies, parts);
   const { network, stored, forked } = opened;
-  const faucet = createForkFaucet(network, args.blockTime === 'manual');
+  const faucet = createFaucet(network.faucet, { ...network, now: Date.now });
   const { globalId, accounts, demo } = await fillNetwork(args, network);
   const { dump } = args;
   if (dump !== undefined) parts.defer(() => dumpAtEnd(network, dump, dependencies.logger));
@@ -91,7 +92,15 @@ export async function startPrivateNetwork(
         ...(forked && { fork: { seqno: forked.source.block.seqno, accounts: network.forkedAccounts } }),
       },
     }),
-    posts: new Map([['/faucet', { name: 'faucet', run: (body) => fund(faucet, fieldsOf(body)) }]]),
+    posts: new Map([
+      [
+        '/faucet',
+        {
+          name: 'faucet',
+          run: (body) => fundInTime({ network, faucet }, fieldsOf(body), args.blockTime === 'manual'),
+        },
+      ],
+    ]),
     internalPosts: new Map([['/dev', async (body) => ({ contentType: 'application/json', body: await rpc(body) })]]),
     internalPages: (version) =>
       new Map([
@@ -110,6 +119,7 @@ export async function startPrivateNetwork(
 
 /** Writes the dump of a network that ends, after its messages in transit have arrived. */
 async function dumpAtEnd(network: PrivateNetwork, path: string, logger: Logger): Promise<void> {
+  network.shardBlocks.hold(false);
   if (!(await deliverMessages(network))) logger.warn('messages do not stop; the dump is without those in transit');
   writeDumpFile(path, writeDump(network.chain, network.head()).bytes);
 }
@@ -193,22 +203,6 @@ function storedAlready(): StartError {
     data: { option: '--load' },
     retryable: false,
   });
-}
-
-/**
- * The faucet pays only accounts that can be read. A block with money for an unavailable account of a forked network could not be made.
- * @param makesBlocks the faucet makes the blocks of its transfers, as nothing else does
- */
-function createForkFaucet(network: PrivateNetwork, makesBlocks: boolean): Faucet {
-  const faucet = createFaucet(network.faucet, { ...network, now: Date.now });
-  return {
-    async fund(destination, nanotons) {
-      await network.ensure(destination);
-      const funded = faucet.fund(destination, nanotons);
-      if (makesBlocks) while (network.waiting > 0) await network.step();
-      return await funded;
-    },
-  };
 }
 
 /** A body that is no object has no fields. The first missing field is reported. */
