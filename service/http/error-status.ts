@@ -61,7 +61,7 @@ const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   // The caller's mistakes.
   ['invalid_parameter', [422, ownMessage]],
   ['unknown_method', [422, 'Unknown method']],
-  ['bad_cell', [400, ownMessage]],
+  ['bad_cell_object', [400, ownMessage]],
   ['unsupported_entry', [542, ownMessage]],
   ['bad_stack', [422, ownMessage]],
   // The reference client's library answers the next two with 500 and the same text. A mistake of the caller is never an error of the

@@ -1,5 +1,7 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
 
+import { operationNamed } from '../config/operation-names.ts';
+
 /** Permissions of a key. Keys with equal terms may share one object. */
 export type KeyTerms = {
   readonly plan: string;
@@ -56,10 +58,15 @@ export function readTerms(row: Readonly<Record<string, unknown>>, path: string, 
     ...(isText(owner) && { owner }),
     ...(isTexts(networks) && { networks }),
     ...(notAfter !== undefined && { notAfterMs }),
-    ...(isTexts(allowedMethods) && { allowedMethods: new Set(allowedMethods) }),
+    ...(isTexts(allowedMethods) && { allowedMethods: new Set(allowedMethods.map(operationOf)) }),
     ...(sources instanceof BlockList && { allowedSources: sources }),
     ...(isOverrides(overrides) && { overrides }),
   };
+}
+
+/** Requests have the name of their operation, whatever alias their path has. */
+function operationOf(name: string): string {
+  return operationNamed(name) ?? name;
 }
 
 /** Reports whether an IPv4 or IPv6 address is in one of the ranges. IPv4 mapped into IPv6 counts as IPv4. Text that is no address is in no range. */

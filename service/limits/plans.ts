@@ -1,3 +1,4 @@
+import { operationNamed } from '../config/operation-names.ts';
 import type { PlanWithCosts } from './callers.ts';
 import { LimitsError } from './errors.ts';
 import type { KeyTerms } from './key-terms.ts';
@@ -37,9 +38,14 @@ export function refuseUnknownPlans({ plans, anonymousPlan }: PlanOptions, keyrin
   if (problems.length > 0) throw new LimitsError('limit_plan_unknown', problems);
 }
 
-/** Costs as a map. An operation name is input from outside and must not find properties inherited from Object. */
+/**
+ * Costs as a map. An operation name is input from outside and must not find properties inherited from Object. A cost may name an alias. The
+ * operation's own name comes first.
+ */
 function priced(plan: LimitPlan, counts: PlanCounts): PlanWithCosts {
-  const costs = new Map(Object.entries(plan.methodCosts));
+  const given = Object.entries(plan.methodCosts);
+  const ofAliases = given.map(([name, cost]): [string, number] => [operationNamed(name) ?? name, cost]);
+  const costs = new Map([...ofAliases, ...given]);
   const costOf = costs.size === 0 ? () => 1 : (operation: string) => costs.get(operation) ?? 1;
   return { name: plan.name, plan, counts, grants: grantsOf(plan), costOf };
 }

@@ -1,6 +1,6 @@
 import { crc16, formatFriendlyAddress } from '../decode/address.ts';
 import type { DnsEntry, LiveDns } from '../live/tokens/dns.ts';
-import { DOMAIN_BYTES_MAX } from '../live/tokens/dns-names.ts';
+import { isAskable } from '../live/tokens/dns-names.ts';
 import type { DnsRecord } from '../live/tokens/dns-records.ts';
 import { address } from './address-parameter.ts';
 import { invalid } from '../contract/errors.ts';
@@ -125,7 +125,7 @@ const domainName: OptionalParameter<string> = {
     if (typeof raw !== 'string') throw invalid('failed to parse name', 'name');
     return raw;
   },
-  check: (value) => (Buffer.byteLength(value) > DOMAIN_BYTES_MAX ? 'Name is too long' : undefined),
+  check: (value) => (isAskable(value) ? undefined : 'Name is too long'),
   input: { name: 'DomainInput', schema: { type: 'string' } },
 };
 

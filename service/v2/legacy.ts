@@ -38,7 +38,7 @@ function readCell(raw: unknown, name: string): Buffer {
     return writeBoc(table, [cell], { crc32c: true });
   } catch (error) {
     if (!(error instanceof ContractError || error instanceof DecodeError)) throw error;
-    throw new V2Error('bad_cell', 'Error while parsing cell object', name);
+    throw new V2Error('bad_cell_object', 'Error while parsing cell object', name);
   }
 }
 

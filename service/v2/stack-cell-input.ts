@@ -29,11 +29,14 @@ function addObject(store: CellStore, raw: unknown, wanted: string): number {
   if (typeof b64 !== 'string' || typeof len !== 'number' || !Number.isInteger(len)) return refuse();
   if (!Array.isArray(rawRefs) || typeof special !== 'boolean') return refuse();
   const data = readBase64(b64, 'stack');
+  const kind = special ? exoticKind(data) : 'ordinary';
+  if (kind === undefined) return refuse();
   const refs = rawRefs.map((ref) => addObject(store, ref, wanted));
-  return store.add({ kind: special ? exoticKind(data) : 'ordinary', data, bitLength: len, refs });
+  return store.add({ kind, data, bitLength: len, refs });
 }
 
-/** Kind of an exotic cell from its first byte. The store refuses unknown types. */
-function exoticKind(data: Buffer): CellKind {
-  return CELL_KINDS[data[0] ?? 0] ?? 'pruned';
+/** Kind of an exotic cell from its first byte; undefined when no exotic cell has the type. Type 0 is no type of an exotic cell. */
+function exoticKind(data: Buffer): CellKind | undefined {
+  const type = data[0] ?? 0;
+  return type === 0 ? undefined : CELL_KINDS[type];
 }

@@ -1,5 +1,15 @@
-/** Bytes of a name that fit a resolver's argument: a slice of whole bytes, including the final zero. */
-export const DOMAIN_BYTES_MAX = 126;
+/** Bytes of an encoded name that fit a resolver's argument, a slice of whole bytes. */
+const ENCODED_BYTES_MAX = 127;
+
+/** Returns the name with the trailing dot with which resolvers are asked. */
+export function completeDomain(name: string): string {
+  return name.endsWith('.') ? name : `${name}.`;
+}
+
+/** Reports whether a resolver can be asked for a name: 125 bytes of UTF-8 and a trailing dot fit. */
+export function isAskable(name: string): boolean {
+  return encodeDomain(completeDomain(name)).length <= ENCODED_BYTES_MAX;
+}
 
 /**
  * Encodes a name for resolvers: labels in reverse order, each ended by a zero byte (TEP-81).

@@ -7,7 +7,7 @@ import { methodIdOf } from '#service/tvm/method-id.ts';
 import type { AccountId } from '../accounts/accounts.ts';
 import type { LiveAnswer, ReadContext } from '#service/contract/answer.ts';
 import type { ChainSnapshot, ChainSnapshots } from '../contracts/chain-snapshot.ts';
-import { decodeDomain, encodeDomain } from './dns-names.ts';
+import { completeDomain, decodeDomain, encodeDomain } from './dns-names.ts';
 import { readDnsRecord, readDnsRecords, showRecord } from './dns-records.ts';
 import type { DnsRecord } from './dns-records.ts';
 import { LiveError } from '../errors.ts';
@@ -25,7 +25,7 @@ export type DnsEntry = {
 export type DnsQuestion = {
   /** The contract to start at. */
   readonly resolver: AccountId;
-  /** Labels with dots between them; the empty name is the resolver's own. At most 126 bytes of UTF-8. */
+  /** Labels with dots between them; the empty name is the resolver's own. It must pass `isAskable`. */
   readonly name: string;
   /** How many further resolvers may be asked. */
   readonly hops: number;
@@ -57,7 +57,7 @@ export function createLiveDns(dependencies: { worlds: ChainSnapshots }): LiveDns
   return {
     async resolve({ resolver, name, hops }, seqno, context) {
       const world = await dependencies.worlds.open(seqno, context);
-      let [at, rest, left] = [resolver, name.endsWith('.') ? name : `${name}.`, hops];
+      let [at, rest, left] = [resolver, completeDomain(name), hops];
       for (;;) {
         const step = await askResolver(world, at, rest);
         const [next] = step.entries;

@@ -65,7 +65,8 @@ async function readItemContent(
 /** Asks a domain for all records of its own name, a zero byte (TEP-81). */
 export const OWN_NAME: readonly StackEntry[] = [sliceEntry(zeroByte()), { type: 'int', value: 0n }];
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+/** A byte order mark is a character of the text as any other. */
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** A domain's `dnsresolve` of its own name, a zero byte, in all categories, and its `get_domain` (TEP-81). */
 async function readDomain(

@@ -50,7 +50,8 @@ const WHOLE: SnakeOptions = { bytesMax: VALUE_BYTES_MAX };
 /** Bound of stored values: a longer value ends before the cell that exceeds it (service/interfaces/README.md#token-content). */
 const START: SnakeOptions = { bytesMax: 8 * 1024, isCut: true };
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+/** A byte order mark is a character of the text as any other. */
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Empty content: unreadable, or of no known form. */
 export const NO_CONTENT: TokenContent = { kind: 'onchain', attributes: new Map() };

@@ -11,7 +11,7 @@ import { caBundleProblem } from '#service/tls/ca-bundle.ts';
 import { ArgumentsError } from '../configuration/arguments.ts';
 import { clientCertificateFiles, clientCertificateOf } from '../configuration/client-certificates.ts';
 import { readNamedFile } from '../configuration/named-files.ts';
-import { operationNamed, similarOperations } from '../configuration/operation-names.ts';
+import { operationNamed, similarOperations } from '#service/config/operation-names.ts';
 
 export const keysUsage = `usage: npm start -- keys COMMAND --keyring FILE [options]
 

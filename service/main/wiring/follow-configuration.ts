@@ -25,6 +25,7 @@ import {
 import { redisServerOf } from './redis.ts';
 import { takeUrls } from './store.ts';
 import type { StreamingService } from './streaming.ts';
+import { warnOfUnknownOperations } from './unknown-operations.ts';
 
 /**
  * Sources of a configuration; the URLs are secrets. Without a Redis URL limits are per process. Without a Postgres URL there is no index.
@@ -163,6 +164,7 @@ function putInForce(
 ): void {
   const hot: AppliedConfig = hotConfig(next.config);
   limits.setPlans(hot);
+  warnOfUnknownOperations(hot, logger);
   limits.setOnRedisFailure(hot.onRedisFailure);
   const server = redisServerOf(next);
   if (server !== undefined && !isDeepStrictEqual(server, redisServerOf(before))) {

@@ -8,6 +8,7 @@ import { createLimits, type Limits } from '#service/limits/limits.ts';
 import { createRedisMetrics } from '#service/limits/metrics.ts';
 import { createSharedLimits, type SharedLimits } from '#service/limits/redis/shared-limits.ts';
 import { workerUrl } from '../worker-url.ts';
+import { warnOfUnknownOperations } from './unknown-operations.ts';
 import { redisServerOf, type RedisParts } from './redis.ts';
 
 export type LimitsOptions = RedisParts & {
@@ -42,6 +43,7 @@ export function startLimits(
     },
     { logger, register },
   );
+  warnOfUnknownOperations(config, logger);
   const shared = sharedLimits(config, options, keyring, dependencies);
   const limits = createLimits(
     { plans: config.plans, anonymousPlan: config.anonymousPlan, network: config.network, keyHint: options.keyHint },

@@ -34,6 +34,7 @@ const table: readonly (readonly [what: string, error: unknown, status: number, t
   ['one lite server is full', own('busy'), 503, unavailable],
   ['one lite server was closed', own('closed'), 503, unavailable],
   ['one lite server breaks the protocol', own('protocol'), 500, 'LITE_SERVER_NETWORK protocol error'],
+  ['a cell of the service itself has no room', new DecodeError('bad_cell', 'x', {}), 500, 'internal error: bad_cell'],
   ['601', answeredError('getAccountState', 601, 'a'), 500, 'LITE_SERVER_FAILURE: a'],
   ['602', answeredError('getAccountState', 602, 'a'), 500, 'LITE_SERVER_ERROR: a'],
   ['603', answeredError('getAccountState', 603, 'a'), 500, 'LITE_SERVER_WARNING: a'],

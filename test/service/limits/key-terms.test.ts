@@ -23,6 +23,12 @@ describe('the terms of a key', () => {
     expect(terms.allowedMethods).toEqual(new Set(['getAddressInformation']));
   });
 
+  it('an alias stands for its operation, and an unknown name for itself', () => {
+    const { terms } = read({ allowedMethods: ['shards', 'account', 'wallet', 'nowhere'] });
+    const names = ['getShards', 'addressInformation', 'walletInformation', 'nowhere'];
+    expect(terms.allowedMethods).toEqual(new Set(names));
+  });
+
   it.each([
     ['an owner of 254 characters', 'owner', { owner: 'a'.repeat(254) }],
     ['an operation without a name', 'allowedMethods', { allowedMethods: [''] }],

@@ -292,6 +292,16 @@ describe('the limits of a plan', () => {
     });
   });
 
+  it('the cost of an alias is the cost of its operation, unless the operation has its own', async () => {
+    const pro = planOf('pro', { methodCosts: { shards: 3, wallet: 2, account: 5, addressInformation: 4 } });
+    const { ask, keys } = setUp({ plans: [anonymous, pro] }, [{}]);
+    const left = async (operation: string): Promise<number | undefined> =>
+      (await ask({ key: keys[0], operation })).quota?.remaining;
+    expect(await left('getShards')).toBe(7);
+    expect(await left('walletInformation')).toBe(5);
+    expect(await left('addressInformation')).toBe(1);
+  });
+
   it('a caller catches up to the burst after a pause, and the quota reports when the bucket is full again', async () => {
     const { ask, pass, keys } = setUp({ plans: [anonymous, planOf('pro', { requestsPerSecond: 2, burst: 8 })] }, [{}]);
     expect(await countAllowed(20, () => ask({ key: keys[0] }))).toBe(8);

@@ -44,6 +44,18 @@ async function resolve(): Promise<{ status: number; bytes: number; entries: read
 }
 
 describe('dnsResolve', () => {
+  it.each([
+    [125, '', 200],
+    [126, '', 422],
+    [125, '.', 200],
+    [126, '.', 422],
+  ])('answers a name of %i bytes and %j with %i: a resolver takes 127 bytes', async (bytes, end, expected) => {
+    records = beginCell().endCell();
+    const name = `${'a'.repeat(bytes)}${end}`;
+    const { status, body } = await call(listener.url, 'POST', 'dnsResolve', { address, name });
+    expect([status, body['error']]).toEqual([expected, expected === 200 ? undefined : 'Name is too long']);
+  });
+
   it.each([4, 7, 10])(
     'answers 422 within one budget to 2^%i records over a shared tree of 1,000 cells',
     async (levels) => {

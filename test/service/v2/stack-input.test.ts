@@ -86,6 +86,13 @@ describe('an argument in the legacy form', () => {
     expect([table.bitLength(cell), table.refCount(cell), table.kind(table.ref(cell, 0))]).toEqual([3, 1, 'library']);
   });
 
+  it.each([0, 5, 255])('as nested objects is refused as a special cell of type %i', (type) => {
+    const data = { b64: Buffer.from([type]).toString('base64'), len: 8 };
+    expect(() => legacyStack.parse([['cell', { data, refs: [], special: true }]], 'body')).toThrow(
+      'Invalid cell, object with field bytes expected',
+    );
+  });
+
   it.each([[['null']], [['null', null]]])('%o is null', (raw) => {
     expect(legacyStack.parse([raw], 'body')).toEqual([{ type: 'null' }]);
   });

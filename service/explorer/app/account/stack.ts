@@ -116,7 +116,7 @@ function textIn(root: Cell): string | undefined {
   const own = bytes.slice(start);
   if (own.length < 4) return undefined;
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.from(own));
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Uint8Array.from(own));
     // oxlint-disable-next-line no-control-regex
     return /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/.test(text) ? undefined : text;
   } catch {

@@ -83,6 +83,8 @@ describe('results of a get-method', () => {
     });
     const text = boc(beginCell().storeUint(1, 8).storeStringTail('https://a.b/c.json').endCell());
     expect(valueOf({ type: 'cell', value: text })).toMatchObject({ kind: 'text', text: 'https://a.b/c.json' });
+    const marked = boc(beginCell().storeUint(1, 8).storeStringTail('\ufeffUSDT').endCell());
+    expect(valueOf({ type: 'cell', value: marked })).toMatchObject({ kind: 'text', text: '\ufeffUSDT' });
     const other = boc(beginCell().storeUint(5, 7).storeRef(Cell.EMPTY).endCell());
     expect(valueOf({ type: 'cell', value: other })).toMatchObject({ kind: 'cell', bits: 7, refs: 1 });
     expect(valueOf({ type: 'cell', value: 'not a bag' })).toMatchObject({ kind: 'cell', bits: 0 });

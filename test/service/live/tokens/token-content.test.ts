@@ -171,6 +171,12 @@ describe('what indexers keep of a content', () => {
     expect(kept(onchain({ name: snakeValue('\0c') }))).toEqual({ name: 'c' });
   });
 
+  it('keeps a byte order mark at its start', () => {
+    const content = onchain({ name: snakeValue('\ufeffUSDT') });
+    expect([shown(content), kept(content)]).toEqual([[['name', '\ufeffUSDT']], { name: '\ufeffUSDT' }]);
+    expect(read(offchain('\ufeffa'))).toEqual({ kind: 'offchain', uri: '\ufeffa' });
+  });
+
   it('leaves out what is no UTF-8', () => {
     expect(kept(onchain({ name: snakeValue(Buffer.from([0xff])), symbol: snakeValue('S') }))).toEqual({ symbol: 'S' });
   });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { streamOperation } from '#service/http/stream-caller.ts';
 import { usageOperation } from '#service/limits/limits.ts';
-import { operationNamed, operationNames, similarOperations } from '#service/main/configuration/operation-names.ts';
+import { operationNamed, operationNames, similarOperations } from '#service/config/operation-names.ts';
 import { emulateTonConnectOperation } from '#service/emulate/operations/emulate-ton-connect.ts';
 import { emulateTraceOperation } from '#service/emulate/operations/emulate-trace.ts';
 import { v3Families } from '#service/main/wiring/v3-families.ts';
