@@ -201,7 +201,7 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
       headersOf,
       isDraining: () => draining,
     });
-    placeBefore(app.server, gate, conditionsStage(dependencies, headersOf));
+    placeBefore(app.server, gate, conditionsStage(dependencies, { exchanges, headersOf }));
   });
 
   return {
@@ -247,10 +247,10 @@ function placeBefore(server: Server, gate: EarlyRefusal, conditions: ConditionsS
 
 function conditionsStage(
   { conditions, clock }: HttpServerDependencies,
-  headersOf: ConditionsDependencies['headersOf'],
+  parts: Pick<ConditionsDependencies, 'exchanges' | 'headersOf'>,
 ): ConditionsStage | undefined {
   if (conditions === undefined) return undefined;
-  return createConditionsStage({ conditions, nowMs: clock.nowMs, random: Math.random, headersOf });
+  return createConditionsStage({ conditions, nowMs: clock.nowMs, random: Math.random, ...parts });
 }
 
 /**
