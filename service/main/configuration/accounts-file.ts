@@ -1,6 +1,6 @@
 import { mnemonicToPrivateKey, mnemonicValidate } from '@ton/crypto';
 
-import { parseAddress } from '#service/decode/address.ts';
+import { formatRawAddress, parseAddress } from '#service/decode/address.ts';
 import { readAmount } from '#service/devchain/dev/ton-amount.ts';
 import type { StartupAccount } from '#service/devchain/dev/startup-accounts.ts';
 import { walletsOfKey } from '#service/devchain/dev/startup-accounts.ts';
@@ -18,15 +18,34 @@ const DEFAULT_BALANCE = '1000';
 /**
  * Reads `{"alice": {"mnemonic": "24 words", "balance": "100"}, "bob": {"address": "EQ…"}}`. A balance is in TON, default 1000.
  * @param globalId of the network, part of the addresses of wallets v5
+ * @param taken accounts that the network has already. A second entry for an address would not get its own balance, and is refused.
  * @throws StartError `file_unreadable`, `accounts_invalid` naming the account and the field
  */
-export async function readAccountsFile(path: string, globalId: number): Promise<StartupAccount[]> {
+export async function readAccountsFile(
+  path: string,
+  globalId: number,
+  taken: readonly StartupAccount[] = [],
+): Promise<StartupAccount[]> {
   const text = readNamedFile('--accounts', path);
   if (text.length > FILE_CHARACTERS_MAX) throw invalid(`expected a file of at most ${FILE_CHARACTERS_MAX} characters`);
   const given = parse(text);
   const entries = Object.entries(given);
   if (entries.length > ACCOUNTS_MAX) throw invalid(`expected at most ${ACCOUNTS_MAX} accounts, got ${entries.length}`);
-  return await Promise.all(entries.map(([name, account]) => readOne(name, account, globalId)));
+  const accounts = await Promise.all(entries.map(([name, account]) => readOne(name, account, globalId)));
+  refuseTwice([...taken, ...accounts]);
+  return accounts;
+}
+
+function refuseTwice(accounts: readonly StartupAccount[]): void {
+  const owners = new Map<string, StartupAccount>();
+  for (const account of accounts) {
+    for (const address of account.addresses.map(({ place }) => formatRawAddress(place))) {
+      const owner = owners.get(address);
+      if (owner !== undefined)
+        throw invalid(`${account.name}: ${address.toLowerCase()} is the address of ${owner.name} already`);
+      owners.set(address, account);
+    }
+  }
 }
 
 function parse(text: string): Readonly<Record<string, unknown>> {

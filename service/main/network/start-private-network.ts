@@ -174,9 +174,10 @@ async function fillNetwork(
   network: PrivateNetwork,
 ): Promise<Filled> {
   const globalId = globalIdOf(network);
-  const named = file === undefined ? [] : await readAccountsFile(file, globalId);
+  const startup = startupAccounts(globalId);
+  const named = file === undefined ? [] : await readAccountsFile(file, globalId, startup);
   if (load !== undefined) await loadDump(network, readDumpFile('--load', load, DUMP_BYTES_MAX));
-  const accounts = [...startupAccounts(globalId), ...named];
+  const accounts = [...startup, ...named];
   await fundMissing(network, accounts);
   return { globalId, accounts, demo: withDemo ? await createDemo(network) : undefined };
 }

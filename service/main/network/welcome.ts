@@ -1,6 +1,8 @@
 import { parseAddress, formatFriendlyAddress, formatRawAddress } from '#service/decode/address.ts';
 import type { StartupAccount } from '#service/devchain/dev/startup-accounts.ts';
 
+type Place = StartupAccount['addresses'][number]['place'];
+
 /** Facts about the running network for a person or a script. */
 export type WelcomeFacts = {
   readonly title: string;
@@ -16,6 +18,8 @@ export type WelcomeFacts = {
   readonly globalId: number;
   readonly liteServer: { readonly host: string; readonly port: number; readonly publicKey: Buffer };
   readonly accounts: readonly StartupAccount[];
+  /** Nanotons of an account at the head of the network. A chain that goes on has other balances than its start. */
+  readonly balanceOf: (place: Place) => bigint;
   /** Raw addresses by name. */
   readonly demo: Readonly<Record<string, string>>;
   /** Lines about what only this network has. */
@@ -29,6 +33,7 @@ const NANOTONS_PER_TON = 1_000_000_000n;
 /** The same facts for scripts: plain values, friendly addresses. */
 export function welcomeJson(facts: WelcomeFacts) {
   const { title, url, internalUrl, hasIndex, key, keyRequired, globalId, liteServer, accounts, demo } = facts;
+  const { balanceOf } = facts;
   return {
     title,
     url,
@@ -48,6 +53,7 @@ export function welcomeJson(facts: WelcomeFacts) {
         ...(version !== undefined && { version }),
         address: formatFriendlyAddress(place, { bounceable: false }),
         raw: formatRawAddress(place),
+        balance: balanceOf(place).toString(),
       })),
     })),
     demo: Object.fromEntries(Object.entries(demo).map(([name, raw]) => [name, friendly(name, raw)])),
@@ -82,7 +88,7 @@ function connectLines({
 
 /** The text for a terminal. */
 export function welcomeText(facts: WelcomeFacts): string {
-  const { title, url, internalUrl, hasIndex, key, keyRequired, liteServer, globalId, notes, accounts } = facts;
+  const { title, url, internalUrl, hasIndex, key, keyRequired, liteServer, globalId, notes } = facts;
   const { demo, connect } = welcomeJson(facts);
   const keyNote = keyRequired
     ? 'without a limit; without a key: 1 request a second'
@@ -98,7 +104,7 @@ ${hasIndex ? `  explorer   ${url}/\n` : ''}  connect    ${url}/start
              ${keyNote}
   global id  ${globalId}
   lite       ${liteServer.host}:${liteServer.port}, key ${liteServer.publicKey.toString('base64')}
-${notes.map((note) => `  ${note}\n`).join('')}${accountRows(accounts)}${section('Demo:', demo)}${section('Connect:', connect)}
+${notes.map((note) => `  ${note}\n`).join('')}${accountRows(facts)}${section('Demo:', demo)}${section('Connect:', connect)}
 Try:
 
 ${tryLine(facts)}
@@ -114,17 +120,26 @@ function section(title: string, lines: Readonly<Record<string, string>>): string
   return list.length === 0 ? '' : `\n${title}\n${list.join('')}`;
 }
 
-function accountRows(accounts: readonly StartupAccount[]): string {
+function accountRows({ accounts, balanceOf }: WelcomeFacts): string {
   if (accounts.length === 0) return '';
-  const lines = accounts.map(({ name, mnemonic, balance, addresses }) => {
-    const amount = `${(balance / NANOTONS_PER_TON).toString()} TON`;
-    const shown = addresses
-      .filter(({ version }) => version !== 'v5r1 of mainnet')
-      .map(({ version, place }) => `${version ?? ''} ${formatFriendlyAddress(place, { bounceable: false })}`.trim());
+  const lines = accounts.map(({ name, mnemonic, addresses }) => {
+    const shown = addresses.filter(({ version }) => version !== 'v5r1 of mainnet');
+    const amounts = shown.map(({ place }) => `${tonText(balanceOf(place))} TON`);
+    const isSame = new Set(amounts).size === 1;
+    const list = shown.map(({ version, place }, index) => {
+      const address = `${version ?? ''} ${formatFriendlyAddress(place, { bounceable: false })}`.trim();
+      return isSame ? address : `${address} (${amounts[index]})`;
+    });
     const words = mnemonic === undefined ? '' : `    ${mnemonic}\n`;
-    return `  ${name}, ${amount} each: ${shown.join('  ')}\n${words}`;
+    return `  ${name}${isSame ? `, ${amounts[0]} each` : ''}: ${list.join('  ')}\n${words}`;
   });
   return `\nAccounts (their keys are public: never use them elsewhere):\n${lines.join('')}`;
+}
+
+/** TON with all their digits, without zeros at the end. */
+function tonText(nanotons: bigint): string {
+  const rest = (nanotons % NANOTONS_PER_TON).toString().padStart(9, '0').replace(/0+$/, '');
+  return `${nanotons / NANOTONS_PER_TON}${rest === '' ? '' : `.${rest}`}`;
 }
 
 function tryLine({ url, key, keyRequired, sampleAddress }: WelcomeFacts): string {

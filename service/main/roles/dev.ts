@@ -105,6 +105,7 @@ function welcomeFacts(api: Api, { network, index, devKey, access }: DevParts): W
     globalId,
     liteServer,
     accounts,
+    balanceOf: (place) => network.balanceOf(place),
     demo,
     notes: [...notes, ...(index === undefined ? [] : [index.note])],
     sampleAddress,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { startupAccounts } from '#service/devchain/dev/startup-accounts.ts';
 import { readAccountsFile } from '#service/main/configuration/accounts-file.ts';
 
 const address = `-1:${'be'.repeat(32)}`;
@@ -26,5 +27,15 @@ describe('a file of accounts', () => {
     const file = join(folder, 'wrong.json');
     writeFileSync(file, JSON.stringify(accounts));
     await expect(readAccountsFile(file, -217)).rejects.toThrow(`--accounts: ${expected}`);
+  });
+
+  it('is refused when an entry has the address of another one, or of a startup wallet', async () => {
+    const file = join(folder, 'twice.json');
+    writeFileSync(file, JSON.stringify({ a: { address }, b: { address } }));
+    await expect(readAccountsFile(file, -217)).rejects.toThrow(`--accounts: b: ${address} is the address of a already`);
+    const startup = startupAccounts(-217);
+    writeFileSync(file, JSON.stringify({ carl: { mnemonic: startup[1]!.mnemonic } }));
+    await expect(readAccountsFile(file, -217, startup)).rejects.toThrow('--accounts: carl: ');
+    await expect(readAccountsFile(file, -217, startup)).rejects.toThrow('is the address of wallet 2 already');
   });
 });
