@@ -118,7 +118,7 @@ export function createFaucet(
         }
         const funded = { messageHash: hash, seqno: head().id.seqno };
         const unsent = unsentOf(jobs, outcome.sent);
-        const error = refused(`the action phase left the transfer out, with code ${outcome.actionCode ?? 'none'}`);
+        const error = refused('the action phase left the transfer out');
         settle((job) => (unsent.has(job) ? job.reject(error) : job.resolve(funded)));
       });
       send(boc);

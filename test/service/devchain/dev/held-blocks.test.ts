@@ -61,6 +61,7 @@ describe('a hold of shard blocks', () => {
     await call('dev_holdShardBlocks');
     const { seqno } = network.head().id;
     network.send(wallet.send(0, [transfer(address, 5n)]));
+    await expect.poll(() => network.head().id.seqno).toBe(seqno + 1);
     await wait(400);
     expect(network.head().id.seqno).toBe(seqno + 1);
     expect(network.waiting).toBe(1);
@@ -105,7 +106,7 @@ describe('a transfer that the action phase leaves out', () => {
     await call('dev_setConfig', { parameter: 12 });
     const other = `0:${'78'.repeat(32)}`;
     const { error } = await call('dev_fund', { address: other, amount: 1 });
-    expect(error?.message).toMatch(/^the faucet cannot send: the action phase left the transfer out, with code \d+$/);
+    expect(error?.message).toBe('the faucet cannot send: the action phase left the transfer out');
     const sent = await call('dev_sendInternal', { from: address, to: other, amount: 1 });
     expect(sent.error?.message).toMatch(/^the message cannot be sent: the action phase ended with code \d+$/);
     expect(balanceOf(network, other)).toBe(undefined);
