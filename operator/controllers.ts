@@ -11,7 +11,7 @@ import type { Clock } from './kubernetes/clock.ts';
 import type { Discovery } from './kubernetes/discovery.ts';
 import { createEventRecorder } from './kubernetes/event-recorder.ts';
 import { createQueueMetrics, createWatchMetrics } from './kubernetes/metrics.ts';
-import { keyOf, type ObjectKey } from './kubernetes/object.ts';
+import { keyOf, splitKey, type ObjectKey } from './kubernetes/object.ts';
 import { createQueue, type Queue } from './kubernetes/queue.ts';
 import type { OptionalKind } from './kubernetes/resources.ts';
 import type { OperatorOptions } from './options.ts';
@@ -56,6 +56,8 @@ type ControllersDependencies = {
   readonly random: () => number;
 };
 
+type Process = Parameters<typeof createQueue>[1]['process'];
+
 /** Limit of one reconcile of a resource, all its requests included. */
 const WORK_TIMEOUT_MS = 60_000;
 
@@ -65,6 +67,9 @@ const WORK_TIMEOUT_MS = 60_000;
  */
 const TON_API_LOOK_MS = 300_000;
 const TON_API_KEY_LOOK_MS = 1_800_000;
+
+/** Interval of looking whether a namespace that the API server refuses is readable again. */
+const FORBIDDEN_LOOK_MS = 30_000;
 
 /** Limit of everything that runs at the end of the process. */
 const CLOSE_GRACE_MS = 20_000;
@@ -105,10 +110,18 @@ export function createControllers(options: OperatorOptions, dependencies: Contro
     return deployment !== undefined && isReplacing(deployment);
   }
 
-  const queueOf = (name: string, lookMs: number, process: Parameters<typeof createQueue>[1]['process']): Queue =>
+  /** Nothing is decided in a namespace whose objects are unknown. */
+  const inKnownNamespace =
+    (process: Process): Process =>
+    async (key, work) =>
+      caches.isUnknown(splitKey(key).namespace)
+        ? { type: 'done', requeueAfterMs: FORBIDDEN_LOOK_MS }
+        : process(key, work);
+
+  const queueOf = (name: string, lookMs: number, process: Process): Queue =>
     createQueue(
       { name, concurrency: options.concurrency, workTimeoutMs: WORK_TIMEOUT_MS, lookMs },
-      { process, clock, random, logger, metrics: queueMetrics },
+      { process: inKnownNamespace(process), clock, random, logger, metrics: queueMetrics },
     );
   const tonApis = queueOf(
     'tonapi',

@@ -23,6 +23,7 @@ const PAGE_LIMIT = 500;
 /**
  * Prepares the end of an operator: scales its Deployment to none, then removes the operator's finalizer from every TonApiKey.
  * Keys and namespaces can then be deleted without an operator. Keys stay in force and TonApis continue to serve.
+ * A namespace whose keys the API server refuses is named in the sentence, unless it refuses all.
  *
  * @returns a sentence for the log
  * @throws OptionsError without the name of the Deployment
@@ -45,10 +46,11 @@ export async function uninstall(
   const bounds = { signal: AbortSignal.timeout(UNINSTALL_TIMEOUT_MS) };
   try {
     await stopOperator(client, { namespace: options.namespace ?? credentials.namespace, name: deployment }, bounds);
-    const keys = await keysOf(client, options.namespaces, bounds);
+    const { keys, refused } = await keysOf(client, options.namespaces, bounds);
     const marked = keys.filter(({ metadata }) => metadata.finalizers?.includes(revokeFinalizer));
     for (const key of marked) await removeFinalizer(client, key, bounds);
-    return `the operator is stopped; ${marked.length} of ${keys.length} TonApiKeys lost their finalizer\n`;
+    const rest = refused.length === 0 ? '' : `; the API server refuses to list those of ${refused.join(', ')}`;
+    return `the operator is stopped; ${marked.length} of ${keys.length} TonApiKeys lost their finalizer${rest}\n`;
   } finally {
     await credentials.close();
   }
@@ -82,16 +84,37 @@ async function keysOf(
   client: KubernetesClient,
   namespaces: readonly string[] | undefined,
   bounds: RequestBounds,
+): Promise<{ readonly keys: readonly KubernetesObject[]; readonly refused: readonly string[] }> {
+  if (namespaces === undefined) return { keys: await keysIn(client, undefined, bounds), refused: [] };
+  const keys: KubernetesObject[] = [];
+  const refused: string[] = [];
+  let refusal: unknown;
+  for (const namespace of namespaces) {
+    try {
+      keys.push(...(await keysIn(client, namespace, bounds)));
+    } catch (error) {
+      // The Role of a deleted namespace is gone with it.
+      if (!isApiError(error, 'forbidden')) throw error;
+      refused.push(namespace);
+      refusal = error;
+    }
+  }
+  if (refused.length === namespaces.length) throw refusal;
+  return { keys, refused };
+}
+
+async function keysIn(
+  client: KubernetesClient,
+  namespace: string | undefined,
+  bounds: RequestBounds,
 ): Promise<KubernetesObject[]> {
   const found: KubernetesObject[] = [];
-  for (const namespace of namespaces ?? [undefined]) {
-    let continueAt: string | undefined;
-    do {
-      const page = await client.list(resources.TonApiKey, { namespace, limit: PAGE_LIMIT, continueAt }, bounds);
-      found.push(...page.items);
-      ({ continueAt } = page);
-    } while (continueAt !== undefined);
-  }
+  let continueAt: string | undefined;
+  do {
+    const page = await client.list(resources.TonApiKey, { namespace, limit: PAGE_LIMIT, continueAt }, bounds);
+    found.push(...page.items);
+    ({ continueAt } = page);
+  } while (continueAt !== undefined);
   return found;
 }
 
@@ -99,7 +122,9 @@ async function keysOf(
 async function removeFinalizer(client: KubernetesClient, key: KubernetesObject, bounds: RequestBounds): Promise<void> {
   const { name, namespace } = key.metadata;
   for (;;) {
-    const live = await client.get(resources.TonApiKey, { name, namespace }, bounds);
+    // The rights of the operator have no `get` of keys.
+    const query = { namespace, fieldSelector: `metadata.name=${name}` };
+    const [live] = (await client.list(resources.TonApiKey, query, bounds)).items;
     if (live === undefined) return;
     const { finalizers = [], resourceVersion } = live.metadata;
     const metadata = { finalizers: finalizers.filter((finalizer) => finalizer !== revokeFinalizer), resourceVersion };

@@ -35,10 +35,11 @@ export const operatorAlerts: Readonly<Record<string, readonly AlertParts[]>> = {
     },
     {
       alert: 'TonOperatorWatchForbidden',
-      expr: 'max by (resource) (ton_operator_watch_forbidden) == 1',
+      expr: 'max by (resource, namespace) (ton_operator_watch_forbidden) == 1',
       for: '5m',
       severity: 'critical',
-      summary: 'The API server refuses to list {{ $labels.resource }} for an operator.',
+      summary:
+        'The API server refuses to list {{ $labels.resource }} {{ with $labels.namespace }}of namespace {{ . }} {{ end }}for an operator.',
     },
     {
       alert: 'TonOperatorFieldFight',

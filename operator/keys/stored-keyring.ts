@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 
 import { keyringFile } from '../desired/mounts.ts';
-import type { KubernetesObject } from '../kubernetes/object.ts';
+import { splitKey, type KubernetesObject } from '../kubernetes/object.ts';
+import type { KeyringRow } from '../service-config.ts';
 
 /** Content of the stored keyring Secrets, which pods are to load. */
 export type StoredKeyring = {
@@ -23,6 +24,19 @@ export function storedKeyring(secrets: readonly KubernetesObject[]): StoredKeyri
     for (const [, id] of text.matchAll(/^\{"id":"([0-9A-Za-z]{12})"/gm)) ids.add(id ?? '');
   }
   return { ids, sha256: digest.digest('hex') };
+}
+
+/** Rows of keyring Secrets whose owner is in a namespace that `isUnknown`. They stay in force while the namespace cannot be read. */
+export function rowsOfUnknown(
+  secrets: readonly KubernetesObject[],
+  isUnknown: (namespace: string) => boolean,
+): readonly KeyringRow[] {
+  const rows = new Map<string, KeyringRow>();
+  for (const { text } of secrets.map(fileOf)) {
+    const { keys } = (text === '' ? { keys: [] } : JSON.parse(text)) as { readonly keys: readonly KeyringRow[] };
+    for (const row of keys) if (isUnknown(splitKey(row.owner ?? '').namespace)) rows.set(row.id, row);
+  }
+  return [...rows.values()];
 }
 
 /** The file that pods see of a Secret: `NAME-keyring-3` is `3.json.gz`. */

@@ -7,15 +7,18 @@ import { ApiError, fromStatus, isApiError } from './errors.ts';
 import type { WatchMetrics, WatchRestart } from './metrics.ts';
 import type { KubernetesObject } from './object.ts';
 import type { Resource } from './resources.ts';
+import { createWatchLoops, type WatchLoop } from './watch-loops.ts';
 import { readWatch } from './watch-stream.ts';
 
 /** Keeps a cache as the API server has it, over restarts and losses, until it is closed. */
 export type Informer = {
-  /** Resolves once everything there was has come in. */
+  /** Resolves once everything there was has come in. A refused namespace counts as empty while another is readable. */
   readonly synced: Promise<void>;
   hasSynced(): boolean;
-  /** Refused three times in a row for want of credentials or permission. */
+  /** Refused three times in a row for want of credentials or permission, in every namespace. */
   forbidden(): boolean;
+  /** True for a namespace that was refused and is not listed since the start: its objects are unknown. */
+  isUnknown(namespace: string): boolean;
   /** Since the last event or bookmark of the watch that is silent longest. */
   ageSeconds(): number;
   close(): Promise<void>;
@@ -52,11 +55,8 @@ const retry = { baseMs: 500, maxMs: 4000, jitter: 0.2 };
 /** A watch that the server ends at once, again and again, is an error and not a rhythm. */
 const WATCH_MS_MIN = 1000;
 
-/** Refusals in a row after which a watch counts as forbidden. Replacing a token causes fewer. */
-const REFUSALS_MAX = 3;
-
-/** State of one list-watch loop. */
-type Loop = { readonly namespace: string | undefined; aliveAtMs: number; refusals: number };
+/** Pause of a namespace that counts as forbidden. A deleted one may stay in the options for months. */
+const FORBIDDEN_PAUSE_MS = 30_000;
 
 export function createInformer(options: InformerOptions, dependencies: InformerDependencies): Informer {
   const { client, cache, clock, random, logger, metrics } = dependencies;
@@ -64,14 +64,8 @@ export function createInformer(options: InformerOptions, dependencies: InformerD
   /** Title of the watch, in metrics and logs. */
   const title = metadataOnly === true ? `${resource.kind} metadata` : resource.kind;
   const stop = new AbortController();
-  const loops: Loop[] = (options.namespaces ?? [undefined]).map((namespace) => ({
-    namespace,
-    aliveAtMs: clock.now(),
-    refusals: 0,
-  }));
-  const unsynced = new Set(loops);
-  const synced = Promise.withResolvers<void>();
-  const queryOf = (loop: Loop) => ({
+  const loops = createWatchLoops(options.namespaces, clock);
+  const queryOf = (loop: WatchLoop) => ({
     namespace: loop.namespace,
     labelSelector,
     fieldSelector,
@@ -79,7 +73,7 @@ export function createInformer(options: InformerOptions, dependencies: InformerD
   });
 
   /** Takes in all pages; answers the version to watch from. */
-  async function list(loop: Loop): Promise<string> {
+  async function list(loop: WatchLoop): Promise<string> {
     const items: KubernetesObject[] = [];
     let continueAt: string | undefined;
     let version: string;
@@ -90,14 +84,13 @@ export function createInformer(options: InformerOptions, dependencies: InformerD
       ({ continueAt } = page);
       version = page.resourceVersion;
     } while (continueAt !== undefined);
-    cache.replace(loop.namespace, items, version, unsynced.has(loop));
-    unsynced.delete(loop);
-    if (unsynced.size === 0) synced.resolve();
+    cache.replace(loop.namespace, items, version, !loop.isListed);
+    loops.listed(loop);
     return version;
   }
 
   /** Watches until the server ends the watch. Returns the version to continue from. */
-  async function watch(loop: Loop, from: string, seen: (version: string) => void): Promise<void> {
+  async function watch(loop: WatchLoop, from: string, seen: (version: string) => void): Promise<void> {
     const connection = new AbortController();
     const end = (): void => connection.abort(new ApiError(silence(resource.kind)));
     let cancelSilence = clock.after(SILENCE_MS, end);
@@ -132,7 +125,7 @@ export function createInformer(options: InformerOptions, dependencies: InformerD
   }
 
   /** Lists, then watches, without end. The version survives errors; the loop drops it when the server has forgotten it. */
-  async function run(loop: Loop): Promise<void> {
+  async function run(loop: WatchLoop): Promise<void> {
     let version: string | undefined;
     let failures = 0;
     while (!stop.signal.aborted) {
@@ -157,29 +150,32 @@ export function createInformer(options: InformerOptions, dependencies: InformerD
   }
 
   /** Counts and logs an error; answers how long to wait. */
-  function judge(loop: Loop, error: unknown, plainMs: number): number {
+  function judge(loop: WatchLoop, error: unknown, plainMs: number): number {
     const reason: WatchRestart = isApiError(error, 'gone')
       ? 'expired'
       : isApiError(error, 'timeout') && error.data.reason === silentReason
         ? 'silent'
         : 'error';
     metrics.restart(title, reason);
-    loop.refusals = isApiError(error, 'unauthorized', 'forbidden') ? loop.refusals + 1 : 0;
     const message = error instanceof Error ? error.message : String(error);
-    logger.warn({ resource: title, namespace: loop.namespace, reason, err: message }, 'watch begins again');
+    const facts = { resource: title, namespace: loop.namespace, err: message };
+    logger.warn({ ...facts, reason }, 'watch begins again');
+    if (!isApiError(error, 'unauthorized', 'forbidden')) loop.refusals = 0;
+    else if (loops.refused(loop)) logger.error(facts, 'the API server refuses the watch: what is there is unknown');
     if (reason !== 'error') return 0;
-    return isApiError(error) ? (error.data.retryAfterMs ?? plainMs) : plainMs;
+    const pauseMs = loops.isLeftOut(loop) ? FORBIDDEN_PAUSE_MS : plainMs;
+    return isApiError(error) ? (error.data.retryAfterMs ?? pauseMs) : pauseMs;
   }
 
-  const ageSeconds = (): number => (clock.now() - Math.min(...loops.map(({ aliveAtMs }) => aliveAtMs))) / 1000;
-  const forbidden = (): boolean => loops.some(({ refusals }) => refusals >= REFUSALS_MAX);
-  const unobserve = metrics.observe(title, { objects: () => cache.size(), ageSeconds, forbidden });
-  const running = Promise.all(loops.map(run));
+  const { forbidden, forbiddenNamespaces, ageSeconds, isUnknown } = loops;
+  const unobserve = metrics.observe(title, { objects: () => cache.size(), ageSeconds, forbiddenNamespaces });
+  const running = Promise.all(loops.all.map(run));
 
   return {
-    synced: synced.promise,
-    hasSynced: () => unsynced.size === 0,
+    synced: loops.synced,
+    hasSynced: loops.hasSynced,
     forbidden,
+    isUnknown,
     ageSeconds,
     async close() {
       stop.abort();

@@ -39,7 +39,8 @@ type CacheReadings = {
   readonly objects: () => number;
   /** Since the last event or bookmark of the watch that is silent longest. */
   readonly ageSeconds: () => number;
-  readonly forbidden: () => boolean;
+  /** Namespaces, with true for one whose watch is refused. The name '' is all namespaces. */
+  readonly forbiddenNamespaces: () => ReadonlyMap<string, boolean>;
 };
 
 export type WatchMetrics = {
@@ -69,9 +70,20 @@ export function createWatchMetrics(register: Registry): WatchMetrics {
     'Time since the last event or bookmark of the watch; it grows if the watch is stuck',
     ({ ageSeconds }) => ageSeconds(),
   );
-  gauge('ton_operator_watch_forbidden', '1 while the API server refuses the watch (401 or 403)', ({ forbidden }) =>
-    forbidden() ? 1 : 0,
-  );
+  const forbidden = new Gauge({
+    name: 'ton_operator_watch_forbidden',
+    help: '1 while the API server refuses the watch (401 or 403); the namespace is empty for a watch of all',
+    labelNames: ['resource', 'namespace'],
+    collect() {
+      this.reset();
+      for (const [resource, { forbiddenNamespaces }] of caches) {
+        for (const [namespace, isRefused] of forbiddenNamespaces())
+          this.set({ resource, namespace }, isRefused ? 1 : 0);
+      }
+    },
+    registers: [],
+  });
+  register.registerMetric(forbidden);
   const restarts = new Counter({
     name: 'ton_operator_watch_restarts_total',
     help: 'Restarted watches, by reason: closed (by the server), error, expired (the version was gone), silent',

@@ -44,8 +44,10 @@ export type Caches = {
   setServed(served: ReadonlySet<OptionalKind>): void;
   readonly synced: Promise<void>;
   hasSynced(): boolean;
-  /** True when the server refuses a watch, so that the caches are unreliable. */
+  /** True when the server refuses a watch in every namespace, so that the caches are unreliable. */
   forbidden(): boolean;
+  /** True while the server refuses a watch in this namespace and objects of it were never listed. */
+  isUnknown(namespace: string): boolean;
   close(): Promise<void>;
 };
 
@@ -193,6 +195,7 @@ export function createCaches(
     synced: allSynced(all()),
     hasSynced: () => all().every((watched) => watched.hasSynced()),
     forbidden: () => all().some((watched) => watched.forbidden()),
+    isUnknown: (namespace) => all().some((watched) => watched.isUnknown(namespace)),
     async close() {
       await Promise.all(all().map((watched) => watched.close()));
     },

@@ -1,9 +1,10 @@
 import { configFile, configProblems, configText, globalConfigOf } from '../desired/config-map.ts';
-import { childNames } from '../desired/names.ts';
+import { childAnnotations, childNames } from '../desired/names.ts';
 import type { References } from '../desired/references.ts';
 import { unreadableValues } from '../desired/stored-values.ts';
 import { keyringOf } from '../keys/keyring.ts';
 import { secretNameOf } from '../keys/key-secret.ts';
+import { rowsOfUnknown } from '../keys/stored-keyring.ts';
 import type { RequestBounds } from '../kubernetes/client.ts';
 import type { Clock } from '../kubernetes/clock.ts';
 import { controllerOf, keyOf, type KubernetesObject } from '../kubernetes/object.ts';
@@ -89,7 +90,7 @@ export async function observe(
   };
 }
 
-/** Rows of the keys in force, built from the TonApiKeys and their Secrets. */
+/** Rows of the keys in force, built from the TonApiKeys and their Secrets. Rows of a namespace that is unknown stay. */
 async function readKeyring(
   tonApi: TonApi,
   { caches, consent, clock }: ObserveDependencies,
@@ -104,7 +105,15 @@ async function readKeyring(
       return { tonApiKey, secret: isOwn ? secret : undefined, permitted };
     }),
   );
-  return keyringOf(tonApi, known, clock.unixMs());
+  const rows = keyringOf(tonApi, known, clock.unixMs());
+  const ids = new Set(rows.map(({ id }) => id));
+  const shards = caches.children(tonApi.metadata.uid ?? '').filter(isShard);
+  const unknown = rowsOfUnknown(shards, (namespace) => caches.isUnknown(namespace)).filter(({ id }) => !ids.has(id));
+  return unknown.length === 0 ? rows : [...rows, ...unknown].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+function isShard({ kind, metadata }: KubernetesObject): boolean {
+  return kind === 'Secret' && metadata.annotations?.[childAnnotations.keyringShards] !== undefined;
 }
 
 /** Time at which the next row expires. */

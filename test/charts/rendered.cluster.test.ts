@@ -89,6 +89,8 @@ describe.skipIf(missing)('a rendered chart', () => {
     expect(objects.filter(({ kind }) => kind?.startsWith('Cluster') === true)).toEqual([]);
     const roles = objects.filter(({ kind }) => kind === 'Role').map(({ metadata }) => metadata.namespace);
     expect(new Set(roles)).toEqual(new Set(['default', 'kube-public', 'ton-system']));
+    const hooks = objects.filter(({ metadata }) => metadata.annotations?.['helm.sh/hook'] === 'pre-delete');
+    expect(new Set(hooks.map(({ metadata }) => metadata.namespace))).toEqual(new Set(['ton-system']));
     const pods = objects.flatMap((object) =>
       ((object['rules'] ?? []) as { resources: string[]; verbs: string[] }[]).filter(({ resources }) =>
         resources.includes('pods'),

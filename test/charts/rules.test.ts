@@ -115,7 +115,10 @@ const stories: readonly Story[] = [
   {
     alert: 'TonOperatorWatchForbidden',
     title: 'a kind is refused',
-    series: { 'ton_operator_watch_forbidden{resource="secrets"}': '1x60' },
+    series: {
+      'ton_operator_watch_forbidden{resource="secrets",namespace="a"}': '1x60',
+      'ton_operator_watch_forbidden{resource="secrets",namespace="b"}': '0x60',
+    },
     at: '10m',
     firing: 1,
   },

@@ -6,7 +6,7 @@ import { parseOptions } from '#operator/options.ts';
 import { uninstall } from '#operator/uninstall.ts';
 import type { ClusterClient } from '#test/support/cluster-client.ts';
 import { withoutControlPlane } from '#test/support/control-plane-source.ts';
-import { startOperatorUnderTest, type OperatorUnderTest } from '#test/support/operator.ts';
+import { startOperatorUnderTest, writeKubeconfig, type OperatorUnderTest } from '#test/support/operator.ts';
 import { joinControlPlane, type SharedControlPlane } from '#test/support/shared-control-plane.ts';
 
 const patience = { timeout: 240_000, interval: 200 } as const;
@@ -57,7 +57,6 @@ describe.skipIf(await withoutControlPlane('operators beside each other', 'ours')
   });
 
   it('leave no finalizer behind when they are uninstalled, and other finalizers alone', async () => {
-    await Promise.all(running.splice(0).map((operator) => operator.close()));
     await client.create(keysOf('tenant-a'), key('other', [revokeFinalizer, 'example.com/other']));
     const options = parseOptions(
       ['uninstall', '--deployment=gone', '--kubeconfig', plane.kubeconfigPath, '--namespaces=tenant-a'],
@@ -68,5 +67,42 @@ describe.skipIf(await withoutControlPlane('operators beside each other', 'ours')
     expect(await finalizersOf(`${keysOf('tenant-a')}/other`)).toEqual(['example.com/other']);
     expect(await finalizersOf(`${keysOf('tenant-a')}/customer`)).toEqual([]);
     expect(await finalizersOf(`${keysOf('tenant-b')}/customer`)).toEqual([revokeFinalizer]);
+  });
+
+  it('serve the namespaces that they may read beside one that is gone, and are uninstalled there', async () => {
+    const account = { name: 'confined', namespace: 'default' };
+    await client.create('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: account.name } });
+    for (const namespace of ['default', 'tenant-a']) {
+      await client.create(`/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/rolebindings`, {
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'RoleBinding',
+        metadata: { name: account.name },
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+        subjects: [{ kind: 'ServiceAccount', ...account }],
+      });
+    }
+    const path = `/api/v1/namespaces/default/serviceaccounts/${account.name}/token`;
+    const { status } = await client.create(path, { spec: { expirationSeconds: 3600 } });
+    const args = ['--namespaces', 'tenant-a,tenant-gone'];
+    const operator = await startOperatorUnderTest(plane, args, 'operator-confined', { token: status.token });
+    running.push(operator);
+    const ready = async () => (await fetch(`http://127.0.0.1:${operator.healthPort}/readyz`)).status;
+    await expect.poll(ready, patience).toBe(200);
+    await client.create(keysOf('tenant-a'), key('beside-gone', []));
+    await expect
+      .poll(async () => (await client.get(`${keysOf('tenant-a')}/beside-gone`)).metadata.finalizers, patience)
+      .toEqual([revokeFinalizer]);
+    expect(await operator.register.metrics()).toContain(
+      'ton_operator_watch_forbidden{resource="TonApiKey",namespace="tenant-gone"} 1',
+    );
+    await operator.close();
+    running.splice(0);
+    const kubeconfig = writeKubeconfig(plane, status.token);
+    const options = parseOptions(
+      ['uninstall', '--deployment=gone', '--kubeconfig', kubeconfig, '--namespaces=tenant-a,tenant-gone'],
+      { POD_NAMESPACE: 'default' },
+    );
+    expect(await uninstall(options, { register: new Registry() })).toContain('refuses to list those of tenant-gone');
+    expect((await client.get(`${keysOf('tenant-a')}/beside-gone`)).metadata.finalizers ?? []).toEqual([]);
   });
 });

@@ -294,4 +294,59 @@ describe('an informer', () => {
     expect(found.get('a/x')).toBeDefined();
     expect(found.get('b/x')).toBeUndefined();
   });
+
+  /** Refuses everything in the namespaces, until they are taken out. */
+  const refusing = (namespaces: Set<string>) =>
+    api.play((request, response) => {
+      const url = request.url ?? '';
+      const namespace = /namespaces\/(\w+)\//.exec(url)?.[1] ?? '';
+      if (namespaces.has(namespace)) refusal(403)(request, response);
+      else if (url.includes('watch=true')) watch([])(request, response);
+      else list(5, inNamespace(namespace, 'x', 1))(request, response);
+    });
+  const asked = (): number => lists().filter((request) => request.includes('/namespaces/b/')).length;
+  const forbidden = async (): Promise<unknown[]> => {
+    const metric = await register.getSingleMetric('ton_operator_watch_forbidden')?.get();
+    return (metric?.values ?? []).map(({ labels, value }) => [labels['namespace'], value]);
+  };
+
+  it('takes a namespace that is refused for long as empty and alarms, and reads it once it may', async () => {
+    const gone = new Set(['b']);
+    refusing(gone);
+    const found = start(['a', 'b']);
+    await found.synced;
+    expect([...found.list()].map(({ metadata }) => metadata.namespace)).toEqual(['a']);
+    expect([found.hasSynced(), found.forbidden(), found.isUnknown('a'), found.isUnknown('b')]).toEqual([
+      true,
+      false,
+      false,
+      true,
+    ]);
+    expect(await forbidden()).toEqual([
+      ['a', 0],
+      ['b', 1],
+    ]);
+    gone.clear();
+    await expect.poll(() => found.get('b/x')).toBeDefined();
+    await expect.poll(() => found.isUnknown('b')).toBe(false);
+    await expect.poll(() => forbidden()).toContainEqual(['b', 0]);
+  });
+
+  it('is not filled while every namespace is refused', async () => {
+    refusing(new Set(['a', 'b']));
+    const found = start(['a', 'b']);
+    await expect.poll(() => found.forbidden()).toBe(true);
+    expect(found.hasSynced()).toBe(false);
+  });
+
+  it('asks a namespace that stays refused less often', async () => {
+    speed = 1000;
+    refusing(new Set(['b']));
+    await start(['a', 'b']).synced;
+    const before = asked();
+    const startedMs = performance.now();
+    await expect.poll(asked).toBeGreaterThan(before + 2);
+    // Two pauses of 30 s at this speed; the pauses of errors are at most 4 s.
+    expect(performance.now() - startedMs).toBeGreaterThanOrEqual(55);
+  });
 });

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 
 import { buildConfigMap } from '#operator/desired/config-map.ts';
+import { buildKeyring } from '#operator/desired/keyring.ts';
 import { childNames } from '#operator/desired/names.ts';
 import { keySecret } from '#operator/keys/key-secret.ts';
 import type { KubernetesObject } from '#operator/kubernetes/object.ts';
@@ -23,11 +24,14 @@ type Cluster = {
   readonly keys?: readonly TonApiKey[];
   /** Secrets by namespace and name. */
   readonly secrets?: Readonly<Record<string, KubernetesObject>>;
+  /** Namespaces that the API server refuses. */
+  readonly unknown?: readonly string[];
 };
 
 /** Observes the TonApi in a cluster with these objects. */
-async function observed(of: TonApi, { text, children = [], keys = [], secrets = {} }: Cluster) {
+async function observed(of: TonApi, { text, children = [], keys = [], secrets = {}, unknown = [] }: Cluster) {
   const caches = {
+    isUnknown: (namespace: string) => unknown.includes(namespace),
     children: () => children,
     pods: () => [],
     tonApiKeysOf: () => keys,
@@ -163,5 +167,16 @@ describe('the keys that a reconcile observes', () => {
 
   it('a key without a Secret is no row', async () => {
     expect(await observed(tonApi, { text: globalConfig, keys: [tonApiKey] })).toMatchObject({ keyring: [] });
+  });
+
+  it('keep those of a namespace that the API server refuses, and lose those of a readable one', async () => {
+    const row = { sha256: 'f'.repeat(64), plan: 'free' } as const;
+    const keyring = [
+      { ...row, id: 'aaaaaaaaaaaa', owner: 'refused/customer' },
+      { ...row, id: 'bbbbbbbbbbbb', owner: 'ton/deleted' },
+    ];
+    const children = buildKeyring(tonApi, { ...references(), keyring }, release).map(({ object }) => object);
+    const found = await observed(tonApi, { text: globalConfig, children, unknown: ['refused'] });
+    expect(found.keyring).toEqual(['aaaaaaaaaaaa']);
   });
 });
