@@ -31,6 +31,11 @@ export const annotations = {
   traceparent: `${group}/traceparent`,
 } as const;
 
+/** True while the operator changes nothing of the TonApi: in a pause or in plan mode. */
+export function isFrozen(tonApi: Pick<TonApi, 'metadata'>): boolean {
+  return annotationOf(tonApi, 'paused') !== undefined || annotationOf(tonApi, 'plan') === 'true';
+}
+
 /** An annotation's value; undefined when it is not there or empty. */
 export function annotationOf(
   { metadata }: { readonly metadata: ObjectMetadata },

@@ -67,6 +67,11 @@ export function childNames(tonApi: TonApi) {
   };
 }
 
+/** True for a name that a Secret of ours has for some TonApi. The definition of TonApiKey refuses the same names. */
+export function isReservedSecretName(name: string): boolean {
+  return /-keyring-[0-9]+$/.test(name);
+}
+
 /** Labels that select pods of one component. A Deployment's selector is immutable, so it has only the necessary labels. */
 export function selectorLabels(tonApi: TonApi, component: Component): Record<string, string> {
   return {

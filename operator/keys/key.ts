@@ -1,8 +1,9 @@
 import { publicUrl } from '../desired/exposure.ts';
+import { isReservedSecretName } from '../desired/names.ts';
 import { judgeAdoption } from '../diff/adoption.ts';
 import { compareFields } from '../diff/compare.ts';
 import { secondsTime, type KubernetesObject } from '../kubernetes/object.ts';
-import { annotationOf, group, type TonApi, type TonApiKey, type TonApiKeyStatus } from '../resource.ts';
+import { group, isFrozen, type TonApi, type TonApiKey, type TonApiKeyStatus } from '../resource.ts';
 import { conditionOf, settleConditions, type Finding } from '../status/conditions.ts';
 import { planInForce } from './keyring.ts';
 import { idsOf, keySecret, readMaterial, secretNameOf, type KeyMaterial } from './key-secret.ts';
@@ -40,7 +41,7 @@ export type KeyDecision = {
   readonly restore: readonly string[];
   /** `add` before a key is made; `remove` only when `revoke` has been carried out. */
   readonly finalizer: 'add' | 'keep' | 'remove';
-  /** Undefined for a key on its way out. */
+  /** Undefined for a key whose finalizer goes. */
   readonly status: TonApiKeyStatus | undefined;
   /** Time of the next reconcile without an event. */
   readonly requeueAfterMs: number | undefined;
@@ -56,15 +57,15 @@ export function decideKey(input: KeyInput): KeyDecision {
   const finalizer = tonApiKey.metadata.finalizers?.includes(revokeFinalizer) === true ? 'keep' : 'add';
   const problem = referenceProblem(input, stored);
   const plan = tonApi && planInForce(tonApi, tonApiKey, stored);
-  if (tonApi === undefined || plan === undefined || !input.permitted || adoption.verdict === 'taken') {
-    const taken = adoption.verdict === 'taken' ? adoption.message : undefined;
+  const unfit = nameProblem(tonApiKey, adoption);
+  if (tonApi === undefined || plan === undefined || !input.permitted || unfit !== undefined) {
     return {
       secret: undefined,
       revoke: [],
       restore: [],
       finalizer,
       requeueAfterMs: undefined,
-      status: statusOf(input, stored, problem, taken),
+      status: statusOf(input, stored, problem, unfit),
     };
   }
   const material = rotate({
@@ -93,18 +94,23 @@ function ownMaterial(secret: KubernetesObject, isOthers: (id: string) => boolean
 
 /**
  * Decides about a deleted key: every id goes into the revocation set. The resource goes when no keyring has the ids any more.
- * The keyring of a paused TonApi does not change, so there the revocation set alone ends the key. Without the TonApi no pod is left.
+ * The keyring of a paused or planned TonApi does not change, so there the revocation set alone ends the key. Without the TonApi no pod is left.
  */
-function endOf({ tonApiKey, tonApi, inKeyring }: KeyInput, material: KeyMaterial | undefined): KeyDecision {
-  const known = tonApiKey.status?.activeKeyIds ?? [];
-  const ids = [...new Set([...known, ...(material ? idsOf(material) : [])])];
+function endOf({ tonApiKey, tonApi, inKeyring, nowMs }: KeyInput, material: KeyMaterial | undefined): KeyDecision {
+  const { metadata, status } = tonApiKey;
+  const ids = [...new Set([...(status?.activeKeyIds ?? []), ...(material ? idsOf(material) : [])])];
   const gone = tonApi === undefined;
+  const isOver = gone || isFrozen(tonApi) || !ids.some(inKeyring);
+  const waits = notReady('Revoking', 'the deleted key is refused by Redis and stays until no keyring has it');
+  const findings = [waits, ...standing(waits)];
   return {
     secret: undefined,
     revoke: gone ? [] : ids,
     restore: [],
-    finalizer: gone || annotationOf(tonApi, 'paused') !== undefined || !ids.some(inKeyring) ? 'remove' : 'keep',
-    status: undefined,
+    finalizer: isOver ? 'remove' : 'keep',
+    status: isOver
+      ? undefined
+      : { ...status, conditions: settleConditions(findings, status?.conditions, metadata.generation, nowMs) },
     requeueAfterMs: undefined,
   };
 }
@@ -122,6 +128,17 @@ function broughtBack({ spec, status }: TonApiKey, stored: KeyMaterial | undefine
 }
 
 type Problem = { readonly reason: string; readonly message: string };
+
+/** Why the Secret's name cannot be used. A stored key may have a name that the definition refuses today. */
+function nameProblem({ metadata, spec }: TonApiKey, adoption: ReturnType<typeof judgeAdoption>): Problem | undefined {
+  const name = spec.secretName ?? metadata.name;
+  if (isReservedSecretName(name)) {
+    const field = spec.secretName === undefined ? 'metadata.name' : 'spec.secretName';
+    const message = `${field}: expected a name that does not end in -keyring-NUMBER, got ${name}`;
+    return { reason: 'NameReserved', message };
+  }
+  return adoption.verdict === 'taken' ? { reason: 'NameTaken', message: adoption.message } : undefined;
+}
 
 function referenceProblem(
   { tonApiKey, tonApi, permitted }: KeyInput,
@@ -143,12 +160,12 @@ function statusOf(
   input: KeyInput,
   material: KeyMaterial | undefined,
   problem: Problem | undefined,
-  taken: string | undefined,
+  unfit: Problem | undefined,
 ): TonApiKeyStatus {
   const { tonApiKey, nowMs } = input;
   const { metadata, status: previous } = tonApiKey;
   const rotatesMs = material && !hasExpired(tonApiKey, nowMs) ? rotationMs(tonApiKey, material) : undefined;
-  const ready = readiness(input, material, problem, taken);
+  const ready = readiness(input, material, problem, unfit);
   const findings: Finding[] = [
     ready,
     problem === undefined
@@ -171,14 +188,14 @@ function statusOf(
 }
 
 function readiness(
-  { tonApiKey, inKeyring, acknowledged, nowMs }: KeyInput,
+  { tonApiKey, tonApi, inKeyring, acknowledged, nowMs }: KeyInput,
   material: KeyMaterial | undefined,
   problem: Problem | undefined,
-  taken: string | undefined,
+  unfit: Problem | undefined,
 ): Finding {
   const { spec, status } = tonApiKey;
   const { disabled, expiresAt } = spec;
-  if (taken !== undefined) return notReady('NameTaken', taken);
+  if (unfit !== undefined) return notReady(unfit.reason, unfit.message);
   if (problem !== undefined) return notReady(problem.reason, problem.message);
   if (disabled) return notReady('Disabled', 'the key is out of force until disabled is false again');
   if (hasExpired(tonApiKey, nowMs)) return notReady('Expired', `the key has expired at ${expiresAt}`);
@@ -187,16 +204,17 @@ function readiness(
   const wasReady = status?.keyId === material?.keyId && conditionOf(status?.conditions, 'Ready')?.reason === 'InForce';
   // Ready is permanent once every pod has loaded the key. Later changes of the keyring for other keys do not reset it.
   if (material === undefined || !inKeyring(material.keyId) || !(acknowledged || wasReady)) {
+    if (tonApi?.spec.hibernate) return notReady('Hibernated', 'the pods get the key when hibernate is false');
     return notReady('Propagating', 'waits for every pod to know the key');
   }
   return { type: 'Ready', status: 'True', reason: 'InForce', message: 'every pod knows the key' };
 }
 
 /** Reasons that end without a person: the operator, or the author of the TonApi, is at work. */
-const underWay: ReadonlySet<string> = new Set(['Propagating', 'TonApiNotFound']);
+const underWay: ReadonlySet<string> = new Set(['Propagating', 'Revoking', 'TonApiNotFound']);
 
 /** Reasons that only a person ends. */
-const endReasons: ReadonlySet<string> = new Set(['NameTaken', 'InvalidValue']);
+const endReasons: ReadonlySet<string> = new Set(['NameTaken', 'NameReserved', 'InvalidValue']);
 
 /** State of a key that is not Ready, by kstatus. A disabled or expired key is as its author wants it. */
 function standing({ status, reason, message, waits }: Finding): Finding[] {

@@ -1,7 +1,10 @@
+import { fixedReplicas } from '../desired/deployment.ts';
+import type { Component } from '../desired/names.ts';
 import type { KeyDecision } from '../keys/key.ts';
 import { idsOf, readMaterial, secretNameOf } from '../keys/key-secret.ts';
 import type { RequestBounds } from '../kubernetes/client.ts';
-import type { TonApiKey } from '../resource.ts';
+import type { KubernetesObject } from '../kubernetes/object.ts';
+import type { TonApi, TonApiKey } from '../resource.ts';
 import { conditionOf } from '../status/conditions.ts';
 import { apiKeyOf, type Caches } from './caches.ts';
 import type { Keyrings } from './keyrings.ts';
@@ -19,7 +22,10 @@ type KeyRevocation = {
     decision: Pick<KeyDecision, 'revoke' | 'restore'>,
     bounds: RequestBounds,
   ): Promise<boolean>;
-  /** True when every pod has read a keyring without the key. The key is then out of force, independent of Redis. */
+  /**
+   * True when every pod has read a keyring without the key. The key is then out of force, independent of Redis.
+   * A TonApi that wants no pods and has none needs only the keyring: pods that start later read it first.
+   */
   isOut(tonApiKey: TonApiKey): boolean;
 };
 
@@ -36,6 +42,11 @@ export function createKeyRevocation({
     const secret = caches.child('Secret', `${tonApiKey.metadata.namespace}/${secretNameOf(tonApiKey)}`);
     const material = secret && readMaterial(secret);
     return [...new Set([...(material ? idsOf(material) : []), ...(tonApiKey.status?.activeKeyIds ?? [])])];
+  }
+
+  /** Wants no pod that reads keys, and has none. */
+  function isAsleep(tonApi: TonApi): boolean {
+    return fixedReplicas(tonApi) === 0 && !caches.pods(tonApi).some(readsKeys);
   }
 
   return {
@@ -58,7 +69,14 @@ export function createKeyRevocation({
     isOut(tonApiKey) {
       const tonApi = caches.tonApi(apiKeyOf(tonApiKey));
       const ids = tonApiKey.status?.activeKeyIds ?? [];
-      return tonApi === undefined || (keyrings.isAcknowledged(tonApi) && !ids.some((id) => keyrings.has(tonApi, id)));
+      if (tonApi === undefined) return true;
+      return (keyrings.isAcknowledged(tonApi) || isAsleep(tonApi)) && !ids.some((id) => keyrings.has(tonApi, id));
     },
   };
+}
+
+const keyReaders: ReadonlySet<string | undefined> = new Set<Component>(['api', 'api-canary']);
+
+function readsKeys({ metadata }: KubernetesObject): boolean {
+  return keyReaders.has(metadata.labels?.['app.kubernetes.io/component']);
 }

@@ -15,6 +15,7 @@ import { conditionOf } from '../status/conditions.ts';
 import { failedConditions } from '../status/failure.ts';
 import { apiKeyOf, type Caches } from './caches.ts';
 import type { Consent } from './consent.ts';
+import { createGrowingPauses } from './growing-pauses.ts';
 import { createKeyRevocation } from './key-revocation.ts';
 import { internalErrorOf } from './internal-error.ts';
 import type { ReconcileMetrics } from './metrics.ts';
@@ -44,8 +45,11 @@ type TonApiKeyDependencies = {
 /** A name that is taken is freed without an event to us: our watches see only what carries our label. */
 const REFUSED_MS = 15_000;
 
-/** Interval of reconciling a key on its way into or out of the pods, if no event comes. */
-const UNDER_WAY_MS = 2000;
+/** Pauses of a key on its way into or out of the pods. Pods that have read the keyring cause an event, so these are for a lost one. */
+const underWayPauses = { firstMs: 2000, maxMs: 300_000 } as const;
+
+/** Reasons of Ready that end by an event of the pods. A hibernating TonApi has none. */
+const underWay: ReadonlySet<string | undefined> = new Set(['Propagating', 'Revoking']);
 
 /** Makes, rotates and revokes the key of a TonApiKey, one reconcile at a time (operator/README.md#keys). */
 export function createTonApiKeyReconciler(
@@ -53,6 +57,7 @@ export function createTonApiKeyReconciler(
 ): (key: ObjectKey, work: Work) => Promise<Outcome> {
   const { caches, writer, metrics, tracer, keyrings, clock } = dependencies;
   const revocation = createKeyRevocation(dependencies);
+  const pauses = createGrowingPauses(underWayPauses);
 
   /** The object that has the Secret's name: ours from the cache; a stranger's metadata alone. */
   async function secretOf(tonApiKey: TonApiKey, bounds: RequestBounds): Promise<KubernetesObject | undefined> {
@@ -129,8 +134,8 @@ export function createTonApiKeyReconciler(
     if (decision.status !== undefined) await tell(tonApiKey, decision.status, bounds);
     const ready = conditionOf(decision.status?.conditions, 'Ready');
     if (ready?.reason === 'NameTaken') return { type: 'terminal', requeueAfterMs: REFUSED_MS };
-    const isUnderWay = decision.status === undefined || ready?.reason === 'Propagating';
-    const soonest = [decision.requeueAfterMs, isUnderWay ? UNDER_WAY_MS : undefined].filter((ms) => ms !== undefined);
+    const pauseMs = pauses.next(keyOf(tonApiKey), underWay.has(ready?.reason) ? ready?.reason : undefined);
+    const soonest = [decision.requeueAfterMs, pauseMs].filter((ms) => ms !== undefined);
     return soonest.length === 0 ? { type: 'done' } : { type: 'done', requeueAfterMs: Math.min(...soonest) };
   }
 
@@ -156,7 +161,7 @@ export function createTonApiKeyReconciler(
     if (!(await writeStatus(tonApiKey, status, writer, bounds))) return;
     const now = conditionOf(status.conditions, 'Ready');
     if (now === undefined || now.reason === before?.reason) return;
-    const type = now.status === 'True' || now.reason === 'Propagating' ? 'Normal' : 'Warning';
+    const type = now.status === 'True' || underWay.has(now.reason) ? 'Normal' : 'Warning';
     const happening = { type, reason: now.reason, action: 'Reconcile', note: now.message } as const;
     await dependencies.events.record(tonApiKey, happening, bounds.signal);
   }
@@ -177,6 +182,7 @@ export function createTonApiKeyReconciler(
     const tonApiKey = caches.tonApiKey(key);
     if (tonApiKey === undefined) {
       metrics.forget(key);
+      pauses.next(key, undefined);
       return { type: 'done' };
     }
     const attributes = {

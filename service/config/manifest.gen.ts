@@ -793,7 +793,7 @@ export type TonApiKey = {
       /** Any text; changing it rotates now. */
       readonly trigger?: string;
     };
-    /** Secret that gets the key. Unset, the name of this resource. Cannot be changed, added or removed. */
+    /** Secret that gets the key. Unset, the name of this resource. Not NAME-keyring-NUMBER. Cannot be changed, added or removed. */
     readonly secretName?: string;
     /** Operations that the key may call. Unset, all. */
     readonly allowedMethods?: readonly string[];

@@ -45,14 +45,11 @@ const unset =
   (...names: readonly string[]): Change =>
   (spec) =>
     names.forEach((name) => delete spec[name]);
-const name =
-  (length: number): Change =>
-  (_, object) =>
-    void (object['metadata'] = { name: 'n'.repeat(length) });
 const named =
-  (given: string): Change =>
+  (text: string): Change =>
   (_, object) =>
-    void (object['metadata'] = { name: given });
+    void (object['metadata'] = { name: text });
+const name = (length: number): Change => named('n'.repeat(length));
 const plan =
   (fields: Fields): Change =>
   (spec) =>
@@ -430,6 +427,18 @@ export const tonApiKeyCases: readonly RuleCase[] = [
     field: '<nil>',
     accepted: name(40),
     refused: name(41),
+  },
+  {
+    message: 'metadata.name must not end in -keyring-NUMBER without secretName: the operator names its own Secrets so',
+    field: '<nil>',
+    accepted: all(named('bb-keyring-0'), set({ secretName: 'free' })),
+    refused: named('bb-keyring-0'),
+  },
+  {
+    message: 'secretName must not end in -keyring-NUMBER: the operator names its own Secrets so',
+    field: 'spec.secretName',
+    accepted: set({ secretName: 'bb-keyring-a' }),
+    refused: set({ secretName: 'bb-keyring-12' }),
   },
   ...[
     { before: { secretName: 'one' }, refused: set({ secretName: 'two' }) },

@@ -4,6 +4,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { decideKey, revokeFinalizer, type KeyDecision, type KeyInput } from '#operator/keys/key.ts';
+import { childNames, isReservedSecretName } from '#operator/desired/names.ts';
 import { keyringOf } from '#operator/keys/keyring.ts';
 import { readMaterial } from '#operator/keys/key-secret.ts';
 import { STAGE_MS } from '#operator/keys/rotation.ts';
@@ -82,6 +83,14 @@ describe('a new key', () => {
     expect(ready(decideKey(input(world)))).toBe('True/InForce');
     expect(ready(decideKey(input({ ...world, acknowledged: false })))).toBe('True/InForce');
   });
+
+  it('is not ready in hibernation before a pod knows it, and stays ready when the pods knew it', () => {
+    const asleep = sample('typical', { hibernate: true });
+    const { status: _before, ...unseen } = settled().tonApiKey;
+    const made = decideKey(input({ ...settled(), tonApiKey: unseen, tonApi: asleep, acknowledged: false }));
+    expect(conditions(made)).toEqual({ Ready: 'False/Hibernated', ReferencesResolved: 'True/Resolved' });
+    expect(ready(decideKey(input({ ...settled(), tonApi: asleep, acknowledged: false })))).toBe('True/InForce');
+  });
 });
 
 describe('what a key refers to', () => {
@@ -112,6 +121,26 @@ describe('what a key refers to', () => {
     expect(conditions(decision)).toMatchObject({ Ready: 'False/NameTaken', Stalled: 'True/NameTaken' });
     const messages = decision.status?.conditions?.map(({ message }) => message) ?? [];
     expect(messages.at(-1)).toMatch(/, since 2026-11-21T12:00:00Z$/);
+  });
+
+  it.each<[string, string, Partial<TonApiKey>]>([
+    ['secretName', 'spec.secretName', { spec: { ...sampleKey().spec, secretName: 'bb-keyring-0' } }],
+    ['name', 'metadata.name', { metadata: { ...sampleKey().metadata, name: 'bb-keyring-0' } }],
+  ])('is not a Secret name of the operator: a stored %s is named by its field, and nothing is written', (...given) => {
+    const [, field, changes] = given;
+    const decision = decideKey(input({ tonApiKey: { ...sampleKey(), ...changes } }));
+    expect(decision.secret).toBeUndefined();
+    expect(conditions(decision)).toMatchObject({ Ready: 'False/NameReserved', Stalled: 'True/NameReserved' });
+    const message = decision.status?.conditions?.[0]?.message;
+    expect(message).toContain(`${field}: expected a name that does not end in -keyring-NUMBER, got bb-keyring-0`);
+  });
+
+  it('is no Secret name that the keyring of any TonApi has', () => {
+    const { keyring } = childNames(tonApi);
+    for (const shard of [0, 9, 10, 65_535]) expect(isReservedSecretName(keyring(shard))).toBe(true);
+    for (const name of ['keyring-0', 'a-keyring', 'a-keyring-x', 'a-keyring-0.b']) {
+      expect(isReservedSecretName(name)).toBe(false);
+    }
   });
 });
 
@@ -288,15 +317,28 @@ describe('a key goes out of force', () => {
     });
   });
 
-  it('when it is deleted while its TonApi is paused: the id is revoked, and the resource does not wait for the keyring', () => {
+  it.each([
+    ['tonplane.dev/paused', 'a fire'],
+    ['tonplane.dev/plan', 'true'],
+  ])(
+    'when it is deleted while its TonApi has %s: the id is revoked, and the resource does not wait for the keyring',
+    (name, value) => {
+      const world = settled();
+      const held = annotated(tonApi, { [name]: value });
+      expect(decideKey(input({ ...world, tonApiKey: deleted(world), tonApi: held }))).toMatchObject({
+        revoke: [text(world.secret, 'keyId')],
+        finalizer: 'remove',
+      });
+    },
+  );
+
+  it('when it is deleted, and its status says what it waits for', () => {
     const world = settled();
-    const metadata = { ...world.tonApiKey?.metadata, deletionTimestamp: '2026-11-21T12:00:00Z' };
-    const tonApiKey = { ...world.tonApiKey, metadata } as TonApiKey;
-    const paused = annotated(tonApi, { 'tonplane.dev/paused': 'a fire' });
-    expect(decideKey(input({ ...world, tonApiKey, tonApi: paused }))).toMatchObject({
-      revoke: [text(world.secret, 'keyId')],
-      finalizer: 'remove',
-    });
+    const decision = decideKey(input({ ...world, tonApiKey: deleted(world) }));
+    expect(conditions(decision)).toEqual({ Ready: 'False/Revoking', Reconciling: 'True/Revoking' });
+    expect(decision.status?.conditions?.[0]?.message).toContain('stays until no keyring has it');
+    expect(decision.status?.activeKeyIds).toEqual(world.tonApiKey.status?.activeKeyIds);
+    expect(validateStatus('TonApiKey', decision.status)).toEqual([]);
   });
 
   it('when its Secret is lost: another is made and the lost one is revoked', () => {
@@ -403,6 +445,10 @@ function settled(tonApiKey = sampleKey(), name = 'first-customer'): World & Part
   const named = { ...tonApiKey, metadata };
   const first = decideKey(input({ tonApiKey: named, randomBytes: random(name.length) }));
   return { tonApiKey: { ...named, status: first.status } as TonApiKey, secret: first.secret };
+}
+
+function deleted({ tonApiKey }: World): TonApiKey {
+  return { ...tonApiKey, metadata: { ...tonApiKey.metadata, deletionTimestamp: '2026-11-21T12:00:00Z' } };
 }
 
 function midRotation() {

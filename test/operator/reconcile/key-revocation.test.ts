@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Caches } from '#operator/reconcile/caches.ts';
 import { createKeyRevocation } from '#operator/reconcile/key-revocation.ts';
 import type { Keyrings } from '#operator/reconcile/keyrings.ts';
-import type { TonApiKey } from '#operator/resource.ts';
+import type { TonApi, TonApiKey } from '#operator/resource.ts';
 import { makeKey } from '#service/limits/keys.ts';
 import { sample, sampleKey } from '#test/operator/desired/samples.ts';
 
@@ -23,10 +23,15 @@ type Cluster = {
   readonly redisAnswers?: boolean;
   readonly acknowledged?: boolean;
   readonly inKeyring?: readonly string[];
+  readonly tonApi?: TonApi;
+  /** Components of the pods of the TonApi. */
+  readonly pods?: readonly string[];
 };
 
 /** A TonApi, its Redis and its keyring; `written` has the writes to Redis. */
-function cluster({ hasApi = true, redisAnswers = true, acknowledged = true, inKeyring = [] }: Cluster = {}) {
+function cluster(given: Cluster = {}) {
+  const { hasApi = true, redisAnswers = true, acknowledged = true, inKeyring = [], pods = ['api'] } = given;
+  const { tonApi = sample('smallest') } = given;
   const written: string[] = [];
   const write = (verb: string) => async (_tonApi: unknown, ids: readonly string[]) => {
     if (ids.length === 0) return true;
@@ -35,7 +40,11 @@ function cluster({ hasApi = true, redisAnswers = true, acknowledged = true, inKe
   };
   const secret = { metadata: { name: 'key' }, data: { key: Buffer.from(made.key).toString('base64') } };
   const revocation = createKeyRevocation({
-    caches: { tonApi: () => (hasApi ? sample('smallest') : undefined), child: () => secret } as unknown as Caches,
+    caches: {
+      tonApi: () => (hasApi ? tonApi : undefined),
+      child: () => secret,
+      pods: () => pods.map((name) => ({ metadata: { name, labels: { 'app.kubernetes.io/component': name } } })),
+    } as unknown as Caches,
     keyrings: {
       isAcknowledged: () => acknowledged,
       has: (_api: unknown, id: string) => inKeyring.includes(id),
@@ -84,6 +93,18 @@ describe('the revocation of a key', () => {
     ['while the keyring has one of its ids', { inKeyring: ['of-status'] }, false],
     ['when all pods have a keyring without its ids', { inKeyring: ['other'] }, true],
   ])('a key is out of force by the keyring %s: %o', (_when, given, expected) => {
+    expect(cluster(given).revocation.isOut(key({}, 'Active'))).toBe(expected);
+  });
+
+  const asleep = sample('smallest', { hibernate: true });
+  const unacknowledged = { acknowledged: false, pods: [] } as const;
+  it.each<[string, Cluster, boolean]>([
+    ['hibernates without pods', { ...unacknowledged, tonApi: asleep }, true],
+    ['hibernates, and a pod is ending', { ...unacknowledged, tonApi: asleep, pods: ['api-canary'] }, false],
+    ['hibernates, and the keyring has the key', { ...unacknowledged, tonApi: asleep, inKeyring: ['of-status'] }, false],
+    ['wants no pods', { ...unacknowledged, tonApi: sample('smallest', { replicas: 0 }), pods: ['redis'] }, true],
+    ['has no pod yet', { ...unacknowledged, tonApi: sample('smallest', { replicas: 2 }) }, false],
+  ])('a key of a TonApi that %s is out of force: %o', (_which, given, expected) => {
     expect(cluster(given).revocation.isOut(key({}, 'Active'))).toBe(expected);
   });
 });
