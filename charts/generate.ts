@@ -43,12 +43,28 @@ async function resourceSchemas(): Promise<Readonly<Record<string, JsonSchema>>> 
     tonApiSpec: spec,
     childMetadata: forHelm(tonApi?.properties?.['metadata'] ?? {}),
     caBundle: forHelm(tonApi?.properties?.['postgres']?.properties?.['caBundle'] ?? {}),
+    ...imageSchemas,
     keys: {
       type: 'array',
       items: forHelm({ type: 'object', required: ['name', 'plan'], properties: { name, ...key } }),
     },
   };
 }
+
+const host = String.raw`([A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*|\[[0-9A-Fa-f:]+\])(:[0-9]{1,5})?`;
+/** A host before a repository: a word alone would be a part of the path. */
+const plainHost = String.raw`(localhost|([A-Za-z0-9-]+\.)+[A-Za-z0-9-]+|[A-Za-z0-9-]+:[0-9]{1,5}|([A-Za-z0-9-]+\.)+[A-Za-z0-9-]+:[0-9]{1,5}|\[[0-9A-Fa-f:]+\](:[0-9]{1,5})?)`;
+const word = '[a-z0-9]+((\\.|_|__|-+)[a-z0-9]+)*';
+const repository = `(${plainHost}/)?${word}(/${word})*`;
+const tag = '[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}';
+
+/** Parts of the reference of an image, as registries take them. All but the repository may be empty. */
+const imageSchemas: Readonly<Record<string, JsonSchema>> = {
+  registry: { type: 'string', pattern: `^(${host}(/${word})*)?$` },
+  repository: { type: 'string', pattern: `^${repository}$` },
+  tag: { type: 'string', pattern: `^(${tag})?$` },
+  image: { type: 'string', pattern: `^(${repository}(:${tag})?(@sha256:[0-9a-f]{64})?)?$` },
+};
 
 async function specOf(plural: string): Promise<Schema> {
   const file = join(import.meta.dirname, `../crds/${plural}.tonplane.dev.yaml`);

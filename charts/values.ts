@@ -17,7 +17,7 @@ export type ChartValue = {
 /**
  * Marks in a comment above a value, besides its meaning:
  * - `@enum A B`, `@min N`, `@max N`, `@pattern REGEX`
- * - `@items JSON-SCHEMA`
+ * - `@items JSON-SCHEMA`, `@minItems N`, `@unique`: no item twice
  * - `@map TYPE`: any names
  * - `@open`: any content
  * - `@schema NAME`: a schema given to the reader
@@ -53,9 +53,27 @@ export function valuesSchema(values: readonly ChartValue[]): JsonSchema {
   };
 }
 
+/** Null removes a value before Helm checks it. So every value that a template needs is required. */
 function closed(values: readonly ChartValue[]): JsonSchema {
-  const entries = values.map(({ path, schema }) => [path.split('.').at(-1), schema] as const);
-  return { type: 'object', additionalProperties: false, properties: Object.fromEntries(entries) };
+  const nameOf = ({ path }: ChartValue): string => path.split('.').at(-1) ?? '';
+  const required = values.filter(isNeeded).map(nameOf);
+  return {
+    type: 'object',
+    additionalProperties: false,
+    ...(required.length > 0 && { required }),
+    properties: Object.fromEntries(values.map((value) => [nameOf(value), value.schema] as const)),
+  };
+}
+
+/** True for a group, and for a value that may not be empty. A group that other charts share may be absent. */
+function isNeeded({ schema, preset, values }: ChartValue): boolean {
+  const { type, additionalProperties, pattern } = schema;
+  if (values !== undefined) return type === 'object' && additionalProperties === false;
+  if (type === 'integer' || schema['enum'] !== undefined) return true;
+  if (type === 'array') return schema['minItems'] !== undefined;
+  if (type === 'string') return typeof pattern === 'string' && !new RegExp(pattern).test('');
+  // An object of a resource that the chart presets.
+  return schema['properties'] !== undefined && Object.keys(preset as object).length > 0;
 }
 
 function valuesOf(map: YAMLMap, path: string, schemas: Readonly<Record<string, JsonSchema>>): ChartValue[] {
@@ -91,7 +109,8 @@ function valueOf(pair: Pair, path: string, comment: string, schemas: Readonly<Re
         ...(description !== '' && { description }),
         ...closed(values),
         ...('shared' in marks && { additionalProperties: true }),
-        ...('nullable' in marks && { type: ['object', 'null'] }),
+        // Null removes it, or each of its values.
+        ...('nullable' in marks && { type: ['object', 'null'], required: [] }),
       },
       values,
     };
@@ -110,7 +129,12 @@ function schemaOf(preset: unknown, marks: Marks, schemas: Readonly<Record<string
   if (marks['open'] !== undefined) return { type: 'object' };
   if (Array.isArray(preset)) {
     if (marks['items'] === undefined) throw new TypeError('values.yaml: a list needs @items');
-    return { type: 'array', items: JSON.parse(marks['items']) as JsonSchema };
+    return {
+      type: 'array',
+      ...(marks['minItems'] !== undefined && { minItems: Number(marks['minItems']) }),
+      ...('unique' in marks && { uniqueItems: true }),
+      items: JSON.parse(marks['items']) as JsonSchema,
+    };
   }
   if (marks['enum'] !== undefined) return { type: 'string', enum: marks['enum'].split(' ') };
   if (typeof preset === 'number') {

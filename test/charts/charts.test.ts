@@ -61,6 +61,11 @@ describe('a schema of values', () => {
     ['a switch', '# Meaning.\na: true\n', { type: 'boolean' }],
     ['a text of a form', '# Meaning.\n# @pattern ^x+$\na: x\n', { type: 'string', pattern: '^x+$' }],
     ['a list', '# Meaning.\n# @items {"type":"string"}\na: []\n', { type: 'array', items: { type: 'string' } }],
+    [
+      'a list that is not empty and has no item twice',
+      '# Meaning.\n# @items {}\n# @minItems 1\n# @unique\na: [1]\n',
+      { type: 'array', minItems: 1, uniqueItems: true, items: {} },
+    ],
     ['any names', '# Meaning.\n# @map string\na: {}\n', { type: 'object', additionalProperties: { type: 'string' } }],
     ['open content', '# Meaning.\n# @open\na:\n  b: 1\n', { type: 'object' }],
   ])('has %s', (_, text, expected) => {
@@ -72,8 +77,19 @@ describe('a schema of values', () => {
       description: 'Group.',
       type: 'object',
       additionalProperties: false,
+      required: ['b'],
       properties: { b: { description: 'Meaning.', type: 'integer' } },
     });
+  });
+
+  it('requires what a template needs, because null removes a value', () => {
+    const text = [
+      '# A text.\na: x\n# A number.\nb: 1\n# A choice.\n# @enum A B\nc: A\n# A form.\n# @pattern ^x+$\nd: x',
+      '# Or empty.\n# @pattern ^(x+)?$\ne: x\n# A list.\n# @items {}\nf: []\n# Ports.\n# @items {}\n# @minItems 1\ng: [1]',
+      '# Group.\nh:\n  # Meaning.\n  i: x\n# Shared.\n# @shared\nj:\n  # Meaning.\n  k: x',
+      '# Or null.\n# @nullable\nl:\n  # Meaning.\n  m: 1\n# Switch.\nn: true\n',
+    ].join('\n');
+    expect(schemaOf(text)).toMatchObject({ required: ['b', 'c', 'd', 'g', 'h'] });
   });
 
   it('refuses a value that nobody explains', () => {
