@@ -1,3 +1,5 @@
+import { gunzipSync } from 'node:zlib';
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { withoutControlPlane } from '#test/support/control-plane-source.ts';
@@ -149,6 +151,32 @@ describe.skipIf(await withoutControlPlane('the operator', 'ours', 'controllers')
     await expect.poll(() => on.child('HorizontalPodAutoscaler', 'sleeper-api'), patience).toBeDefined();
     await expect.poll(async () => (await on.conditions('sleeper'))['Hibernated'], patience).toBeUndefined();
     await on.client.delete(`${tonApiPath}/sleeper`);
+  });
+
+  it('lets a key go that is deleted in hibernation, where no Redis answers', async () => {
+    await on.apply('asleep', { hibernate: true });
+    await expect.poll(async () => (await on.conditions('asleep'))['Ready']?.reason, patience).toBe('Hibernated');
+    const keys = '/apis/tonplane.dev/v1alpha1/namespaces/default/tonapikeys';
+    await on.client.create(keys, {
+      apiVersion: 'tonplane.dev/v1alpha1',
+      kind: 'TonApiKey',
+      metadata: { name: 'night' },
+      spec: { apiRef: { name: 'asleep' }, plan: 'free' },
+    });
+    const ready = async () => {
+      const conditions = (await on.client.get(`${keys}/night`))['status']?.conditions ?? [];
+      return (conditions as { type: string; reason: string }[]).find(({ type }) => type === 'Ready')?.reason;
+    };
+    await expect.poll(ready, patience).toBe('Hibernated');
+    const rows = async () => {
+      const data = (await on.child('Secret', 'asleep-keyring-0'))?.['data'] ?? {};
+      return Object.values(data).map((packed) => gunzipSync(Buffer.from(String(packed), 'base64')).toString());
+    };
+    await expect.poll(rows, patience).toEqual([expect.stringContaining('default/night')]);
+    await on.client.send('DELETE', `${keys}/night`);
+    await expect.poll(() => on.client.find(`${keys}/night`), patience).toBeUndefined();
+    expect((await rows()).filter((text) => text.includes('default/night'))).toEqual([]);
+    await on.client.delete(`${tonApiPath}/asleep`);
   });
 
   it('touches nothing of a name that is taken, says so, and takes over what it is handed', async () => {
