@@ -33,10 +33,17 @@ export function rowsOfUnknown(
 ): readonly KeyringRow[] {
   const rows = new Map<string, KeyringRow>();
   for (const { text } of secrets.map(fileOf)) {
-    const { keys } = (text === '' ? { keys: [] } : JSON.parse(text)) as { readonly keys: readonly KeyringRow[] };
-    for (const row of keys) if (isUnknown(splitKey(row.owner ?? '').namespace)) rows.set(row.id, row);
+    for (const row of parseRows(text)) if (isUnknown(splitKey(row.owner ?? '').namespace)) rows.set(row.id, row);
   }
   return [...rows.values()];
+}
+
+function parseRows(text: string): readonly KeyringRow[] {
+  try {
+    return (JSON.parse(text) as { readonly keys?: readonly KeyringRow[] }).keys ?? [];
+  } catch {
+    return [];
+  }
 }
 
 /** The file that pods see of a Secret: `NAME-keyring-3` is `3.json.gz`. */

@@ -17,8 +17,8 @@ export type Informer = {
   hasSynced(): boolean;
   /** Refused three times in a row for want of credentials or permission, in every namespace. */
   forbidden(): boolean;
-  /** True for a namespace that was refused and is not listed since the start: its objects are unknown. */
-  isUnknown(namespace: string): boolean;
+  /** True for a namespace that was refused and is not listed since the start: its objects are unknown. Without a name: any. */
+  isUnknown(namespace?: string): boolean;
   /** Since the last event or bookmark of the watch that is silent longest. */
   ageSeconds(): number;
   close(): Promise<void>;

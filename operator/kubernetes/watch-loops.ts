@@ -29,8 +29,8 @@ export type WatchLoops = {
   readonly forbidden: () => boolean;
   /** True while the namespace is forbidden and others are not. */
   isLeftOut(loop: WatchLoop): boolean;
-  /** True for a namespace that was forbidden and is not listed since the start. An error between does not make it known. */
-  readonly isUnknown: (namespace: string) => boolean;
+  /** True for a namespace that was forbidden and is not listed since the start; without a name, for any. An error between does not make it known. */
+  readonly isUnknown: (namespace?: string) => boolean;
   /** Namespaces, with true for a forbidden one. The name '' is all namespaces. */
   readonly forbiddenNamespaces: () => ReadonlyMap<string, boolean>;
   /** Since the last event of the loop that is silent longest. Forbidden namespaces have an alarm of their own. */
@@ -72,7 +72,8 @@ export function createWatchLoops(namespaces: readonly string[] | undefined, { no
     },
     forbidden,
     isLeftOut: (loop) => isForbidden(loop) && !forbidden(),
-    isUnknown: (namespace) => all.some((loop) => loop.namespace === namespace && loop.wasForbidden && !loop.isListed),
+    isUnknown: (namespace) =>
+      all.some((loop) => (namespace ?? loop.namespace) === loop.namespace && loop.wasForbidden && !loop.isListed),
     forbiddenNamespaces: () => new Map(all.map((loop) => [loop.namespace ?? '', isForbidden(loop)])),
     ageSeconds() {
       const alive = forbidden() ? all : all.filter((loop) => !isForbidden(loop));

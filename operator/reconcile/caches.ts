@@ -46,8 +46,8 @@ export type Caches = {
   hasSynced(): boolean;
   /** True when the server refuses a watch in every namespace, so that the caches are unreliable. */
   forbidden(): boolean;
-  /** True while the server refuses a watch in this namespace and objects of it were never listed. */
-  isUnknown(namespace: string): boolean;
+  /** True while the server refuses a watch in this namespace and objects of it were never listed. Without a name: in any. */
+  isUnknown(namespace?: string): boolean;
   close(): Promise<void>;
 };
 

@@ -106,10 +106,11 @@ async function readKeyring(
     }),
   );
   const rows = keyringOf(tonApi, known, clock.unixMs());
+  if (!caches.isUnknown()) return rows;
   const ids = new Set(rows.map(({ id }) => id));
   const shards = caches.children(tonApi.metadata.uid ?? '').filter(isShard);
   const unknown = rowsOfUnknown(shards, (namespace) => caches.isUnknown(namespace)).filter(({ id }) => !ids.has(id));
-  return unknown.length === 0 ? rows : [...rows, ...unknown].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  return [...rows, ...unknown].toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
 
 function isShard({ kind, metadata }: KubernetesObject): boolean {

@@ -35,9 +35,10 @@ describe('the loops of one kind', () => {
     refuse();
     b.refusals = 0;
     expect([loops.isUnknown('a'), loops.isUnknown('b')]).toEqual([false, true]);
+    expect(loops.isUnknown()).toBe(true);
     loops.listed(b);
     refuse();
-    expect(loops.isUnknown('b')).toBe(false);
+    expect([loops.isUnknown('b'), loops.isUnknown()]).toEqual([false, false]);
   });
 
   it('are as old as the most silent namespace that is not forbidden', () => {

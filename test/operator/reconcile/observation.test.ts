@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 
 import { describe, expect, it } from 'vitest';
 
 import { buildConfigMap } from '#operator/desired/config-map.ts';
 import { buildKeyring } from '#operator/desired/keyring.ts';
+import { keyringFile } from '#operator/desired/mounts.ts';
 import { childNames } from '#operator/desired/names.ts';
 import { keySecret } from '#operator/keys/key-secret.ts';
 import type { KubernetesObject } from '#operator/kubernetes/object.ts';
@@ -31,7 +33,7 @@ type Cluster = {
 /** Observes the TonApi in a cluster with these objects. */
 async function observed(of: TonApi, { text, children = [], keys = [], secrets = {}, unknown = [] }: Cluster) {
   const caches = {
-    isUnknown: (namespace: string) => unknown.includes(namespace),
+    isUnknown: (namespace = unknown[0]) => namespace !== undefined && unknown.includes(namespace),
     children: () => children,
     pods: () => [],
     tonApiKeysOf: () => keys,
@@ -178,5 +180,9 @@ describe('the keys that a reconcile observes', () => {
     const children = buildKeyring(tonApi, { ...references(), keyring }, release).map(({ object }) => object);
     const found = await observed(tonApi, { text: globalConfig, children, unknown: ['refused'] });
     expect(found.keyring).toEqual(['aaaaaaaaaaaa']);
+    const broken = children.map((shard) => ({ ...shard, data: { [keyringFile]: gzipSync('{').toString('base64') } }));
+    expect(await observed(tonApi, { text: globalConfig, children: broken, unknown: ['refused'] })).toMatchObject({
+      keyring: [],
+    });
   });
 });
