@@ -4,7 +4,6 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { decideKey, revokeFinalizer, type KeyDecision, type KeyInput } from '#operator/keys/key.ts';
-import { childNames, isReservedSecretName } from '#operator/desired/names.ts';
 import { keyringOf } from '#operator/keys/keyring.ts';
 import { readMaterial } from '#operator/keys/key-secret.ts';
 import { STAGE_MS } from '#operator/keys/rotation.ts';
@@ -133,14 +132,6 @@ describe('what a key refers to', () => {
     expect(conditions(decision)).toMatchObject({ Ready: 'False/NameReserved', Stalled: 'True/NameReserved' });
     const message = decision.status?.conditions?.[0]?.message;
     expect(message).toContain(`${field}: expected a name that does not end in -keyring-NUMBER, got bb-keyring-0`);
-  });
-
-  it('is no Secret name that the keyring of any TonApi has', () => {
-    const { keyring } = childNames(tonApi);
-    for (const shard of [0, 9, 10, 65_535]) expect(isReservedSecretName(keyring(shard))).toBe(true);
-    for (const name of ['keyring-0', 'a-keyring', 'a-keyring-x', 'a-keyring-0.b']) {
-      expect(isReservedSecretName(name)).toBe(false);
-    }
   });
 });
 
@@ -502,16 +493,3 @@ function conditions({ status }: Pick<KeyDecision, 'status'>): Record<string, str
 function ready(decision: KeyDecision): string | undefined {
   return conditions(decision)['Ready'];
 }
-
-describe('the material of a Secret', () => {
-  it('is read whatever stands in it', () => {
-    const { secret } = settled();
-    for (const previous of ['', 'x', '{}', '[1]', '[{"id":"short"}]']) {
-      const odd = {
-        ...secret,
-        data: { ...secret?.data, 'previous-keys': Buffer.from(previous).toString('base64') },
-      } as KubernetesObject;
-      expect(readMaterial(odd)?.previous).toEqual([]);
-    }
-  });
-});
