@@ -9,24 +9,27 @@ type Autoscaling = NonNullable<TonApi['spec']['autoscaling']>;
 /** Kind of KEDA's autoscaler. */
 export const scaledObjectKind = 'ScaledObject';
 
-type Cluster = Pick<References, 'apis'>;
+type Cluster = Pick<References, 'served'>;
 
 /** True when an autoscaler sets the number of pods, so that `replicas` is not ours. False in hibernation, and while a requested KEDA cannot scale. */
-export function autoscaled(tonApi: TonApi, { apis }: Cluster, release: Release): boolean {
+export function autoscaled(tonApi: TonApi, { served }: Cluster, release: Release): boolean {
   const { autoscaling, hibernate } = tonApi.spec;
   if (autoscaling === undefined || hibernate) return false;
-  return autoscaling.provider === 'HPA' || (apis.has('keda.sh') && triggers(tonApi, autoscaling, release).length > 0);
+  return (
+    autoscaling.provider === 'HPA' ||
+    (served.has(scaledObjectKind) && triggers(tonApi, autoscaling, release).length > 0)
+  );
 }
 
 /** Reason why the wanted autoscaling cannot work in this cluster or installation; undefined when there is none. */
 export function autoscalingProblem(
   { spec }: TonApi,
-  { apis }: Cluster,
+  { served }: Cluster,
   { prometheusUrl }: Release,
 ): { readonly reason: string; readonly message: string } | undefined {
   const { autoscaling } = spec;
   if (autoscaling?.provider !== 'KEDA') return undefined;
-  if (!apis.has('keda.sh')) {
+  if (!served.has(scaledObjectKind)) {
     const message =
       'the cluster has no KEDA (keda.sh/v1alpha1), so minReplicas pods run: install it, or set provider HPA';
     return { reason: 'ApiNotServed', message };

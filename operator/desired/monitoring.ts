@@ -9,15 +9,19 @@ import { childNames, instanceLabels } from './names.ts';
 import type { DesiredObject, References, Release } from './references.ts';
 import { metricsServiceName } from './service.ts';
 
-/** ServiceMonitor, PrometheusRule and Probe where they are wanted and the Prometheus operator is there. */
+/** ServiceMonitor, PrometheusRule and Probe where they are wanted, each where the cluster serves its kind. */
 export function buildMonitoring(tonApi: TonApi, references: References, release: Release): DesiredObject[] {
-  const { observability } = tonApi.spec;
-  if (observability === undefined || !references.apis.has('monitoring.coreos.com')) return [];
+  const { served } = references;
+  const isRuled = tonApi.spec.observability?.prometheusRule === true && served.has('PrometheusRule');
   return [
-    ...(observability.serviceMonitor ? [serviceMonitor(tonApi, release)] : []),
-    ...(observability.prometheusRule ? [prometheusRule(tonApi, references, release)] : []),
-    ...(isProbed(tonApi, release) ? [probe(tonApi, release)] : []),
+    ...(isScraped(tonApi, references) ? [serviceMonitor(tonApi, release)] : []),
+    ...(isRuled ? [prometheusRule(tonApi, references, release)] : []),
+    ...(isProbed(tonApi, references, release) ? [probe(tonApi, release)] : []),
   ];
+}
+
+function isScraped({ spec }: TonApi, { served }: Pick<References, 'served'>): boolean {
+  return spec.observability?.serviceMonitor === true && served.has('ServiceMonitor');
 }
 
 /** Scrapes every pod of the TonApi. Labels separate its series from other TonApis. */
@@ -35,10 +39,14 @@ function serviceMonitor(tonApi: TonApi, release: Release): DesiredObject {
   });
 }
 
+function isProbed(tonApi: TonApi, { served }: Pick<References, 'served'>, release: Release): boolean {
+  return served.has('Probe') && asksForProbe(tonApi, release);
+}
+
 /** A blackbox exporter asks the hosts that callers use: through DNS, TLS and the Ingress or Gateway. Nothing answers in hibernation. */
-function isProbed({ spec }: TonApi, { blackboxExporter }: Release): boolean {
-  const isServed = spec.exposure !== undefined && !spec.hibernate;
-  return blackboxExporter !== undefined && spec.observability?.serviceMonitor === true && isServed;
+export function asksForProbe({ spec }: TonApi, { blackboxExporter }: Release): boolean {
+  const isExposed = spec.exposure !== undefined && !spec.hibernate;
+  return blackboxExporter !== undefined && spec.observability?.serviceMonitor === true && isExposed;
 }
 
 /** Documents of the surfaces by their paths, in the order in which a probe chooses. */
@@ -73,7 +81,7 @@ function hasReplica({ spec: { postgres } }: TonApi): boolean {
   return postgres?.readOnlySecretRef !== undefined || postgres?.parts?.readOnlyHost !== undefined;
 }
 
-function prometheusRule(tonApi: TonApi, { globalConfig }: References, release: Release): DesiredObject {
+function prometheusRule(tonApi: TonApi, references: References, release: Release): DesiredObject {
   const { metadata, spec } = tonApi;
   const facts = {
     namespace: metadata.namespace ?? '',
@@ -81,15 +89,15 @@ function prometheusRule(tonApi: TonApi, { globalConfig }: References, release: R
     network: spec.network,
     availability: spec.observability?.sloAvailability ?? '99.9',
     latency: spec.observability?.sloLatency ?? '1s',
-    liteServers: liteServerAddresses(tonApi, globalConfig)?.length,
+    liteServers: liteServerAddresses(tonApi, references.globalConfig)?.length,
     indexed: spec.indexer !== undefined && hasDatabase(tonApi, release),
     replicaMaxLag: hasReplica(tonApi) ? spec.postgres?.replicaMaxLag : undefined,
     streamed: spec.surfaces.includes('stream'),
     runbookUrl: release.runbookUrl,
     severities: release.alertSeverities,
-    scraped: spec.observability?.serviceMonitor === true && fixedReplicas(tonApi) > 0,
+    scraped: isScraped(tonApi, references) && fixedReplicas(tonApi) > 0,
     service: metricsServiceName(tonApi),
-    probed: isProbed(tonApi, release),
+    probed: isProbed(tonApi, references, release),
   };
   return monitoringChild(tonApi, release, 'PrometheusRule', {
     groups: [

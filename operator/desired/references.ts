@@ -1,11 +1,9 @@
 import type { KubernetesObject } from '../kubernetes/object.ts';
+import type { OptionalKind } from '../kubernetes/resources.ts';
 import type { TonApi } from '../resource.ts';
 import type { Severities } from './alert-rules.ts';
 import type { KeyringRow } from '../service-config.ts';
 import type { Migrated } from './names.ts';
-
-/** APIs that a cluster may lack; their objects are left out until then (operator/README.md#optional-apis). */
-export type OptionalApi = 'gateway.networking.k8s.io' | 'monitoring.coreos.com' | 'keda.sh';
 
 /** Release and installation options of the operator, the same for every TonApi. */
 export type Release = {
@@ -69,7 +67,8 @@ export type CanaryState = {
 
 /** State of the cluster that a build needs besides the TonApi. Everything here is observed; absent means not (yet) there. */
 export type References = {
-  readonly apis: ReadonlySet<OptionalApi>;
+  /** Optional kinds that the cluster serves. Objects of another kind are left out (operator/README.md#optional-apis). */
+  readonly served: ReadonlySet<OptionalKind>;
   /** Text of the key of the ConfigMap that `liteServerConfigRef` names. The operator never reads a Secret for it. */
   readonly globalConfig?: string | undefined;
   /** Rows of the keys in force. */

@@ -49,8 +49,8 @@ function hasCanaryTraffic({ rollout }: Pick<References, 'rollout'>): boolean {
 }
 
 /** True when an HTTPRoute shares the traffic by weight. */
-export function weighted({ spec }: TonApi, { apis }: Pick<References, 'apis'>): boolean {
-  return spec.exposure?.kind === 'HTTPRoute' && apis.has('gateway.networking.k8s.io');
+export function weighted({ spec }: TonApi, { served }: Pick<References, 'served'>): boolean {
+  return spec.exposure?.kind === 'HTTPRoute' && served.has('HTTPRoute');
 }
 
 /** URL of the API inside the cluster. */

@@ -20,7 +20,7 @@ export type Acted = {
   readonly refusals: readonly Refusal[];
   /** Changes that were not made. */
   readonly undone: readonly Change[];
-  /** First answer of the server that a retry may change. Throw it after writing the status. */
+  /** First error that a retry may mend. Throw it after writing the status. */
   readonly failure: ApiError | undefined;
   /** When a correction that waits in a fight over a field is due. */
   readonly requeueAfterMs: number | undefined;
@@ -39,9 +39,10 @@ const foundations: ReadonlySet<Stage> = new Set(['config', 'migration']);
 
 /**
  * Carries changes out in order. An object that the server refuses holds back only the objects that depend on it.
- * An error that is not about an object ends the work at once and is thrown.
+ * An error that is not about an object ends the writes, but not the reconcile: the status must follow.
  *
  * @param failures of the resource in a row so far
+ * @throws the reason of an aborted signal, and errors of the operator itself
  */
 export async function act(
   about: KubernetesObject,
@@ -54,26 +55,32 @@ export async function act(
   const waits: number[] = [];
   const made = new Set<Change>();
   let endedBy: Stage | undefined;
+  let end: ApiError | undefined;
   for (const batch of batchesOf(changes)) {
     const [{ stage }] = batch;
-    if (endedBy !== undefined && stage !== endedBy) break;
+    if (end !== undefined || (endedBy !== undefined && stage !== endedBy)) break;
     const due = batch.filter(({ change }) => {
       const waitMs = isDrift(change) ? dependencies.drift.waitMs(change.live.metadata.uid ?? '') : 0;
       if (waitMs > 0) waits.push(waitMs);
       return waitMs === 0;
     });
-    // All writes end before the first error is thrown: no work of this reconcile continues into the next.
+    // All writes end before the first error counts: no work of this reconcile continues into the next.
     const results = await Promise.allSettled(due.map(({ change }) => carryOut(about, change, dependencies, bounds)));
-    const found = results.map(valueOf).filter((one) => one !== undefined);
-    for (const { change } of due) if (!found.some((one) => one.change === change)) made.add(change);
+    bounds.signal?.throwIfAborted();
+    for (const [at, { change }] of due.entries()) if (isMade(results[at])) made.add(change);
+    end = endOf(results);
+    const found = results.flatMap((result) => (result.status === 'fulfilled' ? (result.value ?? []) : []));
     refused.push(...found);
     if (found.length > 0 && foundations.has(stage)) endedBy = stage;
   }
   return {
     writes: made.size,
-    refusals: refused.flatMap(({ change, error }) => refusalOfChange(change, error, failures) ?? []),
+    refusals: [
+      ...refused.flatMap(({ change, error }) => refusalOfChange(change, error, failures) ?? []),
+      ...(end === undefined || failures === 0 ? [] : [serverError(end)]),
+    ],
     undone: changes.filter((change) => !made.has(change) && !isDrift(change)),
-    failure: refused.map(({ error }) => error).find((error) => isApiError(error, 'forbidden', 'server')),
+    failure: end ?? refused.map(({ error }) => error).find((error) => isApiError(error, 'forbidden', 'server')),
     requeueAfterMs: waits.length === 0 ? undefined : Math.min(...waits),
   };
 }
@@ -98,9 +105,21 @@ function batchesOf(changes: readonly Change[]): [Staged, ...Staged[]][] {
   return batches;
 }
 
-function valueOf<T>(result: PromiseSettledResult<T>): T {
-  if (result.status === 'rejected') throw result.reason;
-  return result.value;
+function isMade(result: PromiseSettledResult<Refused | undefined> | undefined): boolean {
+  return result?.status === 'fulfilled' && result.value === undefined;
+}
+
+/** First error of the way to the server. @throws any other error, which is a bug of the operator */
+function endOf(results: readonly PromiseSettledResult<unknown>[]): ApiError | undefined {
+  const reasons = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
+  const bug = reasons.find((reason) => !isApiError(reason));
+  if (bug !== undefined) throw bug;
+  return reasons.find((reason) => isApiError(reason));
+}
+
+/** An error about no object, such as a kind that the server does not know any more. */
+function serverError({ message }: ApiError): Refusal {
+  return { reason: 'ServerError', message, retried: true };
 }
 
 function isDrift(change: Change): change is UpdateChange {

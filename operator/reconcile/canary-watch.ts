@@ -101,7 +101,8 @@ export function createCanaryWatch(
 }
 
 /** How far the canary is, as its Deployment remembers it. */
-function stateOf(canary: KubernetesObject | undefined): CanaryState | undefined {
+/** State of a canary, as its Deployment has it. */
+export function stateOf(canary: KubernetesObject | undefined): CanaryState | undefined {
   const text = canary?.metadata.annotations?.[childAnnotations.canary];
   if (text === undefined) return undefined;
   try {

@@ -7,10 +7,11 @@ import type { TonApi } from '../resource.ts';
 import { missingMounts } from '../rollout/missing-mounts.ts';
 import type { RolloutView } from '../status/observed.ts';
 import { templateHash } from '../status/summarize.ts';
-import type { CanaryWatch } from './canary-watch.ts';
+import { stateOf, type CanaryWatch } from './canary-watch.ts';
 import { withIgnored } from '../diff/ignored.ts';
 import type { Observation } from './observation.ts';
 import type { RolloutQueue } from './rollout-queue.ts';
+import { suspensionOf } from './suspension.ts';
 import { templateChanges, templateOf, type TemplateChange } from './rollout.ts';
 
 /** Wanted objects, and the state of the rollout of the API's template. */
@@ -53,7 +54,9 @@ export async function decide(
   const vain = changes.filter((change) => missingMounts(change.wanted, seen.missing).length > 0);
   const startable = changes.filter((change) => !vain.includes(change));
   const byOperator = startable.filter(({ cause }) => cause === 'operator');
-  const waits = byOperator.length === 0 ? undefined : waitOf(tonApi, dependencies);
+  // While nothing is written a turn would be of no use, and others would wait for it. A canary that began has its turn.
+  const needsTurn = byOperator.length > 0 && suspensionOf(tonApi) === undefined && !isTried(tonApi, hash, seen);
+  const waits = needsTurn ? waitOf(tonApi, dependencies) : undefined;
   const held = { ...heldOf(vain), ...(waits !== undefined && heldOf(byOperator)) };
   const api = startable.find(({ workload }) => workload === 'api');
   if (
@@ -88,6 +91,13 @@ function waitOf(tonApi: TonApi, { upgradePolicy, rollouts }: DecideDependencies)
   if (upgradePolicy === 'OnChange') return { phase: 'frozen' };
   const turn = rollouts.ask(keyOf(tonApi));
   return turn.granted ? undefined : { phase: 'waiting', position: turn.position, waiting: turn.waiting };
+}
+
+/** True when a canary of the wanted template is live, tried or given up. */
+function isTried(tonApi: TonApi, hash: string, { children }: Observation): boolean {
+  const { canary: name } = childNames(tonApi);
+  const canary = children.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === name);
+  return canary !== undefined && stateOf(canary)?.hash === hash;
 }
 
 type CanaryParts = {

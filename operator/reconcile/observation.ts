@@ -18,7 +18,6 @@ import type { Consent } from './consent.ts';
 import type { PodReport, PodReports } from './pod-reports.ts';
 import {
   namedReferences,
-  optionalApis,
   settledShards,
   type NamedReference,
   type ReferenceProblem,
@@ -72,7 +71,7 @@ export async function observe(
   const { settled, requeueAfterMs } = settledShards(children, clock.unixMs());
   return {
     references: {
-      apis: optionalApis(dependencies.served()),
+      served: dependencies.served(),
       globalConfig: config.globalConfig,
       keyring,
       keyringShardsSettled: settled,

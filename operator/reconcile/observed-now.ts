@@ -1,11 +1,13 @@
 import { autoscalingProblem } from '../desired/autoscaler.ts';
 import { hotHash } from '../desired/config-map.ts';
 import { fewestReady } from '../desired/disruption-budget.ts';
+import { asksForProbe } from '../desired/monitoring.ts';
 import { childAnnotations, childNames, type Component } from '../desired/names.ts';
+import type { Release } from '../desired/references.ts';
 import type { Change } from '../diff/diff.ts';
 import type { KubernetesObject } from '../kubernetes/object.ts';
 import type { OptionalKind } from '../kubernetes/resources.ts';
-import { annotationOf, type TonApi } from '../resource.ts';
+import type { TonApi } from '../resource.ts';
 import { migrationState } from '../rollout/migration.ts';
 import type { Observed, Refusal, RolloutView } from '../status/observed.ts';
 import { indexState } from '../status/pods.ts';
@@ -13,8 +15,8 @@ import type { Acted } from './act.ts';
 import type { DecideDependencies, Decision } from './decide.ts';
 import type { DriftLog } from './drift-log.ts';
 import type { Observation, ObserveDependencies } from './observation.ts';
-import { isPlan } from './plan-text.ts';
 import { isOut } from './rollout.ts';
+import { suspensionOf } from './suspension.ts';
 
 /** Facts of one reconcile of a TonApi, after its last write. */
 export type Done = {
@@ -43,7 +45,7 @@ export function observedNow(
     otherPods: podsOf(seen, ['indexer', 'redis']),
     refusals: [...acted.refusals, ...seen.problems.flatMap(asRefusal)],
     suspended: suspendedOf(tonApi, acted),
-    unserved: unserved(tonApi, served()),
+    unserved: unserved(tonApi, release, served()),
     scalingProblem: autoscalingProblem(tonApi, seen.references, release),
     hotHash: seen.isConfigUnfit ? liveHash(tonApi, live) : hotHash(tonApi, seen.references),
     readyMin: fewestReady(tonApi),
@@ -59,7 +61,7 @@ export function observedNow(
 
 /** Objects that a pause or a plan keeps as they are: the plan's own is none of them. */
 function suspendedOf(tonApi: TonApi, { undone }: Acted): string[] {
-  if (annotationOf(tonApi, 'paused') === undefined && !isPlan(tonApi)) return [];
+  if (suspensionOf(tonApi) === undefined) return [];
   return undone
     .map((change) => (change.action === 'delete' ? change.live : change.desired.object))
     .filter(({ metadata }) => metadata.name !== childNames(tonApi).plan)
@@ -83,15 +85,14 @@ function podsOf({ pods }: Observation, components: readonly Component[]): readon
   return pods.filter(({ metadata }) => wanted.has(metadata.labels?.['app.kubernetes.io/component']));
 }
 
-/** Kinds that the manifest asks for and the cluster does not serve. */
-function unserved({ spec }: TonApi, served: ReadonlySet<OptionalKind>): OptionalKind[] {
-  const { exposure, observability, autoscaling } = spec;
+/** Kinds that the manifest or the operator asks for and the cluster does not serve. */
+function unserved(tonApi: TonApi, release: Release, served: ReadonlySet<OptionalKind>): OptionalKind[] {
+  const { exposure, observability, autoscaling } = tonApi.spec;
   const asked: Readonly<Record<OptionalKind, boolean>> = {
     HTTPRoute: exposure?.kind === 'HTTPRoute',
     ServiceMonitor: observability?.serviceMonitor === true,
     PrometheusRule: observability?.prometheusRule === true,
-    // An option of the operator asks for probes, no manifest does.
-    Probe: false,
+    Probe: asksForProbe(tonApi, release),
     ScaledObject: autoscaling?.provider === 'KEDA',
   };
   return (Object.keys(asked) as OptionalKind[]).filter((kind) => asked[kind] && !served.has(kind));
@@ -107,6 +108,8 @@ function rolloutNow(
   if (decided.phase !== 'settled') return decided;
   const { hash } = decided;
   const waits = undone.some((change) => change.action !== 'delete' && workloads.has(change.desired.object.kind));
+  const suspension = suspensionOf(tonApi);
+  if (waits && suspension !== undefined) return { hash, phase: 'rolling', waits: `the end of ${suspension}` };
   const isRolling =
     apiOf(tonApi, live) === undefined || waits || live.some((child) => isWorkload(tonApi, child) && !isOut(child));
   return { hash, phase: isRolling ? 'rolling' : 'settled' };

@@ -1,8 +1,7 @@
 import { childAnnotations } from '../desired/names.ts';
-import type { OptionalApi } from '../desired/references.ts';
 import type { KubernetesClient, RequestBounds } from '../kubernetes/client.ts';
 import type { KubernetesObject } from '../kubernetes/object.ts';
-import { resources, type OptionalKind } from '../kubernetes/resources.ts';
+import { resources } from '../kubernetes/resources.ts';
 import type { TonApi } from '../resource.ts';
 import type { Caches } from './caches.ts';
 import { namedObjects } from './named-objects.ts';
@@ -58,11 +57,6 @@ export function namedReferences(tonApi: TonApi, caches: Pick<Caches, 'reference'
     const message = `${kind} ${name} is not there; make it in namespace ${namespace}`;
     return { kind, name, problem: { reason: `${kind}NotFound`, message } };
   });
-}
-
-/** The APIs that the optional kinds belong to. */
-export function optionalApis(served: ReadonlySet<OptionalKind>): ReadonlySet<OptionalApi> {
-  return new Set([...served].map((kind) => resources[kind].apiVersion.split('/')[0] as OptionalApi));
 }
 
 /** Time in which a new Secret reaches every pod: three times the kubelet's refresh of about a minute and a half. */

@@ -10,7 +10,11 @@ type Turn =
 export type RolloutQueue = {
   /** Asks for a turn, and keeps the place in the line until it comes. */
   ask(key: ObjectKey): Turn;
-  /** The rollout is over, or none is wanted any more. */
+  /** The new template of a TonApi with a turn is written. */
+  begin(key: ObjectKey): void;
+  /** True from the beginning of a rollout until the TonApi leaves. */
+  hasBegun(key: ObjectKey): boolean;
+  /** The rollout is over, none is wanted any more, or the new template could not be written. */
   leave(key: ObjectKey): void;
   waiting(): number;
 };
@@ -25,15 +29,19 @@ type RolloutQueueDependencies = {
   readonly clock: Clock;
   /** TonApis whose pods are being replaced, whoever granted the turn. An operator that starts during a rollout did not grant it. */
   readonly replacing: () => Iterable<ObjectKey>;
-  /** It is the TonApi's turn to ask again. */
+  /** The TonApi is to ask again: it is its turn, or its place in the line changed. */
   readonly onTurn: (key: ObjectKey) => void;
 };
+
+/** TonApis that hear of a changed place at once. The others see it at their next reconcile, so that a long line costs little. */
+const CALLED_MAX = 10;
 
 export function createRolloutQueue(
   { concurrencyMax, delayMs }: RolloutQueueOptions,
   { clock, replacing, onTurn }: RolloutQueueDependencies,
 ): RolloutQueue {
-  const rolling = new Set<ObjectKey>();
+  /** TonApis with a turn, and whether their rollout has begun. */
+  const rolling = new Map<ObjectKey, { readonly hasBegun: boolean }>();
   const line = new Set<ObjectKey>();
   let notBeforeMs = Number.NEGATIVE_INFINITY;
   let cancelCall: (() => void) | undefined;
@@ -41,7 +49,7 @@ export function createRolloutQueue(
   const isOpen = (): boolean => rolling.size < concurrencyMax && clock.now() >= notBeforeMs;
 
   function othersAtWork(key: ObjectKey): number {
-    const others = new Set([...rolling, ...replacing()]);
+    const others = new Set([...rolling.keys(), ...replacing()]);
     others.delete(key);
     return others.size;
   }
@@ -55,6 +63,13 @@ export function createRolloutQueue(
     });
   }
 
+  /** Takes a TonApi out of the line. Those behind it have another place then. */
+  function quitLine(key: ObjectKey): void {
+    const behind = [...line].slice([...line].indexOf(key) + 1);
+    if (!line.delete(key)) return;
+    for (const other of behind.slice(0, CALLED_MAX)) onTurn(other);
+  }
+
   return {
     ask(key) {
       if (rolling.has(key)) return { granted: true };
@@ -63,14 +78,20 @@ export function createRolloutQueue(
       if (position > 1 || !isOpen() || othersAtWork(key) >= concurrencyMax) {
         return { granted: false, position, waiting: line.size };
       }
-      line.delete(key);
-      rolling.add(key);
+      quitLine(key);
+      rolling.set(key, { hasBegun: false });
       callNext();
       return { granted: true };
     },
+    begin(key) {
+      if (rolling.has(key)) rolling.set(key, { hasBegun: true });
+    },
+    hasBegun: (key) => rolling.get(key)?.hasBegun === true,
     leave(key) {
-      line.delete(key);
-      if (rolling.delete(key)) notBeforeMs = clock.now() + delayMs;
+      quitLine(key);
+      // No pods were replaced in a turn that was not used, so the next needs no pause.
+      if (rolling.get(key)?.hasBegun === true) notBeforeMs = clock.now() + delayMs;
+      rolling.delete(key);
       if (line.size > 0) callNext();
     },
     waiting: () => line.size,

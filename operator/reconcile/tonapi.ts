@@ -25,7 +25,7 @@ import { internalErrorOf } from './internal-error.ts';
 import { nameConflicts } from './name-conflicts.ts';
 import { observe, type Observation, type ObserveDependencies } from './observation.ts';
 import { apiOf, observedNow, workloads, type Done } from './observed-now.ts';
-import { isPlan, planObject, planSummary } from './plan-text.ts';
+import { planObject, planSummary } from './plan-text.ts';
 import type { PodRefresh } from './pod-refresh.ts';
 import type { PodReport } from './pod-reports.ts';
 import type { TimeToReady } from './time-to-ready.ts';
@@ -33,6 +33,7 @@ import type { RolloutQueue } from './rollout-queue.ts';
 import { refusalOf } from './refusal.ts';
 import { isRollingOut } from './rollout.ts';
 import { spanning } from './spans.ts';
+import { suspensionOf } from './suspension.ts';
 import { writeStatus } from './status-writer.ts';
 import type { Keyrings } from './keyrings.ts';
 import type { Writer } from './writer.ts';
@@ -77,16 +78,29 @@ export function createTonApiReconciler(
 ): (key: ObjectKey, work: Work) => Promise<Outcome> {
   const { caches, rollouts, metrics, tracer, clock } = dependencies;
 
+  /** A reconcile that fails before its new template is written gives its turn back: others must not wait for it. */
   async function look(tonApi: TonApi, work: Work): Promise<Outcome> {
+    try {
+      return await takeSteps(tonApi, work);
+    } catch (error) {
+      if (!rollouts.hasBegun(keyOf(tonApi))) rollouts.leave(keyOf(tonApi));
+      throw error;
+    }
+  }
+
+  async function takeSteps(tonApi: TonApi, work: Work): Promise<Outcome> {
     const { signal } = work;
     const bounds = { signal };
     const { seen, decision, changes, held } = await prepare(tonApi, work);
     const acted = await carryOut(tonApi, changes, dependencies, work);
     trace.getActiveSpan()?.setAttribute('ton.writes', acted.writes);
+    if (changes.some((change) => isNewTemplate(change) && !acted.undone.includes(change)))
+      rollouts.begin(keyOf(tonApi));
+    // Nothing is reported of a first failure, so that no status of a new generation calls it Ready too early.
+    if (acted.failure !== undefined && acted.refusals.length === 0) throw acted.failure;
     const after = await spanning(tracer, 'status', () => tell(tonApi, { seen, decision, acted, held }, bounds));
     await dependencies.nudge.pods(after.acknowledgement.behind, after.content, bounds);
-    if (!isBusy(after.live) && changes.length === 0 && decision.rollout.phase === 'settled')
-      rollouts.leave(keyOf(tonApi));
+    if (!needsTurn(tonApi, decision, after.live)) rollouts.leave(keyOf(tonApi));
     if (acted.failure !== undefined) throw acted.failure;
     if (acted.refusals.length > 0) return { type: 'terminal', requeueAfterMs: REFUSED_MS };
     const soonest = [
@@ -98,6 +112,13 @@ export function createTonApiReconciler(
       after.scalingGraceMs,
     ].filter((ms) => ms !== undefined);
     return soonest.length === 0 ? { type: 'done' } : { type: 'done', requeueAfterMs: Math.min(...soonest) };
+  }
+
+  /** True while the TonApi waits in the line, and from the write of its new template until its pods have it. */
+  function needsTurn(tonApi: TonApi, { rollout: { phase } }: Decision, live: readonly KubernetesObject[]): boolean {
+    if (phase === 'waiting') return true;
+    const isTried = phase === 'canary' && suspensionOf(tonApi) === undefined;
+    return rollouts.hasBegun(keyOf(tonApi)) && (isTried || isBusy(live));
   }
 
   /** All work before the first write. A refusal that ends it goes into the status, which would not report it otherwise. */
@@ -281,9 +302,9 @@ async function carryOut(
 ): Promise<Acted> {
   const undone = changes.filter(isOfAuthor);
   const nothing: Acted = { writes: 0, refusals: [], undone, failure: undefined, requeueAfterMs: undefined };
-  const isPlanned = isPlan(tonApi);
-  if (annotationOf(tonApi, 'paused') !== undefined && !isPlanned) return { ...nothing, refusals: refusalsOf(changes) };
-  if (!isPlanned) return act(tonApi, changes, dependencies, { signal }, failures);
+  const suspension = suspensionOf(tonApi);
+  if (suspension === undefined) return act(tonApi, changes, dependencies, { signal }, failures);
+  if (suspension === 'the pause') return { ...nothing, refusals: refusalsOf(changes) };
   await showPlan(tonApi, changes, dependencies, { signal });
   return nothing;
 }
@@ -314,6 +335,12 @@ async function showPlan(
   await writer.apply(object, bounds);
   const note = `${planSummary(others)}; the whole plan is in ConfigMap ${name}`;
   await events.record(tonApi, { type: 'Normal', reason: 'Planned', action: 'Plan', note }, bounds.signal);
+}
+
+/** Pods of another template begin: those of a workload, or the first of a canary. */
+function isNewTemplate(change: Change): boolean {
+  if (!isOfAuthor(change) || change.action === 'delete' || change.action === 'refuse') return false;
+  return workloads.has(change.desired.object.kind) && (change.action === 'create' || change.restart.restart);
 }
 
 function isBusy(live: readonly KubernetesObject[]): boolean {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { build } from '#operator/desired/build.ts';
 import type { Release } from '#operator/desired/references.ts';
+import type { OptionalKind } from '#operator/kubernetes/resources.ts';
 import type { TonApi } from '#operator/resource.ts';
 import { references, release, sample } from './samples.ts';
 
@@ -125,3 +126,27 @@ function observing(changes: Partial<NonNullable<Spec['observability']>>): NonNul
     ...changes,
   };
 }
+
+describe('a cluster that serves some kinds of the Prometheus operator', () => {
+  const tonApi = sample('typical', { observability: observing({}) });
+  const probing = { ...release, blackboxExporter: { address: 'blackbox.monitoring:9115', module: 'http_2xx' } };
+  const builtWith = (...served: readonly OptionalKind[]) =>
+    build(tonApi, references({ served: new Set(served) }), probing)
+      .map(({ object }) => object)
+      .filter(({ apiVersion }) => apiVersion.startsWith('monitoring.coreos.com/'));
+
+  it.each<OptionalKind[]>([[], ['ServiceMonitor'], ['PrometheusRule'], ['Probe'], ['ServiceMonitor', 'Probe']])(
+    'gets objects of these kinds alone: %s %s',
+    (...served) => {
+      const kinds = served.filter((kind) => kind !== undefined);
+      expect(builtWith(...kinds).map(({ kind }) => kind)).toEqual(kinds);
+    },
+  );
+
+  it('alerts only on metrics that are scraped there', () => {
+    expect(JSON.stringify(builtWith('PrometheusRule'))).not.toContain('TonApiUnreachable');
+    const scraped = JSON.stringify(builtWith('ServiceMonitor', 'PrometheusRule'));
+    expect(scraped).toContain('"from":"prometheus"');
+    expect(scraped).not.toContain('"from":"probe"');
+  });
+});

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 
 import type { References, Release } from '#operator/desired/references.ts';
+import { optionalKinds } from '#operator/kubernetes/resources.ts';
 import type { TonApi, TonApiKey } from '#operator/resource.ts';
 import { readManifest } from '#service/config/manifest.ts';
 
@@ -38,7 +39,7 @@ export const globalConfig = JSON.stringify({
 /** A cluster with every optional API, no key and no rollout to wait for. */
 export function references(changes: Partial<References> = {}): References {
   return {
-    apis: new Set(['gateway.networking.k8s.io', 'monitoring.coreos.com', 'keda.sh']),
+    served: new Set(optionalKinds),
     globalConfig,
     keyring: [],
     keyringShardsSettled: 0,

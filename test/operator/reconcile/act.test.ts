@@ -74,7 +74,8 @@ function server(answers: Readonly<Record<string, readonly Error[]>> = {}) {
     },
     drift: log,
   } as unknown as Parameters<typeof act>[2];
-  const run = (changes: readonly Change[], failures?: number) => act(tonApi, changes, dependencies, bounds, failures);
+  const run = (changes: readonly Change[], failures?: number, signal = bounds.signal) =>
+    act(tonApi, changes, dependencies, { signal }, failures);
   return { run, done, refused, log };
 }
 
@@ -114,17 +115,31 @@ describe('the changes of a reconcile', () => {
       refusals: [{ reason: 'NameTaken', message: expect.stringContaining('Service a belongs to another') as unknown }],
     });
     const changed = server({ a: [answer(409, 'the object has been modified')] });
-    await expect(changed.run([create('exposure', 'a')])).rejects.toMatchObject({ code: 'conflict' });
+    const acted = await changed.run([create('exposure', 'a'), create('monitoring', 'b')]);
+    expect(changed.done).toEqual(['create a refused']);
+    expect(acted).toMatchObject({ refusals: [], failure: { code: 'conflict' } });
   });
 
-  it('an error that is not about the object ends the work after the writes beside it', async () => {
+  it('an error that is not about the object ends the work after the writes beside it, and leaves the status to be written', async () => {
     const { run, done } = server({ a: [answer(401, 'who are you')] });
-    await expect(
-      run([create('exposure', 'a'), create('exposure', 'b'), create('monitoring', 'c')]),
-    ).rejects.toMatchObject({
-      code: 'unauthorized',
-    });
+    const acted = await run([create('exposure', 'a'), create('exposure', 'b'), create('monitoring', 'c')]);
     expect(done).toEqual(['create a refused', 'create b']);
+    expect(acted).toMatchObject({ writes: 1, refusals: [], failure: { code: 'unauthorized' } });
+    expect(acted.undone).toHaveLength(2);
+  });
+
+  it('a kind that the cluster does not serve is reported from the second failure in a row', async () => {
+    const { run } = server({ a: [answer(404, 'the server could not find the requested resource')] });
+    const message = expect.stringContaining('could not find') as unknown;
+    expect(await run([create('monitoring', 'a')], 1)).toMatchObject({
+      refusals: [{ reason: 'ServerError', retried: true, message }],
+      failure: { code: 'not_found' },
+    });
+  });
+
+  it('an aborted reconcile ends without a result', async () => {
+    const { run } = server({ a: [answer(500, 'away')] });
+    await expect(run([create('exposure', 'a')], 0, AbortSignal.abort(new Error('the end')))).rejects.toThrow('the end');
   });
 
   it('a refused update replaces the lists of the spec whole before a second try', async () => {

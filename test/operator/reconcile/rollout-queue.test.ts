@@ -32,6 +32,7 @@ describe('the line of rollouts', () => {
   it('pauses between two rollouts', async () => {
     const { queue, called, clock } = line({ delayMs: 30_000 });
     for (const key of ['a', 'b']) queue.ask(key);
+    queue.begin('a');
     queue.leave('a');
     await clock.advance(29_000);
     expect(queue.ask('b')).toMatchObject({ granted: false, position: 1 });
@@ -39,6 +40,34 @@ describe('the line of rollouts', () => {
     await clock.advance(1000);
     expect(called).toEqual(['b']);
     expect(queue.ask('b')).toEqual({ granted: true });
+  });
+
+  it('has no pause after a turn in which no rollout began', async () => {
+    const { queue, called, clock } = line({ delayMs: 30_000 });
+    for (const key of ['a', 'b']) queue.ask(key);
+    expect(queue.hasBegun('a')).toBe(false);
+    queue.leave('a');
+    await clock.advance(0);
+    expect(called).toEqual(['b']);
+    expect(queue.ask('b')).toEqual({ granted: true });
+  });
+
+  it('calls those behind one that got its turn or left, whose places are other ones now', () => {
+    const { queue, called } = line();
+    for (const key of ['a', 'b', 'c', 'd']) queue.ask(key);
+    queue.leave('c');
+    expect(called).toEqual(['d']);
+    queue.leave('a');
+    expect(queue.ask('b')).toEqual({ granted: true });
+    expect(called).toEqual(['d', 'd']);
+    expect(queue.ask('d')).toEqual({ granted: false, position: 1, waiting: 1 });
+  });
+
+  it('calls ten of a long line alone', () => {
+    const { queue, called } = line();
+    for (let at = 0; at < 30; at++) queue.ask(`${at}`);
+    queue.leave('1');
+    expect(called).toHaveLength(10);
   });
 
   it('counts rollouts that an operator before it has begun', async () => {

@@ -189,7 +189,7 @@ describe('KEDA without what it needs', () => {
     'is reported, and a ScaledObject without a trigger is never made: %s',
     (_case, autoscaling, served, url, reason) => {
       const tonApi = sample('smallest', { autoscaling });
-      const given = references(served ? {} : { apis: new Set() });
+      const given = references(served ? {} : { served: new Set() });
       const installed = { ...release, prometheusUrl: url };
       expect(autoscalingProblem(tonApi, given, installed)?.reason).toBe(reason);
       const made = buildAutoscaler(tonApi, given, installed)?.object.spec?.['triggers'] as unknown[] | undefined;
