@@ -1,6 +1,7 @@
 import { context, propagation, SpanKind, SpanStatusCode, trace, type Span, type Tracer } from '@opentelemetry/api';
 import type { Dispatcher } from 'undici';
 
+import { yamlSafeJson } from './bounded-text.ts';
 import type { Credentials } from './credentials.ts';
 import { type ApiError, fromStatus, isApiError, malformed, noAnswer, notLeader } from './errors.ts';
 import type { ClientMetrics } from './metrics.ts';
@@ -134,7 +135,7 @@ export function createClient(dependencies: ClientDependencies): KubernetesClient
         'user-agent': 'ton-operator',
         ...(request.body !== undefined && { 'content-type': request.contentType ?? 'application/json' }),
       },
-      body: request.body === undefined ? null : JSON.stringify(request.body),
+      body: request.body === undefined ? null : yamlSafeJson(request.body),
       signal,
     });
   }

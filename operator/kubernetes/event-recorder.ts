@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 
+import { startOfBytes } from './bounded-text.ts';
 import type { KubernetesClient } from './client.ts';
 import type { Clock } from './clock.ts';
 import { microTime, type KubernetesObject } from './object.ts';
@@ -34,9 +35,9 @@ const SERIES_MS = 600_000;
 /** Series remembered; the oldest are forgotten first. */
 const SERIES_MAX = 5000;
 
-/** Bounds of the API server on the texts of an event. */
-const NOTE_CHARS_MAX = 1024;
-const INSTANCE_CHARS_MAX = 128;
+/** Bounds of the API server on the texts of an event, in bytes. */
+const NOTE_BYTES_MAX = 1024;
+const INSTANCE_BYTES_MAX = 128;
 
 type Series = { readonly name: string; readonly namespace: string; readonly startedMs: number; count: number };
 
@@ -52,10 +53,10 @@ export function createEventRecorder({ client, clock, logger, instance }: EventRe
       metadata: { namespace, name },
       eventTime: microTime(clock.unixMs()),
       reportingController: 'tonplane.dev/operator',
-      reportingInstance: instance.slice(0, INSTANCE_CHARS_MAX),
+      reportingInstance: startOfBytes(instance, INSTANCE_BYTES_MAX),
       regarding: { apiVersion, kind, namespace, name: metadata.name, uid, resourceVersion },
       ...happening,
-      note: happening.note.slice(0, NOTE_CHARS_MAX),
+      note: startOfBytes(happening.note, NOTE_BYTES_MAX),
     };
   }
 

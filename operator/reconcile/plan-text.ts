@@ -3,6 +3,7 @@ import { childNames } from '../desired/names.ts';
 import type { Release } from '../desired/references.ts';
 import type { Change } from '../diff/diff.ts';
 import type { FieldChange } from '../diff/compare.ts';
+import { startOf } from '../kubernetes/bounded-text.ts';
 import type { KubernetesObject } from '../kubernetes/object.ts';
 import { annotationOf, type TonApi } from '../resource.ts';
 
@@ -51,7 +52,7 @@ function line({ path, before, after }: FieldChange): string {
 function shown(value: unknown): string {
   if (value === undefined) return 'nothing';
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return text.length > VALUE_CHARS_MAX ? `${text.slice(0, VALUE_CHARS_MAX)}… (${text.length} characters)` : text;
+  return text.length > VALUE_CHARS_MAX ? `${startOf(text, VALUE_CHARS_MAX)}… (${text.length} characters)` : text;
 }
 
 /** True for a TonApi that asks for a plan in place of changes. */

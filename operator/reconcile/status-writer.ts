@@ -2,25 +2,12 @@ import { canonicalJson } from '../desired/canonical.ts';
 import type { RequestBounds } from '../kubernetes/client.ts';
 import { isApiError } from '../kubernetes/errors.ts';
 import type { Condition, KubernetesObject } from '../kubernetes/object.ts';
+import { conditionTypes } from '../status/conditions.ts';
 import type { Writer } from './writer.ts';
 
 type Status = { readonly conditions?: readonly Condition[] } & Readonly<Record<string, unknown>>;
 
-/** All types of conditions that the operator sets. Other types belong to other writers and stay. */
-const ownConditions: ReadonlySet<string> = new Set([
-  'Ready',
-  'ReferencesResolved',
-  'Migrated',
-  'Available',
-  'ConfigApplied',
-  'IndexerLive',
-  'MetadataRunning',
-  'Progressing',
-  'Paused',
-  'Stalled',
-  'Reconciling',
-  'ScalingActive',
-]);
+const ownConditions: ReadonlySet<string> = new Set(conditionTypes);
 
 /** Writes the status if it differs from what is there. True when it was written. */
 export async function writeStatus(

@@ -2,6 +2,7 @@ import { isMigrated, migrationKey } from '../desired/indexer.ts';
 import { mountsDatabase } from '../desired/mounts.ts';
 import { childAnnotations, childNames, type Migrated } from '../desired/names.ts';
 import type { Change } from '../diff/diff.ts';
+import { endOf } from '../kubernetes/bounded-text.ts';
 import type { KubernetesObject } from '../kubernetes/object.ts';
 import type { TonApi } from '../resource.ts';
 import type { MigrationState } from '../status/observed.ts';
@@ -86,5 +87,5 @@ function lastWords(pods: readonly KubernetesObject[]): string | undefined {
     .flatMap(({ state }) => state?.terminated ?? [])
     .filter(({ message }) => message !== undefined && message !== '');
   const last = ends.toSorted((a, b) => ((a.finishedAt ?? '') < (b.finishedAt ?? '') ? -1 : 1)).at(-1);
-  return last?.message?.trim().replaceAll(/\s+/g, ' ').slice(-SHOWN_LENGTH_MAX);
+  return last && endOf((last.message ?? '').trim().replaceAll(/\s+/g, ' '), SHOWN_LENGTH_MAX);
 }

@@ -1,8 +1,28 @@
+import { startOf } from '../kubernetes/bounded-text.ts';
 import { secondsTime, type Condition } from '../kubernetes/object.ts';
 
+/** All types of conditions that the operator sets, on a TonApi or a TonApiKey. Other types belong to other writers and stay. */
+export const conditionTypes = [
+  'Ready',
+  'ReferencesResolved',
+  'Migrated',
+  'Available',
+  'ConfigApplied',
+  'IndexerLive',
+  'MetadataRunning',
+  'ScalingActive',
+  'Progressing',
+  'Hibernated',
+  'Paused',
+  'Stalled',
+  'Reconciling',
+] as const;
+
+export type ConditionType = (typeof conditionTypes)[number];
+
 /** Current finding about a condition. The previous condition gives the rest. */
-export type Finding = {
-  readonly type: string;
+export type Finding<Type extends string = ConditionType> = {
+  readonly type: Type;
   readonly status: Condition['status'];
   /** CamelCase word; part of the API. */
   readonly reason: string;
@@ -46,10 +66,10 @@ export function conditionOf(conditions: readonly Condition[] | undefined, type: 
 }
 
 function messageOf({ reason, message, waits }: Finding, before: Condition | undefined, nowMs: number): string {
-  if (waits !== true) return message.slice(0, MESSAGE_LENGTH_MAX);
+  if (waits !== true) return startOf(message, MESSAGE_LENGTH_MAX);
   const since = before?.reason === reason ? /, since (\S+)$/.exec(before.message)?.[1] : undefined;
   const end = `, since ${since ?? secondsTime(nowMs)}`;
-  return `${message.slice(0, MESSAGE_LENGTH_MAX - end.length)}${end}`;
+  return `${startOf(message, MESSAGE_LENGTH_MAX - end.length)}${end}`;
 }
 
 /** `1st`, `2nd`, `3rd`, `12th`. */

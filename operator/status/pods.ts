@@ -1,4 +1,5 @@
 import type { Component } from '../desired/names.ts';
+import { endOf } from '../kubernetes/bounded-text.ts';
 import type { KubernetesObject } from '../kubernetes/object.ts';
 
 /** States of the index, worst first: no block written for too long; behind the chain or with gaps in its past; neither. */
@@ -51,9 +52,9 @@ export function waitingReason({ status }: KubernetesObject): string | undefined 
 function containerReason({ ready, state, lastState }: ContainerStatus): string | undefined {
   const ended = state?.terminated ?? lastState?.terminated;
   if (ended !== undefined && ready !== true && ended.exitCode !== 0) {
-    const words = ended.message?.trim().replaceAll(/\s+/g, ' ').slice(-LAST_WORDS_MAX);
+    const words = endOf((ended.message ?? '').trim().replaceAll(/\s+/g, ' '), LAST_WORDS_MAX);
     const cause = `exit code ${ended.exitCode} (${ended.reason ?? 'Error'})`;
-    return ['CrashLoopBackOff', cause, words].filter((text) => text !== undefined && text !== '').join(': ');
+    return ['CrashLoopBackOff', cause, words].filter((text) => text !== '').join(': ');
   }
   const waiting = state?.waiting;
   if (waiting === undefined || waiting.reason === 'ContainerCreating' || waiting.reason === 'PodInitializing')

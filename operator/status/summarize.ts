@@ -3,7 +3,7 @@ import { publicUrl } from '../desired/exposure.ts';
 import { childNames, selectorLabels, selectorText } from '../desired/names.ts';
 import type { KubernetesObject } from '../kubernetes/object.ts';
 import { annotationOf, type TonApi, type TonApiStatus } from '../resource.ts';
-import { settleConditions, type Finding } from './conditions.ts';
+import { settleConditions, type ConditionType, type Finding } from './conditions.ts';
 import {
   availability,
   configuration,
@@ -58,6 +58,9 @@ export function templateHash(template: Readonly<Record<string, unknown>>): strin
   return contentHash(template);
 }
 
+/** Part of Ready. */
+type Needed = Finding<ConditionType | 'Suspended'>;
+
 /** Conditions that Ready aggregates, in dependency order, then informational ones. */
 function findingsOf(
   tonApi: TonApi,
@@ -75,7 +78,7 @@ function findingsOf(
     fetching(tonApi, observed, deploymentOf(observed, childNames(tonApi).metadata)),
   ].map((finding) => inHibernation(tonApi, finding));
   const asleep = hibernation(tonApi, observed);
-  const needed = tonApi.spec.hibernate
+  const needed: readonly Needed[] = tonApi.spec.hibernate
     ? [...suspension(observed), ...others.slice(0, 1), ...asleep]
     : [
         ...suspension(observed),
@@ -100,7 +103,7 @@ function findingsOf(
   ];
 }
 
-function readiness({ spec }: TonApi, failing: Finding | undefined, observed: Observed): Finding {
+function readiness({ spec }: TonApi, failing: Needed | undefined, observed: Observed): Finding {
   const refusal = firstRefusal(observed);
   if (refusal !== undefined) return { type: 'Ready', status: 'False', ...refused(refusal, observed) };
   if (failing === undefined) {
@@ -125,8 +128,8 @@ function rolledOut(observed: Observed, deployment: KubernetesObject | undefined)
   };
 }
 
-/** Changes of the author that a pause or a plan delays. */
-function suspension({ suspended = [] }: Observed): Finding[] {
+/** Changes of the author that a pause or a plan delays: a reason of Ready, and no condition of its own. */
+function suspension({ suspended = [] }: Observed): Finding<'Suspended'>[] {
   if (suspended.length === 0) return [];
   const shown = suspended.slice(0, SHOWN_MAX).join(', ');
   const more = suspended.length > SHOWN_MAX ? ` and ${suspended.length - SHOWN_MAX} more` : '';
@@ -147,7 +150,7 @@ const runningTypes: ReadonlySet<string> = new Set(['Available', 'ScalingActive']
  * State of a resource that is not Ready, by kstatus. `Stalled`: only a person helps. `Reconciling`: work is in progress.
  * Each condition exists only while it is True.
  */
-function standing(ready: Finding, failing: Finding | undefined, observed: Observed): Finding[] {
+function standing(ready: Finding, failing: Needed | undefined, observed: Observed): Finding[] {
   if (ready.status === 'True') return [];
   const { reason, message, waits } = ready;
   const found = { status: 'True', reason, message, ...(waits !== undefined && { waits }) } as const;
@@ -158,7 +161,7 @@ function standing(ready: Finding, failing: Finding | undefined, observed: Observ
 }
 
 /** Something that was as it is wanted is so no more. */
-function isBroken(failing: Finding | undefined, { rollout: { phase } }: Observed): boolean {
+function isBroken(failing: Needed | undefined, { rollout: { phase } }: Observed): boolean {
   if (failing?.status !== 'False' || phase === 'rolling' || phase === 'canary') return false;
   if (failing.reason === pendingReason) return false;
   return runningTypes.has(failing.type) || (failing.type === 'IndexerLive' && failing.reason === 'Stalled');

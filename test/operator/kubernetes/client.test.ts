@@ -67,6 +67,16 @@ describe('the client', () => {
     expect(JSON.parse(body)).toEqual(object);
   });
 
+  it('sends a text that JSON allows and YAML does not, in a form that both read', async () => {
+    let body = '';
+    api.play((request, response) => {
+      request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+      request.on('end', () => json(200, configMap('a', 7))(request, response));
+    });
+    await client.apply({ ...object, data: { log: 'a\u009fb\ud83d' } }, { manager: 'm', force: true });
+    expect(body).toContain('"log":"a\\u009fb\ufffd"');
+  });
+
   it('the client requests metadata alone of objects whose values are secret', async () => {
     let accept: unknown;
     api.play((request, response) => {

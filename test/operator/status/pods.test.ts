@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { KubernetesObject } from '#operator/kubernetes/object.ts';
 import { createPodReports } from '#operator/reconcile/pod-reports.ts';
-import { indexState } from '#operator/status/pods.ts';
+import { indexState, waitingReason } from '#operator/status/pods.ts';
 
 function pod(uid: string, component: string): KubernetesObject {
   const labels = { 'app.kubernetes.io/component': component };
@@ -45,5 +45,18 @@ describe('the state of the index', () => {
     const says = { version: undefined, configHash: undefined, liteServers: undefined, index: 'Live' } as const;
     expect(indexState([pod('a', 'api')], new Map([['a', says]]))).toBeUndefined();
     expect(indexState([pod('a', 'indexer')], new Map([['a', says]]))).toBe('Live');
+  });
+});
+
+/** A pod whose container has ended with this output. */
+function ended(message: string): KubernetesObject {
+  const containerStatuses = [{ ready: false, state: { terminated: { exitCode: 1, message } } }];
+  return { ...pod('a', 'api'), status: { containerStatuses } };
+}
+
+describe('the reason for which a pod does not run', () => {
+  it('has no half of a character where the last output of its container is cut', () => {
+    const words = `\ufffd${'😀'.repeat(149)}x`;
+    expect(waitingReason(ended(`${'😀'.repeat(150)}x`))).toBe(`CrashLoopBackOff: exit code 1 (Error): ${words}`);
   });
 });
