@@ -1,4 +1,4 @@
-import { trimmed, type CacheEvent } from '../kubernetes/cache.ts';
+import type { CacheEvent } from '../kubernetes/cache.ts';
 import type { InformerDependencies } from '../kubernetes/informer.ts';
 import { controllerOf, keyOf, type KubernetesObject, type ObjectKey } from '../kubernetes/object.ts';
 import { optionalKinds, resources, type OptionalKind, type ResourceKind } from '../kubernetes/resources.ts';
@@ -6,6 +6,7 @@ import { createSharedInformer, type SharedInformer } from '../kubernetes/shared-
 import { manager } from '../desired/names.ts';
 import type { TonApi, TonApiKey } from '../resource.ts';
 import { namedObjects } from './named-objects.ts';
+import { trimmedPod } from './trimmed-pod.ts';
 
 /** Kinds that children of a TonApi have in every cluster. */
 const childKinds = [
@@ -134,7 +135,7 @@ export function createCaches(
       namespaces,
       labelSelector: managed,
       indexes: { tonApi: (pod) => [podTonApi(pod)] },
-      trim: trimPod,
+      trim: trimmedPod,
     },
     { ...dependencies, onEvent: (event) => onTonApi(podTonApi(event.object), isInitial(event)) },
   );
@@ -233,19 +234,6 @@ export function apiKeyOf({ metadata, spec }: TonApiKey): ObjectKey {
 
 function podTonApi({ metadata }: KubernetesObject): ObjectKey {
   return `${metadata.namespace}/${metadata.labels?.[instanceLabel] ?? ''}`;
-}
-
-/** Trims a pod to its identity, address, readiness and template. */
-function trimPod(pod: KubernetesObject): KubernetesObject {
-  const { apiVersion, kind, metadata, spec, status } = trimmed(pod);
-  const { phase, podIP, conditions, containerStatuses } = status ?? {};
-  return {
-    apiVersion,
-    kind,
-    metadata,
-    spec: { nodeName: spec?.['nodeName'] },
-    status: { phase, podIP, conditions, containerStatuses },
-  };
 }
 
 function trimReference({ apiVersion, kind, metadata }: KubernetesObject): KubernetesObject {

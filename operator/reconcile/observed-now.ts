@@ -9,6 +9,7 @@ import type { KubernetesObject } from '../kubernetes/object.ts';
 import type { OptionalKind } from '../kubernetes/resources.ts';
 import type { TonApi } from '../resource.ts';
 import { migrationState } from '../rollout/migration.ts';
+import { conditionOf } from '../status/conditions.ts';
 import type { Observed, Refusal, RolloutView } from '../status/observed.ts';
 import { indexState } from '../status/pods.ts';
 import type { Acted } from './act.ts';
@@ -110,9 +111,19 @@ function rolloutNow(
   const waits = undone.some((change) => change.action !== 'delete' && workloads.has(change.desired.object.kind));
   const suspension = suspensionOf(tonApi);
   if (waits && suspension !== undefined) return { hash, phase: 'rolling', waits: `the end of ${suspension}` };
-  const isRolling =
-    apiOf(tonApi, live) === undefined || waits || live.some((child) => isWorkload(tonApi, child) && !isOut(child));
+  const wasOut = wereOut(tonApi);
+  const isOnItsWay = (child: KubernetesObject): boolean => isWorkload(tonApi, child) && !isOut(child, wasOut);
+  const isRolling = apiOf(tonApi, live) === undefined || waits || live.some(isOnItsWay);
   return { hash, phase: isRolling ? 'rolling' : 'settled' };
+}
+
+/** Reasons of Progressing while new pods start, or do not become ready. */
+const startReasons: ReadonlySet<string> = new Set(['RollingOut', 'ProgressDeadlineExceeded']);
+
+/** True if all pods were of their newest template at the last reconcile. */
+function wereOut({ status }: TonApi): boolean {
+  const progressing = conditionOf(status?.conditions, 'Progressing');
+  return progressing !== undefined && !startReasons.has(progressing.reason);
 }
 
 /** Kinds that have pods. */

@@ -56,14 +56,19 @@ export function isRollingOut({ metadata, spec, status }: KubernetesObject): bool
 
 /**
  * True when the newest template is out: all pods have it, and all were available together since it came.
- * A later loss of a pod or an added pod of an autoscaler does not change this. The workload's own status remembers it.
+ * A later loss of a pod or an added pod of an autoscaler does not change this. The status of a Deployment remembers it.
+ * The revisions of a StatefulSet are equal from its birth, so the last status of the TonApi must remember it.
+ *
+ * @param wasOut every template was out at the last reconcile
  */
-export function isOut(workload: KubernetesObject): boolean {
+export function isOut(workload: KubernetesObject, wasOut: boolean): boolean {
   if (!isRollingOut(workload)) return true;
   const { metadata, status } = workload;
   const { observedGeneration, replicas, updatedReplicas, currentRevision, updateRevision } = status ?? {};
   if (number(observedGeneration) < (metadata.generation ?? 0)) return false;
-  if (workload.kind === 'StatefulSet') return currentRevision !== undefined && currentRevision === updateRevision;
+  if (workload.kind === 'StatefulSet') {
+    return wasOut && currentRevision !== undefined && currentRevision === updateRevision;
+  }
   const conditions = (status?.['conditions'] ?? []) as readonly { readonly type: string; readonly reason?: string }[];
   const wasComplete = conditions.some(
     ({ type, reason }) => type === 'Progressing' && reason === 'NewReplicaSetAvailable',

@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../kubernetes/object.ts';
 import type { TonApi } from '../resource.ts';
 import { ordinal, type Finding } from './conditions.ts';
 import type { MigrationState, Observed } from './observed.ts';
-import { exceededDeadline, isReadyPod, replicaFailure, waitingReason } from './pods.ts';
+import { exceededDeadline, indexerPods, isReadyPod, replicaFailure, waitingReason } from './pods.ts';
 
 type Found = Omit<Finding, 'type'>;
 
@@ -67,6 +67,13 @@ export function availability({ live, pods, says, readyMin }: Observed): Finding 
   return { type, status: 'False', reason, message: [what, ...causes.slice(0, SHOWN_MAX)].join('; '), waits: true };
 }
 
+/** Why pods are not ready, each cause once. */
+function causesOf(pods: readonly KubernetesObject[], says: Observed['says']): string[] {
+  const waiting = pods.filter((pod) => !isReadyPod(pod) && pod.metadata.deletionTimestamp === undefined);
+  const causes = new Set(waiting.map((pod) => causeOf(pod, says)).filter((cause) => cause !== undefined));
+  return [...causes].slice(0, SHOWN_MAX);
+}
+
 function causeOf(pod: KubernetesObject, says: Observed['says']): string | undefined {
   const said = says.get(pod.metadata.uid ?? '');
   if (said?.liteServers?.usable === 0) return `none of ${said.liteServers.total} lite servers can be used`;
@@ -93,7 +100,8 @@ export function configuration({ pods, metadataPods, says, hotHash }: Observed): 
 }
 
 /** Reports if the index follows the chain. */
-export function indexing({ spec }: TonApi, { indexer, migration: schema }: Observed): Finding {
+export function indexing({ spec }: TonApi, observed: Observed): Finding {
+  const { indexer, migration: schema, otherPods = [], says } = observed;
   const type = 'IndexerLive';
   if (spec.indexer === undefined) return { type, status: 'True', reason: 'NotWanted', message: 'no indexer is wanted' };
   if (schema.state === 'notNeeded') {
@@ -104,10 +112,13 @@ export function indexing({ spec }: TonApi, { indexer, migration: schema }: Obser
     return { type, status: 'False', reason: 'Migrating', message: 'waits for the schema', waits: true };
   }
   if (indexer === 'Live') return { type, status: 'True', reason: 'Live', message: 'the index follows the chain' };
+  const because = (head: string): string => [head, ...causesOf(indexerPods(otherPods), says)].join('; ');
   if (indexer === 'Stalled') {
-    return { type, status: 'False', reason: 'Stalled', message: 'no block was written for too long', waits: true };
+    const message = because('no block was written for too long');
+    return { type, status: 'False', reason: 'Stalled', message, waits: true };
   }
-  const message = indexer === undefined ? 'waits for the indexer to say how far it is' : 'catches up with the chain';
+  const head = indexer === undefined ? 'waits for the indexer to say how far it is' : 'catches up with the chain';
+  const message = because(head);
   return { type, status: 'False', reason: 'CatchingUp', message, waits: true };
 }
 
@@ -125,9 +136,7 @@ export function fetching(
     const message = 'this release has no database, and so nowhere to put metadata';
     return { type, status: 'False', reason: 'NotInRelease', message, waits: true };
   }
-  const waiting = pods.filter((pod) => !isReadyPod(pod) && pod.metadata.deletionTimestamp === undefined);
-  const causes = [...new Set(waiting.map((pod) => causeOf(pod, says)).filter((cause) => cause !== undefined))];
-  const because = (what: string): string => [what, ...causes.slice(0, SHOWN_MAX)].join('; ');
+  const because = (head: string): string => [head, ...causesOf(pods, says)].join('; ');
   if (!pods.some(isReadyPod)) {
     return schema.state === 'current'
       ? { type, status: 'False', reason: 'NoReadyPods', message: because('no pod fetches metadata'), waits: true }

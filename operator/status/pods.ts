@@ -1,5 +1,5 @@
 import type { Component } from '../desired/names.ts';
-import { endOf } from '../kubernetes/bounded-text.ts';
+import { endOf, startOf } from '../kubernetes/bounded-text.ts';
 import type { KubernetesObject } from '../kubernetes/object.ts';
 
 /** States of the index, worst first: no block written for too long; behind the chain or with gaps in its past; neither. */
@@ -19,7 +19,7 @@ export type PodSays = {
 
 /** Takes traffic: Ready, and not on its way out. */
 export function isReadyPod({ metadata, status }: KubernetesObject): boolean {
-  return metadata.deletionTimestamp === undefined && conditionStatus(status, 'Ready') === 'True';
+  return metadata.deletionTimestamp === undefined && conditionOf(status, 'Ready')?.status === 'True';
 }
 
 type ContainerState = {
@@ -42,7 +42,29 @@ export function waitingReason({ status }: KubernetesObject): string | undefined 
   );
   const [reason] = containers.map(containerReason).filter((found) => found !== undefined);
   if (reason !== undefined) return reason;
-  return conditionStatus(status, 'PodScheduled') === 'False' ? 'no node has room for it' : undefined;
+  const scheduled = conditionOf(status, 'PodScheduled');
+  return scheduled?.status === 'False' ? unschedulable(scheduled.message ?? '') : undefined;
+}
+
+/**
+ * The scheduler's message without the counts of nodes and the search for victims, and with its causes in one order.
+ * The words stay the same while nodes come and go, so that the status is not written each time.
+ */
+function unschedulable(message: string): string {
+  const [found = ''] = message.split(/\.? +preemption: /);
+  const causes = found
+    .replace(/^\d+\/\d+ nodes are available: /, '')
+    .replace(/\.$/, '')
+    .split(/, (?=\d+ )/);
+  const words = causes.map((cause) => cause.replace(/^\d+ (node\(s\) )?/, '')).toSorted(byLetters);
+  return ['no node fits', startOf([...new Set(words)].join(', '), SCHEDULER_WORDS_MAX)].filter(Boolean).join(': ');
+}
+
+/** Length of the scheduler's words in the status. */
+const SCHEDULER_WORDS_MAX = 300;
+
+function byLetters(a: string, b: string): number {
+  return a.localeCompare(b, 'en');
 }
 
 /**
@@ -81,12 +103,13 @@ export function indexState(
   pods: readonly KubernetesObject[],
   says: ReadonlyMap<string, PodSays>,
 ): IndexState | undefined {
-  const said = new Set(
-    pods
-      .filter(({ metadata }) => metadata.labels?.['app.kubernetes.io/component'] === indexerComponent)
-      .map(({ metadata }) => says.get(metadata.uid ?? '')?.index),
-  );
+  const said = new Set(indexerPods(pods).map(({ metadata }) => says.get(metadata.uid ?? '')?.index));
   return indexStates.find((state) => said.has(state));
+}
+
+/** Pods that write the index, among these. */
+export function indexerPods(pods: readonly KubernetesObject[]): readonly KubernetesObject[] {
+  return pods.filter(({ metadata }) => metadata.labels?.['app.kubernetes.io/component'] === indexerComponent);
 }
 
 const indexerComponent: Component = 'indexer';
@@ -109,7 +132,7 @@ export function exceededDeadline({ status }: KubernetesObject): boolean {
   return conditions.some(({ type, reason }) => type === 'Progressing' && reason === 'ProgressDeadlineExceeded');
 }
 
-function conditionStatus(status: KubernetesObject['status'], type: string): string | undefined {
-  const conditions = (status?.['conditions'] ?? []) as readonly { readonly type: string; readonly status: string }[];
-  return conditions.find((condition) => condition.type === type)?.status;
+function conditionOf(status: KubernetesObject['status'], type: string): StatusCondition | undefined {
+  const conditions = (status?.['conditions'] ?? []) as readonly StatusCondition[];
+  return conditions.find((condition) => condition.type === type);
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { build } from '#operator/desired/build.ts';
 import type { Release } from '#operator/desired/references.ts';
-import { templateChanges } from '#operator/reconcile/rollout.ts';
+import { isOut, templateChanges } from '#operator/reconcile/rollout.ts';
 import type { TonApi } from '#operator/resource.ts';
 import { references, release, sample } from '#test/operator/desired/samples.ts';
 
@@ -56,5 +56,30 @@ describe('what is rolled out', () => {
       const template = { marked: workload };
       expect(templateOf(wantedOf({}, {}, { [workload]: template }), workload)).toEqual(template);
     }
+  });
+});
+
+/** A StatefulSet with one pod that is not ready yet. */
+function statefulSet(status: Record<string, unknown>) {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata: { name: 'x', generation: 1 },
+    spec: { replicas: 1 },
+    status: { observedGeneration: 1, replicas: 1, updatedReplicas: 1, ...status },
+  };
+}
+
+describe('the template of a StatefulSet', () => {
+  const equal = { currentRevision: 'a', updateRevision: 'a' };
+
+  it('is not out before its first pod is ready, though its revisions are equal from the start', () => {
+    expect(isOut(statefulSet(equal), false)).toBe(false);
+    expect(isOut(statefulSet({ ...equal, availableReplicas: 1 }), false)).toBe(true);
+  });
+
+  it('stays out when a pod is lost later, and is not while pods are replaced', () => {
+    expect(isOut(statefulSet(equal), true)).toBe(true);
+    expect(isOut(statefulSet({ ...equal, currentRevision: 'b' }), true)).toBe(false);
   });
 });

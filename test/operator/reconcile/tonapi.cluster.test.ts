@@ -59,7 +59,7 @@ describe.skipIf(await withoutControlPlane('the operator', 'ours', 'controllers')
   it('says what it waits for, and since when', async () => {
     const { Ready, Available, Progressing } = await on.conditions('main');
     expect(Ready?.reason).toBe('NoReadyPods');
-    expect(Available?.message).toMatch(/no pod is ready; no node has room for it, since 20\d\d-/);
+    expect(Available?.message).toMatch(/no pod is ready; no node fits[^,]*, since 20\d\d-/);
     expect(Progressing?.reason).toBe('RollingOut');
   });
 

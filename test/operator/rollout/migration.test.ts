@@ -111,7 +111,7 @@ describe('a migration that does not get on', () => {
       { containerStatuses: [{ state: { waiting: { reason: 'ImagePullBackOff', message: 'no such host' } } }] },
       'ImagePullBackOff: no such host',
     ],
-    ['no node', { conditions: [{ type: 'PodScheduled', status: 'False' }] }, 'no node has room for it'],
+    ['no node', { conditions: [{ type: 'PodScheduled', status: 'False' }] }, 'no node fits'],
   ])('names the cause while its pod waits: %s', (_case, status, cause) => {
     const name = `private-migrate-7-${key}`;
     const waits = { ...pod(name, '', ''), status: { phase: 'Pending', ...status } };

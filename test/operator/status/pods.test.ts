@@ -54,7 +54,34 @@ function ended(message: string): KubernetesObject {
   return { ...pod('a', 'api'), status: { containerStatuses } };
 }
 
+/** A pod that the scheduler puts on no node, in its words. */
+function unscheduled(message?: string): KubernetesObject {
+  const conditions = [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message }];
+  return { ...pod('a', 'api'), status: { phase: 'Pending', conditions } };
+}
+
 describe('the reason for which a pod does not run', () => {
+  it.each([
+    [
+      '0/3 nodes are available: 1 node(s) had untolerated taint {dedicated: db}, 2 Insufficient memory. preemption: 0/3 nodes are available: 3 No preemption victims found for incoming pod.',
+      'no node fits: had untolerated taint {dedicated: db}, Insufficient memory',
+    ],
+    [
+      '0/4 nodes are available: 3 Insufficient memory, 1 node(s) had untolerated taint {dedicated: db}. preemption: not eligible due to preemptionPolicy=Never.',
+      'no node fits: had untolerated taint {dedicated: db}, Insufficient memory',
+    ],
+    [
+      "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector.",
+      "no node fits: didn't match Pod's node affinity/selector",
+    ],
+    ['0/2 nodes are available: pod has unbound immediate claims.', 'no node fits: pod has unbound immediate claims'],
+    ['no nodes available to schedule pods', 'no node fits: no nodes available to schedule pods'],
+    ['x'.repeat(400), `no node fits: ${'x'.repeat(300)}`],
+    [undefined, 'no node fits'],
+  ])('is the same words of the scheduler without its counts: %s', (message, expected) => {
+    expect(waitingReason(unscheduled(message))).toBe(expected);
+  });
+
   it('has no half of a character where the last output of its container is cut', () => {
     const words = `\ufffd${'😀'.repeat(149)}x`;
     expect(waitingReason(ended(`${'😀'.repeat(150)}x`))).toBe(`CrashLoopBackOff: exit code 1 (Error): ${words}`);
