@@ -5,14 +5,17 @@ import { hasDatabase } from './indexer.ts';
 import { childNames, selectorLabels, type Component } from './names.ts';
 import type { DesiredObject, Release } from './references.ts';
 
-/** Pods that must be ready for the API to count as available. A drain may take one pod. */
+/** Pods that must be ready for the API to count as available. A drain may take one pod. 0 where no pod is wanted. */
 export function fewestReady(tonApi: TonApi): number {
-  return Math.max(1, fixedReplicas(tonApi) - 1);
+  const replicas = fixedReplicas(tonApi);
+  return replicas === 0 ? 0 : Math.max(1, replicas - 1);
 }
 
-/** Budget of the API's pods: a drain takes one at a time. None for a single pod, which a budget would make undrainable. */
+/** Budget of the API's pods, where there may be several: a drain takes one at a time. */
 export function buildApiBudget(tonApi: TonApi, release: Release): DesiredObject | undefined {
-  return fixedReplicas(tonApi) < 2 ? undefined : budget(tonApi, release, 'api', 'api');
+  const { autoscaling, replicas } = tonApi.spec;
+  const most = awakeReplicas(tonApi, autoscaling?.maxReplicas ?? replicas);
+  return most < 2 ? undefined : budget(tonApi, release, 'api', 'api');
 }
 
 /** Budget of the indexer's pods, where there are several. */

@@ -2,6 +2,7 @@ import { resourceKindOfRoute, routeProblem } from './route.ts';
 import type { KubernetesObject } from '../kubernetes/object.ts';
 import type { TonApi } from '../resource.ts';
 import { ordinal, type Finding } from './conditions.ts';
+import { withoutReplicas } from './zero-replicas.ts';
 import type { MigrationState, Observed } from './observed.ts';
 import { exceededDeadline, indexerPods, isReadyPod, replicaFailure, waitingReason } from './pods.ts';
 
@@ -54,6 +55,7 @@ export function migration(schema: MigrationState): Finding {
 /** Reports if enough pods are ready, and otherwise why the other pods are not. */
 export function availability({ live, pods, says, readyMin }: Observed): Finding {
   const type = 'Available';
+  if (readyMin === 0) return { type, ...withoutReplicas };
   const ready = pods.filter(isReadyPod);
   if (ready.length >= readyMin) {
     return { type, status: 'True', reason: 'EnoughReadyPods', message: `at least ${readyMin} ready pods` };
@@ -81,9 +83,10 @@ function causeOf(pod: KubernetesObject, says: Observed['says']): string | undefi
 }
 
 /** Reports if every ready pod, of the API and of the metadata, has the wanted hot configuration. */
-export function configuration({ pods, metadataPods, says, hotHash }: Observed): Finding {
+export function configuration({ pods, metadataPods, says, hotHash, readyMin }: Observed): Finding {
   const type = 'ConfigApplied';
   const ready = pods.filter(isReadyPod);
+  if (ready.length === 0 && readyMin === 0) return { type, ...withoutReplicas };
   if (ready.length === 0) {
     return { type, status: 'Unknown', reason: 'NoReadyPods', message: 'no ready pod could say', waits: true };
   }
@@ -171,7 +174,8 @@ export function rolling(observed: Observed, deployment: KubernetesObject | undef
       return {
         status: 'False',
         reason: 'UpgradeHeld',
-        message: 'keeps the pods of an older operator until the resource is edited, as upgradePolicy OnChange says',
+        message:
+          'keeps the pods of an older operator until a cold field of the resource is edited, as upgradePolicy OnChange says',
         waits: true,
       };
     case 'canary': {

@@ -65,7 +65,7 @@ export type Observed = {
   readonly scalingProblem?: ReferenceProblem | undefined;
   /** Hash that every ready pod must report. */
   readonly hotHash: string;
-  /** Ready pods that make the API available. */
+  /** Ready pods that make the API available; 0 where no pod is wanted. */
   readonly readyMin: number;
   readonly migration: MigrationState;
   /** State that the indexer's pods report; undefined while no pod reports. */

@@ -18,6 +18,7 @@ import { hibernation, inHibernation, readyInHibernation } from './hibernation.ts
 import type { Observed, Refusal } from './observed.ts';
 import { pendingReason, scaling, scalingForReady } from './scaling.ts';
 import { isReadyPod, middleLiteServers, unanimous } from './pods.ts';
+import { readyWithoutReplicas, zeroReplicas } from './zero-replicas.ts';
 
 /**
  * Makes the status of a TonApi from observations, never from requests just made (operator/README.md#status).
@@ -87,7 +88,7 @@ function findingsOf(
         ...others.slice(4),
         ...scalingForReady(autoscaler, observed, tonApi.status?.conditions, nowMs),
       ];
-  const failing = needed.find(({ status }) => status !== 'True');
+  const failing = needed.find(({ status, reason }) => status !== 'True' && reason !== zeroReplicas);
   const ready = readiness(tonApi, failing, observed);
   const paused = annotationOf(tonApi, 'paused');
   return [
@@ -108,6 +109,7 @@ function readiness({ spec }: TonApi, failing: Needed | undefined, observed: Obse
   if (refusal !== undefined) return { type: 'Ready', status: 'False', ...refused(refusal, observed) };
   if (failing === undefined) {
     if (spec.hibernate) return readyInHibernation;
+    if (observed.readyMin === 0) return readyWithoutReplicas;
     return { type: 'Ready', status: 'True', reason: 'Serving', message: 'everything that is wanted is there' };
   }
   return { ...failing, type: 'Ready', message: `${failing.type}: ${failing.message}` };

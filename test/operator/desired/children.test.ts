@@ -7,7 +7,6 @@ import { latencyBucketsSeconds } from '#service/telemetry/latency-buckets.ts';
 import { build } from '#operator/desired/build.ts';
 import { migrationKey } from '#operator/desired/indexer.ts';
 import { configProblems } from '#operator/desired/config-map.ts';
-import { fewestReady } from '#operator/desired/disruption-budget.ts';
 import { publicUrl } from '#operator/desired/exposure.ts';
 import { imageOf, indexNodeOptions, versionOf } from '#operator/desired/pod.ts';
 import type { References } from '#operator/desired/references.ts';
@@ -80,33 +79,6 @@ describe('an autoscaler', () => {
     expect(byCpu?.['triggers']).toHaveLength(1);
     // KEDA refuses a fallback without a trigger besides the CPU.
     expect(byCpu).not.toHaveProperty('fallback');
-  });
-});
-
-describe('a disruption budget', () => {
-  it.each<[Partial<Spec>, number | undefined, number]>([
-    [{ replicas: 0 }, undefined, 1],
-    [{ replicas: 1 }, undefined, 1],
-    [{ replicas: 2 }, 1, 1],
-    [{ replicas: 5 }, 1, 4],
-    [
-      {
-        replicas: 1,
-        autoscaling: {
-          provider: 'HPA',
-          minReplicas: 4,
-          maxReplicas: 9,
-          targetCPUUtilization: 70,
-          scaleDownStabilization: '5m',
-        },
-      },
-      1,
-      3,
-    ],
-  ])('with %o lets %s pod be away at once, and %i must be ready', (changes, maxUnavailable, ready) => {
-    const budget = child('smallest', 'PodDisruptionBudget', changes);
-    expect(budget?.spec?.['maxUnavailable']).toBe(maxUnavailable);
-    expect(fewestReady(sample('smallest', changes))).toBe(ready);
   });
 });
 

@@ -110,7 +110,7 @@ describe('the status of a TonApi', () => {
       'a person, when an upgrade is held',
       { hash: 'h', phase: 'frozen' },
       'False/UpgradeHeld',
-      /until the resource is edited.*, since/,
+      /until a cold field of the resource is edited.*, since/,
     ],
   ])(
     'reports in Progressing that another operator’s template waits for %s, and Ready stays',
