@@ -10,7 +10,7 @@ import type { ObjectKey } from './object.ts';
 type Priority = 'live' | 'initial';
 
 /**
- * Outcome of a reconcile. `terminal`: no retry helps, but an event or the next reconcile may.
+ * Outcome of a reconcile. `terminal`: as a rule only a person can mend it. An event starts the next reconcile, or a pause that grows.
  * `unfinished`: a dependency was unreachable or not ready; the queue retries with growing pauses.
  */
 export type Outcome =
@@ -58,8 +58,8 @@ type QueueDependencies = {
 /** Short at first: most failures are a restarting server. At most five minutes: people wait (operator/README.md#work-queue). */
 const retryBackoff = { baseMs: 200, maxMs: 300_000, jitter: 0.2 };
 
-/** Terminal failures are still retried, every ten minutes. */
-const TERMINAL_LOOK_MS = 600_000;
+/** A terminal failure may end without an event to us, such as a taken name that is free again. Our watches see only our own label. */
+const terminalBackoff = { baseMs: 15_000, maxMs: 600_000, jitter: 0.2 };
 
 /** Shortest pause before a key without an event is due again. It bounds the cost of a wrong due time. */
 const LOOK_AGAIN_MIN_MS = 1000;
@@ -80,6 +80,8 @@ export function createQueue(options: QueueOptions, dependencies: QueueDependenci
   /** Added while they were worked on. */
   const again = new Set<ObjectKey>();
   const failures = new Map<ObjectKey, number>();
+  /** Terminal outcomes in a row. */
+  const terminals = new Map<ObjectKey, number>();
   const alarms = createAlarms<ObjectKey>(clock, (key) => add(key, 'live'));
   const throttleMs = createRetryThrottle(clock);
   const abort = new AbortController();
@@ -164,9 +166,12 @@ export function createQueue(options: QueueOptions, dependencies: QueueDependenci
     failures.delete(key);
     if (outcome.type === 'terminal') {
       metrics.failed('terminal');
-      lookAgain(key, outcome.requeueAfterMs ?? jittered(TERMINAL_LOOK_MS, random));
+      const count = terminals.get(key) ?? 0;
+      terminals.set(key, count + 1);
+      lookAgain(key, Math.min(outcome.requeueAfterMs ?? Infinity, backoffMs(terminalBackoff, count, random)));
       return 'error';
     }
+    terminals.delete(key);
     lookAgain(key, Math.min(outcome.requeueAfterMs ?? Infinity, jittered(options.lookMs, random)));
     return outcome.requeueAfterMs === undefined ? 'success' : 'requeue_after';
   }
@@ -195,6 +200,7 @@ export function createQueue(options: QueueOptions, dependencies: QueueDependenci
     addAfter,
     forget(key) {
       failures.delete(key);
+      terminals.delete(key);
       alarms.cancel(key);
     },
     start() {

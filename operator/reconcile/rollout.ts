@@ -32,14 +32,28 @@ export function templateChanges(
     [`Deployment/${names.metadata}`]: 'metadata',
     [`Deployment/${names.redis}`]: 'redis',
   };
+  const isEdited = wanted.some(
+    ({ object }) => workloads[nameOf(object)] === 'api' && isColdEdit(object, sameName(live, object)),
+  );
   return wanted.flatMap(({ object }): TemplateChange[] => {
     const workload = workloads[nameOf(object)];
-    const present = live.find((other) => nameOf(other) === nameOf(object));
+    const present = sameName(live, object);
     if (workload === undefined || present === undefined || hashOf(object) === hashOf(present)) return [];
     const [next, now] = [templateOf(object), templateOf(present)];
     if (compareFields(next, now).length === 0) return [];
-    return [{ workload, wanted: next, live: now, cause: coldHashOf(next) === coldHashOf(now) ? 'operator' : 'edit' }];
+    // Redis has no hash of its own, so that no upgrade restarts it for a hash. Every cold field is in the hash of the API.
+    const isOfPerson = workload === 'redis' ? isEdited : isColdEdit(object, present);
+    return [{ workload, wanted: next, live: now, cause: isOfPerson ? 'edit' : 'operator' }];
   });
+}
+
+function sameName(live: readonly KubernetesObject[], object: KubernetesObject): KubernetesObject | undefined {
+  return live.find((other) => nameOf(other) === nameOf(object));
+}
+
+/** True when a person changed what restarts the pods of the workload. */
+function isColdEdit(wanted: KubernetesObject, present: KubernetesObject | undefined): boolean {
+  return present !== undefined && coldHashOf(templateOf(wanted)) !== coldHashOf(templateOf(present));
 }
 
 /** True until every pod of the workload is of its newest template and ready. */

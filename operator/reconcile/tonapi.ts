@@ -54,9 +54,6 @@ type TonApiDependencies = ObserveDependencies &
     readonly tracer: Tracer;
   };
 
-/** A name that is taken is freed without an event to us: our watches see only what carries our label. */
-const REFUSED_MS = 15_000;
-
 /** An index that is not up to date is asked for again this soon. */
 const INDEXING_MS = 10_000;
 
@@ -102,7 +99,6 @@ export function createTonApiReconciler(
     await dependencies.nudge.pods(after.acknowledgement.behind, after.content, bounds);
     if (!needsTurn(tonApi, decision, after.live)) rollouts.leave(keyOf(tonApi));
     if (acted.failure !== undefined) throw acted.failure;
-    if (acted.refusals.length > 0) return { type: 'terminal', requeueAfterMs: REFUSED_MS };
     const soonest = [
       seen.requeueAfterMs,
       decision.requeueAfterMs,
@@ -111,7 +107,8 @@ export function createTonApiReconciler(
       after.indexing ? INDEXING_MS : undefined,
       after.scalingGraceMs,
     ].filter((ms) => ms !== undefined);
-    return soonest.length === 0 ? { type: 'done' } : { type: 'done', requeueAfterMs: Math.min(...soonest) };
+    const type = acted.refusals.length > 0 ? 'terminal' : 'done';
+    return soonest.length === 0 ? { type } : { type, requeueAfterMs: Math.min(...soonest) };
   }
 
   /** True while the TonApi waits in the line, and from the write of its new template until its pods have it. */

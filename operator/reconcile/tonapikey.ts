@@ -42,9 +42,6 @@ type TonApiKeyDependencies = {
   readonly tracer: Tracer;
 };
 
-/** A name that is taken is freed without an event to us: our watches see only what carries our label. */
-const REFUSED_MS = 15_000;
-
 /** Pauses of a key on its way into or out of the pods. Pods that have read the keyring cause an event, so these are for a lost one. */
 const underWayPauses = { firstMs: 2000, maxMs: 300_000 } as const;
 
@@ -133,7 +130,7 @@ export function createTonApiKeyReconciler(
     }
     if (decision.status !== undefined) await tell(tonApiKey, decision.status, bounds);
     const ready = conditionOf(decision.status?.conditions, 'Ready');
-    if (ready?.reason === 'NameTaken') return { type: 'terminal', requeueAfterMs: REFUSED_MS };
+    if (ready?.reason === 'NameTaken') return { type: 'terminal' };
     const pauseMs = pauses.next(keyOf(tonApiKey), underWay.has(ready?.reason) ? ready?.reason : undefined);
     const soonest = [decision.requeueAfterMs, pauseMs].filter((ms) => ms !== undefined);
     return soonest.length === 0 ? { type: 'done' } : { type: 'done', requeueAfterMs: Math.min(...soonest) };

@@ -139,16 +139,37 @@ describe('a queue', () => {
     expect(seen.map(({ atMs }) => atMs)).toEqual([0, 7000]);
   });
 
-  it('looks at what no retry helps after ten minutes, or at its next event', async () => {
+  it('looks at what only a person can mend after 15 s, doubled up to ten minutes, and at its next event', async () => {
     const { queue, clock, seen } = setup(async () => ({ type: 'terminal' }));
     queue.start();
     queue.add('a/x', 'live');
-    await clock.advance(60_000);
+    await clock.advance(20_000);
     queue.add('a/x', 'live');
-    await clock.advance(60_000);
-    expect(seen.map(({ atMs }) => atMs)).toEqual([0, 60_000]);
-    await clock.advance(600_000);
-    expect(seen.map(({ atMs }) => atMs)).toEqual([0, 60_000, 660_000]);
+    await clock.advance(3_000_000);
+    const seconds = seen.map(({ atMs }) => atMs / 1000);
+    expect(seconds.slice(0, 5)).toEqual([0, 15, 20, 80, 200]);
+    expect(seconds.slice(1).map((at, index) => at - (seconds[index] ?? 0))).toEqual([
+      15, 5, 60, 120, 240, 480, 600, 600, 600,
+    ]);
+  });
+
+  it('begins with 15 s again after a reconcile that went well, and looks earlier where the work asks for it', async () => {
+    let outcome: Outcome = { type: 'terminal' };
+    const { queue, clock, seen } = setup(async () => outcome);
+    queue.start();
+    queue.add('a/x', 'live');
+    await clock.advance(20_000);
+    outcome = done;
+    queue.add('a/x', 'live');
+    await clock.advance(0);
+    outcome = { type: 'terminal' };
+    queue.add('a/x', 'live');
+    await clock.advance(15_000);
+    expect(seen.map(({ atMs }) => atMs)).toEqual([0, 15_000, 20_000, 20_000, 35_000]);
+    outcome = { type: 'terminal', requeueAfterMs: 5000 };
+    queue.add('a/x', 'live');
+    await clock.advance(5000);
+    expect(seen.at(-1)?.atMs).toBe(40_000);
   });
 
   it('looks at everything every half hour, and earlier where the work asks for it', async () => {

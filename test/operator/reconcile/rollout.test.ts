@@ -51,6 +51,24 @@ describe('what is rolled out', () => {
     expect(changesOf(wantedOf({ tokenMetadata }))).toEqual({ metadata: 'edit' });
   });
 
+  it('is the embedded Redis too, of which the manifest alone decides as for the API', () => {
+    const rateLimits = { ...sample('smallest').spec.rateLimits, redis: { embedded: true } };
+    const embedded = (changes: Partial<TonApi['spec']>, of: Partial<Release> = {}) =>
+      wantedOf({ rateLimits, ...changes }, of);
+    const live = embedded({}).map(({ object }) => object);
+    const causesOf = (next: ReturnType<typeof wantedOf>) =>
+      Object.fromEntries(
+        templateChanges(sample('smallest', spec), next, live).map(({ workload, cause }) => [workload, cause]),
+      );
+    expect(causesOf(embedded({}))).toEqual({});
+    expect(causesOf(embedded({}, { redisImage: 'redis:next' }))).toEqual({ redis: 'operator' });
+    expect(causesOf(embedded({ requestTimeout: '7s' }, { redisImage: 'redis:next' }))).toMatchObject({
+      api: 'edit',
+      redis: 'edit',
+    });
+    expect(causesOf(embedded({ podTemplate: { labels: { team: 'a' } } }))).toMatchObject({ redis: 'edit' });
+  });
+
   it('leaves a held workload of each kind as it is live', () => {
     for (const workload of ['api', 'indexer', 'metadata'] as const) {
       const template = { marked: workload };
