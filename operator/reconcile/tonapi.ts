@@ -75,12 +75,17 @@ export function createTonApiReconciler(
 ): (key: ObjectKey, work: Work) => Promise<Outcome> {
   const { caches, rollouts, metrics, tracer, clock } = dependencies;
 
-  /** A reconcile that fails before its new template is written gives its turn back: others must not wait for it. */
+  /**
+   * A reconcile that fails before its new template is written gives its turn back: others must not wait for it. An unexpected error goes into
+   * the status too. Otherwise a person would see it in the log alone.
+   */
   async function look(tonApi: TonApi, work: Work): Promise<Outcome> {
     try {
       return await takeSteps(tonApi, work);
     } catch (error) {
       if (!rollouts.hasBegun(keyOf(tonApi))) rollouts.leave(keyOf(tonApi));
+      const refusal = internalErrorOf(error, work.failures);
+      if (refusal !== undefined) await reportFailure(tonApi, refusal, { signal: work.signal });
       throw error;
     }
   }
@@ -129,17 +134,6 @@ export function createTonApiReconciler(
     } catch (error) {
       const refusal = refusalOf(error, work.failures);
       if (refusal !== undefined) await reportFailure(tonApi, refusal, { signal });
-      throw error;
-    }
-  }
-
-  /** An unexpected error goes into the status too: otherwise a person would see it in the log alone. */
-  async function reportedLook(tonApi: TonApi, work: Work): Promise<Outcome> {
-    try {
-      return await look(tonApi, work);
-    } catch (error) {
-      const refusal = internalErrorOf(error, work.failures);
-      if (refusal !== undefined) await reportFailure(tonApi, refusal, { signal: work.signal });
       throw error;
     }
   }
@@ -219,9 +213,7 @@ export function createTonApiReconciler(
       'k8s.object.generation': tonApi.metadata.generation ?? 0,
     };
     const linked = linkedContext(tonApi);
-    return context.with(linked, () =>
-      spanning(tracer, 'reconcile TonApi', () => reportedLook(tonApi, work), attributes),
-    );
+    return context.with(linked, () => spanning(tracer, 'reconcile TonApi', () => look(tonApi, work), attributes));
   };
 }
 

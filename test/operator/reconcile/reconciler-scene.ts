@@ -82,6 +82,7 @@ export function reconcilerScene(clock: VirtualClock, tonApis: readonly TonApi[])
   );
   const reconcile = createTonApiReconciler({
     caches: {
+      isUnknown: () => false,
       tonApi: (key: string) => stored.get(key),
       children: (uid: string) =>
         [...children.values()].filter(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid)),

@@ -27,6 +27,7 @@ async function failing(error: Error, failures: number) {
     writer: { applyStatus: async (object: KubernetesObject) => void statuses.push(object) },
     events: { record: async (_: unknown, { reason }: { reason: string }) => void events.push(reason) },
     metrics: { tonApi: ignore },
+    rollouts: { hasBegun: () => true },
     tracer: trace.getTracer('test'),
     clock: createVirtualClock(),
   } as unknown as Dependencies;
