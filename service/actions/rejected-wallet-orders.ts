@@ -11,8 +11,8 @@ import type { Interfaces } from './engine/interfaces.ts';
 import { rejectedActionOf, noColumns, type Action } from './engine/action-rows.ts';
 
 /**
- * Failed requests of a message from outside to a wallet: its orders as failed actions (service/actions/README.md#outcomes).
- * A message to another contract gives a single `unknown` action.
+ * Failed requests of a message from outside: the orders of its body as failed actions (service/actions/README.md#outcomes).
+ * The code of the account is not looked at. A body without orders gives a single `unknown` action.
  */
 export function actionsOfRejectedOrder(
   trace: ClassifierTrace,
