@@ -70,6 +70,9 @@ export type TraceSnapshot = {
  */
 export type TraceStage = 'open' | 'first' | 'next' | 'last';
 
+/** Bytes of transactions and actions in one event. With labels an event stays below 3 MiB: clients refuse 4 MiB. */
+export const CONTENT_BYTES_MAX = 2 * 1024 * 1024;
+
 export type StreamTransaction = {
   readonly account: AccountKey;
   /** Base64. */

@@ -1,7 +1,7 @@
 import { DecodeError } from '#service/decode/errors.ts';
 import { ReadBudget } from '#service/decode/read-budget.ts';
 import { V3Error } from '#service/v3/request/errors.ts';
-import type { MessageView } from '#service/v3/views/message-views.ts';
+import { bytesOfContents, type MessageView } from '#service/v3/views/message-views.ts';
 
 /**
  * Bytes of bodies, states, code and data in one answer. 256 messages may share a body of 400 KiB, which each of them shows. The largest
@@ -27,9 +27,8 @@ export function createAnswerBudget(): ReadBudget {
 }
 
 /** Takes the parts of a message whose size a contract chose. Throws DecodeError `too_big`. */
-export function takeMessage(budget: ReadBudget, { message_content: content, init_state: init }: MessageView): void {
-  budget.write((content?.body?.length ?? 0) + (init?.body?.length ?? 0));
-  if (content !== null && content.decoded !== null) budget.write(JSON.stringify(content.decoded).length);
+export function takeMessage(budget: ReadBudget, message: MessageView): void {
+  budget.write(bytesOfContents(message));
 }
 
 /** Converts a spent budget to the refusal of the answer. */

@@ -5,14 +5,14 @@ import { createCellStore } from '#service/decode/cell-store.ts';
 import { TonplaneError } from '#service/error.ts';
 import { readExternalMessage, type ExternalMessage } from '#service/live/send/external-message.ts';
 import type { RealActions } from '#service/pending/real-actions.ts';
-import { createTimeSlice } from '#service/runtime/time-slice.ts';
+import { createTimeSlice, mapInSlices, type TimeSlice } from '#service/runtime/time-slice.ts';
 import type { ActionNetwork } from '#service/v3/action-details/action-derived.ts';
 import { viewBytes } from '#service/v3/request/scalars.ts';
 import type { ShownAction } from '#service/v3/views/action-views.ts';
 import { actionsOfSimulated } from '#service/v3/views/simulated-views.ts';
 import { growTree } from '#service/v3/views/trace-tree.ts';
 import { openMessages, viewHead, viewTail, type TransactionView } from '#service/v3/views/transaction-views.ts';
-import type { StateChange, TraceSnapshot } from '../changes.ts';
+import { CONTENT_BYTES_MAX, type StateChange, type TraceSnapshot } from '../changes.ts';
 import { newestFirst, streamAction, streamTransaction } from '../pending/pending-snapshots.ts';
 import type { OpenTrace, TracePart } from './open-traces.ts';
 import { lastOfAccounts, type SeenBlock } from './seen-block.ts';
@@ -73,10 +73,7 @@ export function createConfirmedSnapshots(dependencies: ConfirmedSnapshotsDepende
       const traceId = Buffer.from(root.transaction.hash, 'hex');
       const timeSlice = createTimeSlice(signal);
       const views: TransactionView[] = [];
-      for (const part of parts) {
-        await timeSlice.pause();
-        views.push(viewPart(part, traceId, place));
-      }
+      for (const part of parts) views.push(await viewPart(part, { traceId, place, timeSlice }));
       const shown = await actionsOf(message, { parts, traceId: viewBytes(traceId) }, signal);
       return {
         kind: 'trace',
@@ -103,11 +100,15 @@ function messageOf({ transaction: { table, transaction } }: TracePart<SeenBlock>
   }
 }
 
-function viewPart(
+async function viewPart(
   { transaction: seen, block }: TracePart<SeenBlock>,
-  traceId: Buffer,
-  { newest, version, finalSeqno }: TracePlace,
-): TransactionView {
+  {
+    traceId,
+    place,
+    timeSlice,
+  }: { readonly traceId: Buffer; readonly place: TracePlace; readonly timeSlice: TimeSlice },
+): Promise<TransactionView> {
+  const { newest, version, finalSeqno } = place;
   const seqno = finalSeqno(block);
   const { table, transaction, workchain } = seen;
   const finality = seqno === undefined ? 'confirmed' : 'finalized';
@@ -124,9 +125,10 @@ function viewPart(
     finality,
     emulated: false,
   } as const;
-  const { taken, sent } = openMessages(shown, createCellStore());
+  const { taken, sent } = openMessages(shown, createCellStore(), CONTENT_BYTES_MAX);
   const tail = viewTail({ ...transaction, finality, emulated: false }, block.states);
-  return { ...viewHead(shown), in_msg: taken, out_msgs: [...sent], ...tail };
+  const out_msgs = await mapInSlices(sent, (message) => message, timeSlice);
+  return { ...viewHead(shown), in_msg: taken, out_msgs, ...tail };
 }
 
 /** New states of the accounts of a signed block. */

@@ -18,7 +18,7 @@ import {
   type TransactionTail,
   type TransactionView,
 } from '#service/v3/views/transaction-views.ts';
-import type { AccountKey, StreamTransaction } from '../changes.ts';
+import { CONTENT_BYTES_MAX, type AccountKey, type StreamTransaction } from '../changes.ts';
 
 /** A stored transaction with its names: accounts, and links in its trace. */
 export type OpenedTransaction = TreeTransaction & {
@@ -98,7 +98,8 @@ function begin({ row, tail }: OpenedTransaction, states: StatesByHash) {
   const shown = openTransaction(row);
   return {
     head: viewHead(shown),
-    ...openMessages(shown, createCellStore()),
+    // A larger transaction is shown without its messages (hub/render.ts).
+    ...openMessages(shown, createCellStore(), CONTENT_BYTES_MAX),
     tail: viewTail(tail, withStateBefore(row, tail, states)),
   };
 }

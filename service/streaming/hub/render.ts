@@ -1,7 +1,15 @@
 import { createHash } from 'node:crypto';
 
 import type { TimeSlice } from '#service/runtime/time-slice.ts';
-import type { AccountKey, EventText, JettonChange, StateChange, StreamAction, TraceSnapshot } from '../changes.ts';
+import {
+  CONTENT_BYTES_MAX,
+  type AccountKey,
+  type EventText,
+  type JettonChange,
+  type StateChange,
+  type StreamAction,
+  type TraceSnapshot,
+} from '../changes.ts';
 import { eventText, lineOf } from '../event-text.ts';
 import type { LabelTexts, LabelWish } from './label-texts.ts';
 import type { Selection } from './trace-selection.ts';
@@ -31,9 +39,6 @@ export type TraceRendering = {
   readonly actions: (selection: Selection, viewer: Viewer) => RenderedView | undefined;
   readonly trace: (viewer: Viewer) => RenderedView;
 };
-
-/** Bytes of transactions and actions in one event. With labels an event stays below 3 MiB: clients refuse 4 MiB. */
-const CONTENT_BYTES_MAX = 2 * 1024 * 1024;
 
 type Text = { readonly text: string; readonly bytes: number; readonly named: readonly AccountKey[] };
 

@@ -9,7 +9,7 @@ import { addressesOfActions, viewAction, type ActionView, type ShownAction } fro
 import { actionsOfPending, viewPending } from '#service/v3/views/pending-views.ts';
 import { growTree } from '#service/v3/views/trace-tree.ts';
 import type { TransactionView } from '#service/v3/views/transaction-views.ts';
-import type { StreamAction, StreamTransaction, TraceSnapshot } from '../changes.ts';
+import { CONTENT_BYTES_MAX, type StreamAction, type StreamTransaction, type TraceSnapshot } from '../changes.ts';
 
 /** Snapshots of pending traces. Their objects are those of `pendingTraces` and `pendingActions`. */
 export type PendingSnapshots = {
@@ -26,7 +26,7 @@ export type PendingSnapshotsDependencies = {
 
 export function createPendingSnapshots({ pending, network, logger }: PendingSnapshotsDependencies): PendingSnapshots {
   async function of(trace: PendingTrace, signal: AbortSignal): Promise<TraceSnapshot> {
-    const [viewed] = await viewPending([trace], signal);
+    const [viewed] = await viewPending([trace], { signal, contentsMax: CONTENT_BYTES_MAX });
     const { transactions } = viewed!;
     const actions = actionsOfPending(trace, null).toSorted(newestFirst);
     return {

@@ -11,7 +11,7 @@ import { openTransaction, readStates } from '#service/v3/rendering/assemble-tran
 import { viewBytes } from '#service/v3/request/scalars.ts';
 import { actionsOfSimulated, viewSimulated } from '#service/v3/views/simulated-views.ts';
 import { growTree } from '#service/v3/views/trace-tree.ts';
-import type { StreamTransaction, TraceSnapshot } from '../changes.ts';
+import { CONTENT_BYTES_MAX, type StreamTransaction, type TraceSnapshot } from '../changes.ts';
 import { openRow, streamTransaction as streamReal, type OpenedTransaction } from '../final/opened-transaction.ts';
 import { newestFirst, streamAction, streamTransaction } from './pending-snapshots.ts';
 
@@ -59,7 +59,7 @@ export function createTailSnapshots({
     const names = { messageHash: message.hash, key: message.normalizedHash };
     const simulated = await viewSimulated(
       { ...tail, ...names, rootHash: root.row.trace_id },
-      { timeSlice: createTimeSlice(signal), store: createCellStore() },
+      { timeSlice: createTimeSlice(signal), store: createCellStore(), contentsMax: CONTENT_BYTES_MAX },
     );
     const end = (tail.transactions.at(-1) ?? transactions.at(-1)!).transaction;
     const traceId = viewBytes(root.row.trace_id);

@@ -65,7 +65,7 @@ function pendingTransactions({ pending, notes }: PendingOperationsDependencies):
     handle: async ({ accounts: some, traceIds }, context) => {
       const traces = await pending.find({ accounts: some, hashes: traceIds });
       if (traces.length === 0) throw notIndexed('emulated traces not found');
-      const shown = (await viewPending(traces, context.signal)).flatMap(({ transactions }) => transactions);
+      const shown = (await viewPending(traces, context.store)).flatMap(({ transactions }) => transactions);
       const wanted = new Set(some.map(rawText));
       const transactions = some.length === 0 ? shown : shown.filter((one) => wanted.has(one.account));
       return { transactions, address_book: await notes.bookOf(addressesOf(transactions), context) };
@@ -85,7 +85,7 @@ function pendingTraces({ pending, notes, network }: PendingOperationsDependencie
       const supported = supportedBy(values, context);
       const filter = one === undefined ? { hashes: messageHashes } : { accounts: [one] };
       const found = await pending.find({ ...filter, wanted: 'actions' });
-      const views = await viewPending(found, context.signal);
+      const views = await viewPending(found, context.store);
       const actions = found.map((pendingTrace) => actionsOfPending(pendingTrace, supported));
       const traces = views.map((view, at) => viewPendingTrace(view, actions[at]!, network));
       const addresses = [
@@ -116,7 +116,7 @@ function pendingActions({ pending, notes, network }: PendingOperationsDependenci
         .flatMap((pendingTrace) => actionsOfPending(pendingTrace, supported))
         .filter(({ accounts: some }) => raw === undefined || some.includes(raw));
       const views = values.withTransactions
-        ? (await viewPending(found, context.signal)).flatMap((view) => view.transactions)
+        ? (await viewPending(found, context.store)).flatMap((view) => view.transactions)
         : [];
       const transactions = values.withTransactions ? await writeTransactions(views, context.signal) : undefined;
       if (transactions !== undefined) refuseLargeCopies(shown, transactions, 'leave out include_transactions');

@@ -72,23 +72,42 @@ export type MessageSource = {
   /** Receives cells that rendering has to build: a single store for all messages of an answer. */
   readonly store: CellStore;
   readonly decode: BodyDecoder;
+  /** Messages are shown without their bodies and states; default false. */
+  readonly isBare?: boolean;
 };
 
-export function viewMessage(shown: Message, { table, globalVersion, store, decode }: MessageSource): MessageView {
-  const { init } = shown;
+/** Bytes of the parts of a message whose size a contract chose. */
+export function bytesOfContents({ message_content: content, init_state: init }: MessageView): number {
+  const decodedBytes = content?.decoded == null ? 0 : JSON.stringify(content.decoded).length;
+  return (content?.body?.length ?? 0) + (init?.body?.length ?? 0) + decodedBytes;
+}
+
+export function viewMessage(shown: Message, source: MessageSource): MessageView {
+  const { table, globalVersion, isBare = false } = source;
   const opcode = readOpcode(table, shown.body);
   return {
     hash: viewBytes(table.hash(shown.cell)),
     ...viewInfo(table, shown, (globalVersion ?? 0) >= FLAGS_VERSION_MIN),
     opcode: opcode === undefined ? null : viewOpcode(opcode),
     decoded_opcode: opcode === undefined ? null : (decodedOpcode(opcode) ?? null),
+    ...(isBare ? bare : viewContents(shown, source)),
+    ...viewNormalized(table, shown),
+  };
+}
+
+type ContentsView = Pick<MessageView, 'message_content' | 'init_state'>;
+
+const bare: ContentsView = { message_content: null, init_state: null };
+
+function viewContents(shown: Message, { table, store, decode }: MessageSource): ContentsView {
+  const { init } = shown;
+  return {
     message_content: {
       hash: viewBytes(digestBody(table, shown.body).hash),
       body: writeBodyText(table, shown.body),
       decoded: decodedOf(table, shown, decode),
     },
     init_state: init === undefined ? null : viewInit(initCell(store, table, init)),
-    ...viewNormalized(table, shown),
   };
 }
 

@@ -2,11 +2,18 @@ import { createTimeSlice, mapInSlices } from '#service/runtime/time-slice.ts';
 import { parseBoc } from '#service/decode/boc.ts';
 import { createCellStore } from '#service/decode/cell-store.ts';
 import { readTransaction } from '#service/decode/tlb/transaction.ts';
+import type { StoreReader } from '#service/store/queries/reader.ts';
 import type { PendingTrace } from '#service/pending/pending.ts';
 import type { ActionNetwork } from '../action-details/action-derived.ts';
 import { noExtras, viewAction, type ShownAction } from './action-views.ts';
 import { viewBytes } from '../request/scalars.ts';
-import { actionsOfSimulated, viewSimulated, type SimulatedSource } from './simulated-views.ts';
+import { bytesOfContents, type MessageView } from './message-views.ts';
+import {
+  actionsOfSimulated,
+  viewSimulated,
+  type SimulatedSource,
+  type SimulatedViewOptions,
+} from './simulated-views.ts';
 import { growTree } from './trace-tree.ts';
 import type { TraceView } from './trace-views.ts';
 import type { TransactionView } from './transaction-views.ts';
@@ -14,17 +21,20 @@ import type { TransactionView } from './transaction-views.ts';
 /** A pending trace with its transactions as answers show them. */
 export type ViewedTrace = { readonly trace: PendingTrace; readonly transactions: readonly TransactionView[] };
 
-/** Renders traces, in the given order. */
+export type PendingViewOptions = Pick<StoreReader, 'signal' | 'takeBytes'> & Pick<SimulatedViewOptions, 'contentsMax'>;
+
+/** Renders traces, in the given order. Throws as `takeBytes`. */
 export async function viewPending(
   traces: readonly PendingTrace[],
-  signal: AbortSignal,
+  { signal, takeBytes, contentsMax }: PendingViewOptions,
 ): Promise<readonly ViewedTrace[]> {
   const timeSlice = createTimeSlice(signal);
-  const store = createCellStore();
+  const onMessage = (message: MessageView): void => takeBytes?.(bytesOfContents(message));
+  const options = { timeSlice, store: createCellStore(), onMessage, contentsMax };
   const viewed: ViewedTrace[] = [];
   for (const trace of traces) {
     const transactions = await mapInSlices(trace.transactions, openStored, timeSlice);
-    viewed.push({ trace, transactions: await viewSimulated({ ...trace, transactions }, { timeSlice, store }) });
+    viewed.push({ trace, transactions: await viewSimulated({ ...trace, transactions }, options) });
   }
   return viewed;
 }

@@ -39,12 +39,14 @@ export type SimulatedViewOptions = {
   readonly store: CellStore;
   /** Called with each message once it is rendered; throws to end the rendering of a too large answer. */
   readonly onMessage?: (message: MessageView) => void;
+  /** Bytes of bodies and states of a transaction (`openMessages`); default: no bound. */
+  readonly contentsMax?: number | undefined;
 };
 
 /** Renders the transactions of a trace, in their order. */
 export async function viewSimulated(
   source: SimulatedSource,
-  { timeSlice, store, onMessage }: SimulatedViewOptions,
+  { timeSlice, store, onMessage, contentsMax }: SimulatedViewOptions,
 ): Promise<readonly TransactionView[]> {
   const states = statesByHash(source.states);
   const views: TransactionView[] = [];
@@ -56,7 +58,7 @@ export async function viewSimulated(
     await timeSlice.pause();
     const opened = placeSimulated(transaction, source);
     const tail = viewTail({ ...opened, ...opened.transaction }, states);
-    const { taken, sent } = openMessages(opened, store);
+    const { taken, sent } = openMessages(opened, store, contentsMax);
     const in_msg = taken && noted(taken);
     views.push({ ...viewHead(opened), in_msg, out_msgs: await mapInSlices(sent, noted, timeSlice), ...tail });
   }

@@ -12,7 +12,7 @@ import { viewCurrencies, viewStatus } from './account-rows.ts';
 import { blockId } from './block-views.ts';
 import { description, viewDescription } from './description-views.ts';
 import { extraCurrenciesById } from '#service/decode/tlb/currency-collection.ts';
-import { message, viewMessage, type MessageView } from './message-views.ts';
+import { bytesOfContents, message, viewMessage, type MessageView } from './message-views.ts';
 import {
   accountStatus,
   anyText,
@@ -150,14 +150,24 @@ export type OpenedMessages = {
   readonly sent: Iterable<MessageView>;
 };
 
-/** @param store receives cells that rendering has to build: a single store for an answer */
+/**
+ * @param store receives cells that rendering has to build: a single store for an answer
+ * @param contentsMax bytes of bodies and states, after which messages are shown without theirs; default: no bound
+ */
 export function openMessages(
   { table, transaction: { inMessage, outMessages }, globalVersion }: ShownTransaction,
   store: CellStore,
+  contentsMax?: number,
 ): OpenedMessages {
   // A received order may contain the sent messages: their bodies are decoded once.
   const source = { table, globalVersion, store, decode: createBodyDecoder() };
-  const view = (one: Message): MessageView => viewMessage(one, source);
+  let left = contentsMax ?? 0;
+  const view = (one: Message): MessageView => {
+    if (contentsMax === undefined) return viewMessage(one, source);
+    const shown = viewMessage(one, { ...source, isBare: left < 0 });
+    left -= bytesOfContents(shown);
+    return shown;
+  };
   return {
     taken: inMessage === undefined ? null : view(inMessage),
     sent: outMessages.values().map(view),

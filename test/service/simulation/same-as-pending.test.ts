@@ -52,7 +52,7 @@ describe('a pending trace and an emulation of the same message at the same head'
     pending.note(message, {});
     await pending.refresh();
     const [found] = await pending.find({ hashes: [message.hash] });
-    const [viewed] = await viewPending([found!], new AbortController().signal);
+    const [viewed] = await viewPending([found!], {});
     const actions = actionsOfPending(found!, supportedTypes([]));
     const expected = JSON.parse(JSON.stringify(viewPendingTrace(viewed!, actions, { testOnly: false }))) as Record<
       string,

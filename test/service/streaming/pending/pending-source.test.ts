@@ -51,7 +51,7 @@ describe('the pending source', () => {
     await vi.waitFor(() => expect(published).toHaveLength(1));
     await source.close();
     const [trace] = await pending.find({ hashes: [sent.hash] });
-    const [viewed] = await viewPending([trace!], signal);
+    const [viewed] = await viewPending([trace!], { signal });
     const snapshot = published[0] as TraceSnapshot;
     expect(snapshot).toMatchObject({ kind: 'trace', finality: 'pending', position: null, isIncomplete: false });
     expect(snapshot.key).toBe(sent.normalizedHash.toString('hex'));

@@ -41,7 +41,7 @@ it('counts transactions and messages of a pending trace as the index does when i
       own.map(({ workchain, boc }) => ({ workchain, boc: Buffer.from(boc) })),
     );
   });
-  const views = await viewPending(simulated, new AbortController().signal);
+  const views = await viewPending(simulated, {});
   const told = views.map((view) => viewPendingTrace(view, [], { testOnly: true }).trace_info);
   expect(told.map(({ transactions: nodes, messages }) => ({ nodes, messages }))).toEqual(
     real.map((row) => ({ nodes: row.nodes, messages: arrived(row) })),
@@ -57,7 +57,7 @@ it('simulated states show all their other currencies', async () => {
   for (const extraCurrencies of [{}, { '100': '7' }]) {
     const state = { ...noState(newHash), status: 'active' as const, extraCurrencies };
     const simulated = pendingTrace(traces[0]!, [{ workchain: 0, boc: Buffer.from(row.boc) }]);
-    const [view] = await viewPending([{ ...simulated, states: [state] }], new AbortController().signal);
+    const [view] = await viewPending([{ ...simulated, states: [state] }], {});
     expect(view!.transactions[0]!.account_state_after!.extra_currencies).toEqual(extraCurrencies);
   }
 });
