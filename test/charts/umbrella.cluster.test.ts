@@ -12,6 +12,9 @@ import { withoutControlPlane } from '#test/support/control-plane-source.ts';
 import { startControlPlane, type ControlPlane } from '#test/support/control-plane.ts';
 import { createHelm, withoutHelm, type Helm } from '#test/support/helm.ts';
 
+/** Digest of an image. */
+const digest = `sha256:${'0'.repeat(64)}`;
+
 /** A chart of a user with both charts as its dependencies, and values that other charts share. */
 const parentValues = {
   global: {
@@ -112,7 +115,7 @@ describe.skipIf(withoutHelm('charts as dependencies'))('charts as dependencies o
     ['redis:8', 'registry.example.com:5000/library/redis:8'],
     ['docker.io/bitnami/redis:8', 'registry.example.com:5000/bitnami/redis:8'],
     ['localhost/redis:8', 'registry.example.com:5000/library/redis:8'],
-    ['team/redis@sha256:00', 'registry.example.com:5000/team/redis@sha256:00'],
+    [`team/redis@${digest}`, `registry.example.com:5000/team/redis@${digest}`],
   ])('take a Redis image %s of the shared registry as %s', async (image, expected) => {
     expect(optionsOf(await render('--set', `tonplane.redisImage=${image}`)).redisImage).toBe(expected);
   });
