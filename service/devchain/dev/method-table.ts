@@ -170,7 +170,7 @@ export const methodTable = {
     cannotBeUndone: true,
   },
   dev_fund: {
-    about: 'Sends TON from the faucet and makes the block of the transfer; ends a hold of shard blocks.',
+    about: 'Sends TON from the faucet.',
     parameters: [address, { kind: 'ton', name: 'amount', about: 'TON, at most 1000000' }],
   },
   dev_mintJetton: {
