@@ -78,7 +78,7 @@ export type MessageSource = {
 
 /** Bytes of the parts of a message whose size a contract chose. */
 export function bytesOfContents({ message_content: content, init_state: init }: MessageView): number {
-  const decodedBytes = content?.decoded == null ? 0 : JSON.stringify(content.decoded).length;
+  const decodedBytes = content !== null && content.decoded !== null ? JSON.stringify(content.decoded).length : 0;
   return (content?.body?.length ?? 0) + (init?.body?.length ?? 0) + decodedBytes;
 }
 

@@ -3,38 +3,22 @@ import { describe, expect, it } from 'vitest';
 import type { Condition } from '#operator/kubernetes/object.ts';
 import { writeStatus } from '#operator/reconcile/status-writer.ts';
 import { conditionTypes } from '#operator/status/conditions.ts';
-import type { Observed } from '#operator/status/observed.ts';
 import { summarize } from '#operator/status/summarize.ts';
 import { annotated, sample } from '#test/operator/desired/samples.ts';
+import { observed } from '#test/operator/status/observed-api.ts';
 
 const nowMs = Date.UTC(2026, 10, 21);
 const bounds = { signal: new AbortController().signal };
 
-const observed: Observed = {
-  live: [],
-  pods: [],
-  metadataPods: [],
-  says: new Map(),
-  problems: [],
-  refusals: [],
-  unserved: [],
-  hotHash: 'a',
-  readyMin: 1,
-  migration: { state: 'current' },
-  indexer: undefined,
-  keys: 0,
-  rollout: { hash: 'h', phase: 'settled' },
-  fights: [],
-};
-
-const refused = { ...observed, refusals: [{ reason: 'NameTaken', message: 'x' }] } as const;
+const seen = observed();
+const refused = { ...seen, refusals: [{ reason: 'NameTaken', message: 'x' }] } as const;
 
 /** Every condition that a TonApi may have, each once. */
 const conditions = [
-  summarize(annotated(sample('full'), { 'tonplane.dev/paused': 'x' }), observed, nowMs),
-  summarize(sample('full', { hibernate: true }), observed, nowMs),
+  summarize(annotated(sample('full'), { 'tonplane.dev/paused': 'x' }), seen, nowMs),
+  summarize(sample('full', { hibernate: true }), seen, nowMs),
   summarize(sample('typical'), refused, nowMs),
-  summarize(sample('smallest'), { ...observed, rollout: { hash: 'h', phase: 'rolling' } }, nowMs),
+  summarize(sample('smallest'), { ...seen, rollout: { hash: 'h', phase: 'rolling' } }, nowMs),
 ].flatMap((status) => status.conditions ?? []);
 const byType = Object.values(Object.fromEntries(conditions.map((condition) => [condition.type, condition])));
 

@@ -6,6 +6,7 @@ import type { Observed } from '#operator/status/observed.ts';
 import { summarize } from '#operator/status/summarize.ts';
 import { sample } from '#test/operator/desired/samples.ts';
 import { validateStatus } from './status-schema.ts';
+import { observed } from './observed-api.ts';
 
 const noonMs = Date.parse('2026-11-21T12:00:00Z');
 
@@ -65,26 +66,6 @@ describe('the status in hibernation', () => {
     expect(shown(awake)).not.toHaveProperty('Hibernated');
   });
 });
-
-function observed(changes: Partial<Observed> = {}): Observed {
-  return {
-    live: [],
-    pods: [],
-    metadataPods: [],
-    says: new Map(),
-    problems: [],
-    refusals: [],
-    unserved: [],
-    hotHash: 'a',
-    readyMin: 1,
-    migration: { state: 'current' },
-    indexer: undefined,
-    keys: 0,
-    rollout: { hash: 'h', phase: 'settled' },
-    fights: [],
-    ...changes,
-  };
-}
 
 function pod(name: string, phase = 'Running'): KubernetesObject {
   return { apiVersion: 'v1', kind: 'Pod', metadata: { name, uid: name }, status: { phase } };

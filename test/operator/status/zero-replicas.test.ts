@@ -1,37 +1,22 @@
 import { expect, it } from 'vitest';
 
 import type { TonApiStatus } from '#operator/resource.ts';
-import type { Observed } from '#operator/status/observed.ts';
 import { summarize } from '#operator/status/summarize.ts';
 import { sample } from '#test/operator/desired/samples.ts';
+import { observed } from './observed-api.ts';
 import { validateStatus } from './status-schema.ts';
 
 const noonMs = Date.parse('2026-11-21T12:00:00Z');
 const tonApi = sample('smallest', { replicas: 0 });
 
-const observed: Observed = {
-  live: [],
-  pods: [],
-  metadataPods: [],
-  says: new Map(),
-  problems: [],
-  refusals: [],
-  unserved: [],
-  hotHash: 'a',
-  readyMin: 0,
-  migration: { state: 'current' },
-  indexer: undefined,
-  keys: 0,
-  rollout: { hash: 'h', phase: 'settled' },
-  fights: [],
-};
+const seen = observed({ readyMin: 0 });
 
 function shown({ conditions = [] }: TonApiStatus): Record<string, string> {
   return Object.fromEntries(conditions.map(({ type, status, reason }) => [type, `${status}/${reason}`]));
 }
 
 it('a TonApi with replicas 0 is as its author wants it, and says that nothing is served', () => {
-  const status = summarize(tonApi, observed, noonMs);
+  const status = summarize(tonApi, seen, noonMs);
   expect(shown(status)).toEqual({
     Ready: 'True/ZeroReplicas',
     ReferencesResolved: 'True/Resolved',
@@ -48,14 +33,14 @@ it('a TonApi with replicas 0 is as its author wants it, and says that nothing is
 
 it('a TonApi with replicas 0 waits for everything else that is wanted', () => {
   const problems = [{ reason: 'SecretNotFound', message: 'Secret redis is not there' }];
-  expect(shown(summarize(tonApi, { ...observed, problems }, noonMs))).toMatchObject({ Ready: 'False/SecretNotFound' });
+  expect(shown(summarize(tonApi, { ...seen, problems }, noonMs))).toMatchObject({ Ready: 'False/SecretNotFound' });
   const rollout = { hash: 'h', phase: 'rolling' } as const;
-  expect(shown(summarize(tonApi, { ...observed, rollout }, noonMs))).toMatchObject({ Ready: 'False/RollingOut' });
+  expect(shown(summarize(tonApi, { ...seen, rollout }, noonMs))).toMatchObject({ Ready: 'False/RollingOut' });
 });
 
 it('a TonApi in hibernation with replicas 0 hibernates', () => {
   const asleep = sample('smallest', { replicas: 0, hibernate: true });
-  expect(shown(summarize(asleep, observed, noonMs))).toMatchObject({
+  expect(shown(summarize(asleep, seen, noonMs))).toMatchObject({
     Ready: 'True/Hibernated',
     Available: 'False/Hibernated',
   });
