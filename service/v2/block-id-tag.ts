@@ -1,6 +1,6 @@
 import { mapAnswer, type Operation } from '../contract/operation.ts';
 import { RawJson } from '../contract/json-stream.ts';
-import { memoizeView } from '../contract/memoized-view.ts';
+import { isMemoized, memoizeView } from '../contract/memoized-view.ts';
 
 /** Possible `@type`s of block ids: views write the first, which clients check (service/v2/README.md#shared-objects). */
 export type BlockIdTag = 'ton.blockIdExt' | 'chain.blockIdExt';
@@ -15,8 +15,9 @@ export function tagBlockIds(operation: Operation, tag: BlockIdTag): Operation {
   const { result } = operation;
   if (tag === written || !result.definitions.has(SCHEMA)) return operation;
   const retagOnce = memoizeView((value: object) => retag(value, tag));
+  // A result that is made for one answer may be long: it is written in slices, and so without a memory of its text.
   const retagged = (value: unknown): unknown =>
-    typeof value === 'object' && value !== null ? retagOnce(value) : value;
+    typeof value === 'object' && value !== null && isMemoized(value) ? retagOnce(value) : retag(value, tag);
   return {
     ...operation,
     result: { ...result, definitions: new Map([...result.definitions, [SCHEMA, { const: tag }]]) },
