@@ -30,7 +30,7 @@ function ask(name: string, given: Readonly<Record<string, string>>, traces: read
         get: (parameter) => search.get(parameter) ?? undefined,
         getAll: (parameter) => search.getAll(parameter),
       },
-      { settings: {}, signal: new AbortController().signal } as never,
+      { settings: {}, signal: new AbortController().signal, store: {} } as never,
     );
 }
 
