@@ -2,6 +2,8 @@ import { ContractError } from './errors.ts';
 
 /** Bytes that an answer may still have. */
 export type AnswerSize = {
+  /** Bytes at the beginning. */
+  readonly bytesMax: number;
   /** Takes bytes of JSON, as soon as they are known. @throws ContractError `answer_too_large` */
   readonly take: (bytes: number) => void;
 };
@@ -13,8 +15,10 @@ const MEBIBYTE = 1024 * 1024;
  * show the same bag.
  */
 export function createAnswerSize({ mebibytes }: { readonly mebibytes: number }): AnswerSize {
-  let left = mebibytes * MEBIBYTE;
+  const bytesMax = mebibytes * MEBIBYTE;
+  let left = bytesMax;
   return {
+    bytesMax,
     take(bytes) {
       left -= bytes;
       if (left >= 0) return;

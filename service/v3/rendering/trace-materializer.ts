@@ -1,4 +1,4 @@
-import { createAnswerSize } from '#service/contract/answer-size.ts';
+import { createAnswerSize, type AnswerSize } from '#service/contract/answer-size.ts';
 import { ContractError } from '#service/contract/errors.ts';
 import { createTimeSlice, mapInSlices } from '#service/runtime/time-slice.ts';
 import { parseAddress } from '#service/decode/address.ts';
@@ -40,12 +40,12 @@ const noTraces: FoundTraces = { known: new Map(), read: () => Promise.resolve(ne
 
 export function createTraceMaterializer({ store }: TraceMaterializerDependencies): TraceMaterializer {
   // A replica may not have the newest blocks.
-  const reader = {
+  const readerWithin = ({ bytesMax, take }: AnswerSize, signal: AbortSignal): StoreReader => ({
+    signal,
+    takeBytes: take,
     read: (sql, values, mode) =>
-      store.transaction(({ query }) => query(sql, values, { ...mode, bytesMax: MEBIBYTES_AT_ONCE * 1024 * 1024 }), {
-        durable: false,
-      }),
-  } satisfies StoreReader;
+      store.transaction(({ query }) => query(sql, values, { ...mode, bytesMax }), { durable: false }),
+  });
   const transactions = createTransactionRenderer({});
 
   /** Traces that cannot be rendered are omitted: a request for them returns the reason. */
@@ -56,8 +56,8 @@ export function createTraceMaterializer({ store }: TraceMaterializerDependencies
       transactions,
     });
     try {
-      const { take: takeBytes } = createAnswerSize({ mebibytes: MEBIBYTES_AT_ONCE });
-      const opened = await writer.open(rows, { ...reader, signal, takeBytes });
+      const size = createAnswerSize({ mebibytes: MEBIBYTES_AT_ONCE });
+      const opened = await writer.open(rows, readerWithin(size, signal));
       await opened.write();
       return (await mapInSlices(made, pack, createTimeSlice(signal))).filter((row) => row !== undefined);
     } catch (error) {

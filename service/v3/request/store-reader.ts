@@ -18,8 +18,6 @@ const TIMEOUT_STEP_MS = 250;
 /** Columns have this second, of January 2038, and later seconds as negative numbers. */
 const FIRST_SIGNED_UTIME = 2 ** 31;
 
-const MEBIBYTE = 1024 * 1024;
-
 /** Size of an answer. A page of a thousand usual swaps has some 40 MB. */
 const ANSWER_MEBIBYTES = 64;
 
@@ -43,7 +41,7 @@ export function createStoreReader(
       const rows = await store.read<never>(sql, values, {
         ...mode,
         // An answer repeats all cells that its rows have.
-        bytesMax: ANSWER_MEBIBYTES * MEBIBYTE,
+        bytesMax: size.bytesMax,
         timeoutMs: Math.min(timeoutMs, settings.timeoutMs),
       });
       takenMs += nowMs() - beganMs;

@@ -163,9 +163,8 @@ export function openMessages(
   const source = { table, globalVersion, store, decode: createBodyDecoder() };
   let left = contentsMax ?? 0;
   const view = (one: Message): MessageView => {
-    if (contentsMax === undefined) return viewMessage(one, source);
     const shown = viewMessage(one, { ...source, isBare: left < 0 });
-    left -= bytesOfContents(shown);
+    if (contentsMax !== undefined) left -= bytesOfContents(shown);
     return shown;
   };
   return {
