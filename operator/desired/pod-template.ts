@@ -71,11 +71,11 @@ function withProbeTimes(container: Named, given: Named): Named {
   return { ...container, ...Object.fromEntries(own) };
 }
 
-/** The protocol is a part of the key by which the API server finds a port. */
+/** The protocol is a part of the key by which the API server finds a port. An empty one is its default too. */
 function withProtocols(container: Named): Named {
   const { ports } = container;
   if (!Array.isArray(ports)) return container;
-  return { ...container, ports: ports.map((port: Fields) => ({ protocol: 'TCP', ...port })) };
+  return { ...container, ports: ports.map((port: Fields) => ({ ...port, protocol: port['protocol'] || 'TCP' })) };
 }
 
 function merged(under: Fields, over: Fields): Fields {

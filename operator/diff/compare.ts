@@ -1,5 +1,6 @@
-import { isFields, keysOfList, keyText } from '../kubernetes/keyed-lists.ts';
-import { quantity } from './quantity.ts';
+import { fieldPath, isFields, keysOfList, keyText } from '../kubernetes/keyed-lists.ts';
+import { quantity, roundedUp } from './quantity.ts';
+import { isDropped, setsNothing } from './unset.ts';
 
 /**
  * A field that differs from the wanted value. Paths follow `kubectl explain`, with list elements by key:
@@ -12,8 +13,11 @@ export type FieldChange = {
   readonly after: unknown;
 };
 
-/** Fields that hold amounts: `1000m` is `1`. */
-const amounts = /\.(requests|limits)\.[^.]+$|\.(sizeLimit|averageValue)$/;
+/** Amounts of resources by name, such as `limits[example.com/gpu]`. The API server rounds them up to thousandths. */
+const resourceAmounts = /\.(requests|limits|overhead)(\.[^.[]+|\[[^\]]+\])$/;
+
+/** Other fields that hold amounts: `1000m` is `1`. */
+const amounts = /\.(sizeLimit|averageValue|divisor)$/;
 
 /**
  * Fields of `desired` that `live` has otherwise or not at all. Fields that only `live` has are not ours: defaults of the API server, and what others set.
@@ -26,14 +30,13 @@ export function compareFields(desired: unknown, live: unknown): FieldChange[] {
 
 /** Adds what differs at the path and below it. */
 function compare(desired: unknown, live: unknown, path: string, changes: FieldChange[]): void {
+  if (setsNothing(desired, path) || (live === undefined && isDropped(desired, path))) return;
   if (isFields(desired) && isFields(live)) {
     for (const name of Object.keys(desired)) {
-      if (desired[name] !== undefined) compare(desired[name], live[name], below(path, name), changes);
+      if (desired[name] !== undefined) compare(desired[name], live[name], fieldPath(path, name), changes);
     }
   } else if (Array.isArray(desired) && Array.isArray(live)) {
     compareLists(desired, live, path, changes);
-  } else if (typeof desired === 'object' && desired !== null) {
-    if (live !== undefined || !isEmpty(desired)) changes.push({ path, before: live, after: desired });
   } else if (!isSame(desired, live, path)) {
     changes.push({ path, before: live, after: desired });
   }
@@ -73,7 +76,7 @@ export function withLiveFields(
   if (isFields(desired) && isFields(live)) {
     const fields = Object.entries(desired).map(([name, value]): [string, unknown] => [
       name,
-      withLiveFields(value, live[name], isIgnored, below(path, name)),
+      withLiveFields(value, live[name], isIgnored, fieldPath(path, name)),
     ]);
     return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
   }
@@ -94,7 +97,7 @@ export function withLiveFields(
 export function leafPaths(value: unknown, path = ''): string[] {
   if (isFields(value) && !isEmpty(value)) {
     return Object.entries(value).flatMap(([name, field]) =>
-      field === undefined ? [] : leafPaths(field, below(path, name)),
+      field === undefined ? [] : leafPaths(field, fieldPath(path, name)),
     );
   }
   const keys = Array.isArray(value) ? keysOfList(path) : undefined;
@@ -102,24 +105,14 @@ export function leafPaths(value: unknown, path = ''): string[] {
   return value.flatMap((element) => leafPaths(element, `${path}[${keyText(element, keys)}]`));
 }
 
-/** Fields whose `false` or 0 the API server drops. It drops every empty text too. */
-const droppedZeros = /\.(readOnly|stdin|stdinOnce|tty|initialDelaySeconds)$/;
-
 function isSame(desired: unknown, live: unknown, path: string): boolean {
   if (desired === live) return true;
-  if (live === undefined) return desired === '' || ((desired === false || desired === 0) && droppedZeros.test(path));
-  if (!amounts.test(path)) return false;
+  const isOfResource = resourceAmounts.test(path);
+  if (!isOfResource && !amounts.test(path)) return false;
   const [wanted, found] = [quantity(desired), quantity(live)];
-  return wanted !== undefined && wanted === found;
+  return wanted !== undefined && (isOfResource ? roundedUp(wanted) : wanted) === found;
 }
 
-/** Field names with a dot in them, such as those of annotations, stand in brackets. */
-function below(path: string, name: string): string {
-  if (/[./[\]]/.test(name)) return `${path}[${name}]`;
-  return path === '' ? name : `${path}.${name}`;
-}
-
-/** True for empty objects and lists. The API server drops them. */
 function isEmpty(value: object): boolean {
   return Object.keys(value).length === 0;
 }

@@ -1,6 +1,6 @@
 import type { KubernetesObject, ManagedFields } from '../kubernetes/object.ts';
 import { handoverManager, manager } from '../desired/names.ts';
-import { isFields } from '../kubernetes/keyed-lists.ts';
+import { fieldPath, isFields } from '../kubernetes/keyed-lists.ts';
 
 /** Managers that set any of these fields to a value that we do not want, sorted. `unknown` when the server does not report managers. */
 export function driftManagers(live: KubernetesObject, paths: readonly string[]): string[] {
@@ -58,12 +58,7 @@ function stepsOf(path: string): string[] {
 function leavesOf(fields: Readonly<Record<string, unknown>>, path: string): string[] {
   return Object.entries(fields).flatMap(([field, below]) => {
     if (field === '.') return [];
-    const here = field.startsWith('f:') ? joined(path, field.slice(2)) : `${path}[${keyValues(field)}]`;
+    const here = field.startsWith('f:') ? fieldPath(path, field.slice(2)) : `${path}[${keyValues(field)}]`;
     return isFields(below) && Object.keys(below).some((name) => name !== '.') ? leavesOf(below, here) : [here];
   });
-}
-
-function joined(path: string, name: string): string {
-  if (/[./[\]]/.test(name)) return `${path}[${name}]`;
-  return path === '' ? name : `${path}.${name}`;
 }

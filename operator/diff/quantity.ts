@@ -39,3 +39,11 @@ export function quantity(value: unknown): bigint | undefined {
   const amount = (above + below - 1n) / below;
   return sign === '-' ? -amount : amount;
 }
+
+/** Billionths rounded up to whole thousandths, as the API server stores amounts of resources. */
+export function roundedUp(billionths: bigint): bigint {
+  const rest = billionths % THOUSANDTH;
+  return rest > 0n ? billionths - rest + THOUSANDTH : billionths - rest;
+}
+
+const THOUSANDTH = SCALE / 1000n;

@@ -26,6 +26,12 @@ export function keyText(element: unknown, keys: readonly string[]): string {
   return keys.map((key) => String(isFields(element) ? element[key] : '')).join('/');
 }
 
+/** Path of a field below another. Names with a dot in them, such as those of annotations, stand in brackets. */
+export function fieldPath(above: string, name: string): string {
+  if (/[./[\]]/.test(name)) return `${above}[${name}]`;
+  return above === '' ? name : `${above}.${name}`;
+}
+
 /** True for an object that is no list. */
 export function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

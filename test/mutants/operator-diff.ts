@@ -1,6 +1,6 @@
 import type { MutantList } from './mutant.ts';
 
-const [adoption, compare, diff, drift, ignored, lists, quantity] = [
+const [adoption, compare, diff, drift, ignored, lists, quantity, unset] = [
   'operator/diff/adoption.ts',
   'operator/diff/compare.ts',
   'operator/diff/diff.ts',
@@ -8,6 +8,7 @@ const [adoption, compare, diff, drift, ignored, lists, quantity] = [
   'operator/diff/ignored.ts',
   'operator/kubernetes/keyed-lists.ts',
   'operator/diff/quantity.ts',
+  'operator/diff/unset.ts',
 ];
 
 /** Mutants of the comparison of wanted and live objects. */
@@ -16,10 +17,10 @@ export const operatorDiff: MutantList = {
   mutants: [
     { path: adoption, from: 'controller?.uid === ownerUid', to: 'controller !== undefined' },
     { path: adoption, from: "=== 'true'", to: '!== undefined' },
-    { path: compare, from: 'live !== undefined || !isEmpty(desired)', to: 'live !== undefined' },
+    { path: compare, from: 'live === undefined && isDropped(desired', to: 'isDropped(desired' },
     { path: lists, from: "keys: ['containerPort', 'protocol']", to: "keys: ['containerPort']" },
-    { path: compare, from: 'if (!amounts.test(path)) return false;', to: '' },
-    { path: compare, from: "desired === '' || (", to: '(' },
+    { path: compare, from: 'if (!isOfResource && !amounts.test(path)) return false;', to: '' },
+    { path: unset, from: '!textOfMap.test(path)', to: 'true' },
     { path: compare, from: 'found.has(key) ? withLiveFields', to: 'true ? withLiveFields' },
     { path: diff, from: 'return [...first, ...written, ...last];', to: 'return [...written, ...first, ...last];' },
     { path: diff, from: "live.kind === 'Job' && !adopt", to: "live.kind === 'Job'" },
