@@ -226,6 +226,7 @@ const underWay: ReadonlySet<string> = new Set([
   'CanaryHold',
   'CatchingUp',
   'ChangesSuspended',
+  'GatewayPending',
   'Migrating',
   'MigrationRunning',
   'PodsEnding',

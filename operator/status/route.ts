@@ -9,13 +9,20 @@ type RouteCondition = {
   readonly reason?: string;
   readonly message?: string;
 };
-type Parent = { readonly parentRef?: { readonly name?: string }; readonly conditions?: readonly RouteCondition[] };
+/** Gateway, or one listener of it, as a route names it. Without a namespace: in that of the route. */
+type ParentRef = {
+  readonly name?: string;
+  readonly namespace?: string;
+  readonly sectionName?: string;
+  readonly port?: number;
+};
+type Parent = { readonly parentRef?: ParentRef; readonly conditions?: readonly RouteCondition[] };
 
 /**
- * Objection of a Gateway to our route. Undefined when all Gateways that have read the route accept it.
- * A Gateway that has not read it counts as no objection.
+ * Objection of a Gateway to our route, or the Gateways that have not taken it. The controller of a Gateway takes a route by the condition `Accepted`.
+ * So a Gateway that is not there takes none. The rights of the operator have no Gateways.
  */
-export function routeProblem({ status }: KubernetesObject): ReferenceProblem | undefined {
+export function routeProblem({ metadata, spec, status }: KubernetesObject): ReferenceProblem | undefined {
   const parents = (status?.['parents'] ?? []) as readonly Parent[];
   const refusals = parents.flatMap(({ parentRef, conditions = [] }) =>
     conditions
@@ -25,5 +32,22 @@ export function routeProblem({ status }: KubernetesObject): ReferenceProblem | u
         message: `Gateway ${parentRef?.name ?? ''} does not take the route: ${message ?? reason ?? ''}`,
       })),
   );
-  return refusals[0];
+  if (refusals[0] !== undefined) return refusals[0];
+  const keyOf = ({ name, namespace, sectionName, port }: ParentRef): string =>
+    [namespace ?? metadata.namespace, name, sectionName, port].join('/');
+  const taken = new Set(
+    parents
+      .filter(({ conditions = [] }) => conditions.some(isAcceptance))
+      .map(({ parentRef = {} }) => keyOf(parentRef)),
+  );
+  const wanted = (spec?.['parentRefs'] ?? []) as readonly ParentRef[];
+  const pending = wanted.filter((parentRef) => !taken.has(keyOf(parentRef)));
+  if (pending.length === 0) return undefined;
+  const names = pending.map(({ name, namespace }) => `Gateway ${name} of namespace ${namespace ?? metadata.namespace}`);
+  const message = `${[...new Set(names)].join(', ')}: not there, or its controller has not taken the route yet`;
+  return { reason: 'GatewayPending', message };
+}
+
+function isAcceptance({ type, status }: RouteCondition): boolean {
+  return type === 'Accepted' && status === 'True';
 }

@@ -274,25 +274,6 @@ describe('the status of a TonApi', () => {
     expect(conditionOf(summarize(sample('smallest'), healthy(), noonMs), 'Paused')).toBeUndefined();
   });
 
-  it('takes a Gateway that refuses the route for an unresolved reference', () => {
-    const parents = [
-      {
-        parentRef: { name: 'public' },
-        conditions: [{ type: 'Accepted', status: 'False', reason: 'NotAllowedByListeners', message: 'no listener' }],
-      },
-    ];
-    const route = {
-      apiVersion: 'gateway.networking.k8s.io/v1',
-      kind: 'HTTPRoute',
-      metadata: { name: 'r' },
-      status: { parents },
-    };
-    const observed = healthy({ live: [deployment(), route] });
-    expect(shown(summarize(sample('full'), observed, noonMs))).toMatchObject({
-      ReferencesResolved: 'False/NotAllowedByListeners',
-    });
-  });
-
   it('is the same however often it is made, so that nothing is written while nothing changes', () => {
     for (const observed of [
       healthy(),
