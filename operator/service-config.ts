@@ -9,6 +9,7 @@ export {
   type KeyringRow,
 } from '../service/config.ts';
 export { keyHash, makeKey } from '../service/config/api-key.ts';
+export { operationNamed, operationNames, similarOperations } from '../service/config/operation-names.ts';
 export { ConfigError, shown } from '../service/config/errors.ts';
 export { ownContainers, type OwnVolume } from '../service/config/pod-template-rules.ts';
 export { scopeOf } from '../service/config/scope.ts';

@@ -9,6 +9,7 @@ import { planInForce } from './keyring.ts';
 import { idsOf, keySecret, readMaterial, secretNameOf, type KeyMaterial } from './key-secret.ts';
 import { hasExpired, nextDueMs, rotate, rotationMs } from './rotation.ts';
 import { unreadableTimes } from './stored-times.ts';
+import { unknownOperations } from './unknown-operations.ts';
 
 /** Finalizer: a deleted TonApiKey stays until its key is out of force everywhere (operator/README.md#finalizers). */
 export const revokeFinalizer = `${group}/revoke`;
@@ -166,13 +167,7 @@ function statusOf(
   const { metadata, status: previous } = tonApiKey;
   const rotatesMs = material && !hasExpired(tonApiKey, nowMs) ? rotationMs(tonApiKey, material) : undefined;
   const ready = readiness(input, material, problem, unfit);
-  const findings: Finding[] = [
-    ready,
-    problem === undefined
-      ? { type: 'ReferencesResolved', status: 'True', reason: 'Resolved', message: 'the TonApi and its plan are there' }
-      : { type: 'ReferencesResolved', status: 'False', ...problem, waits: true },
-    ...standing(ready),
-  ];
+  const findings: Finding[] = [ready, resolution(tonApiKey, problem), ...standing(ready)];
   return {
     ...(metadata.generation !== undefined && { observedGeneration: metadata.generation }),
     secretName: secretNameOf(tonApiKey),
@@ -185,6 +180,15 @@ function statusOf(
     ...(rotatesMs !== undefined && { nextRotationTime: secondsTime(rotatesMs) }),
     conditions: settleConditions(findings, previous?.conditions, metadata.generation, nowMs),
   };
+}
+
+/** A name that no operation has leaves the key in force: its other names work. */
+function resolution(tonApiKey: TonApiKey, problem: Problem | undefined): Finding {
+  const type = 'ReferencesResolved';
+  if (problem !== undefined) return { type, status: 'False', ...problem, waits: true };
+  const unknown = unknownOperations(tonApiKey);
+  if (unknown !== undefined) return { type, status: 'False', reason: 'OperationNotFound', message: unknown };
+  return { type, status: 'True', reason: 'Resolved', message: 'the TonApi and its plan are there' };
 }
 
 function readiness(
