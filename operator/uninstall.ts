@@ -23,7 +23,7 @@ const PAGE_LIMIT = 500;
 /**
  * Prepares the end of an operator: scales its Deployment to none, then removes the operator's finalizer from every TonApiKey.
  * Keys and namespaces can then be deleted without an operator. Keys stay in force and TonApis continue to serve.
- * A namespace whose keys the API server refuses is named in the sentence, unless it refuses all.
+ * A namespace whose keys the API server refuses is named in the sentence. It does not stop the uninstall, because it may be deleted.
  *
  * @returns a sentence for the log
  * @throws OptionsError without the name of the Deployment
@@ -49,7 +49,10 @@ export async function uninstall(
     const { keys, refused } = await keysOf(client, options.namespaces, bounds);
     const marked = keys.filter(({ metadata }) => metadata.finalizers?.includes(revokeFinalizer));
     for (const key of marked) await removeFinalizer(client, key, bounds);
-    const rest = refused.length === 0 ? '' : `; the API server refuses to list those of ${refused.join(', ')}`;
+    const rest =
+      refused.length === 0
+        ? ''
+        : `; the API server refuses to list those of ${refused.join(', ')}, which keep their finalizer where a namespace is there`;
     return `the operator is stopped; ${marked.length} of ${keys.length} TonApiKeys lost their finalizer${rest}\n`;
   } finally {
     await credentials.close();
@@ -85,21 +88,19 @@ async function keysOf(
   namespaces: readonly string[] | undefined,
   bounds: RequestBounds,
 ): Promise<{ readonly keys: readonly KubernetesObject[]; readonly refused: readonly string[] }> {
-  if (namespaces === undefined) return { keys: await keysIn(client, undefined, bounds), refused: [] };
   const keys: KubernetesObject[] = [];
   const refused: string[] = [];
-  let refusal: unknown;
-  for (const namespace of namespaces) {
+  for (const namespace of namespaces ?? [undefined]) {
     try {
       keys.push(...(await keysIn(client, namespace, bounds)));
     } catch (error) {
+      // The keys are gone with their definition.
+      if (isApiError(error, 'not_found')) continue;
       // The Role of a deleted namespace is gone with it.
       if (!isApiError(error, 'forbidden')) throw error;
-      refused.push(namespace);
-      refusal = error;
+      refused.push(namespace ?? 'all namespaces');
     }
   }
-  if (refused.length === namespaces.length) throw refusal;
   return { keys, refused };
 }
 

@@ -104,5 +104,15 @@ describe.skipIf(await withoutControlPlane('operators beside each other', 'ours')
     );
     expect(await uninstall(options, { register: new Registry() })).toContain('refuses to list those of tenant-gone');
     expect((await client.get(`${keysOf('tenant-a')}/beside-gone`)).metadata.finalizers ?? []).toEqual([]);
+
+    for (const [more, refused] of [
+      [['--namespaces=tenant-gone,tenant-lost'], 'tenant-gone, tenant-lost'],
+      [[], 'all namespaces'],
+    ] as const) {
+      const given = ['uninstall', '--deployment=gone', '--kubeconfig', kubeconfig, ...more];
+      const sentence = await uninstall(parseOptions(given, { POD_NAMESPACE: 'default' }), { register: new Registry() });
+      expect(sentence).toContain('0 of 0 TonApiKeys');
+      expect(sentence).toContain(`refuses to list those of ${refused}`);
+    }
   });
 });
