@@ -21,6 +21,7 @@ import { createConsent } from './reconcile/consent.ts';
 import { createDriftLog } from './reconcile/drift-log.ts';
 import { createReconcileMetrics } from './reconcile/metrics.ts';
 import { createPodRefresh } from './reconcile/pod-refresh.ts';
+import { createMountFailures } from './reconcile/mount-failures.ts';
 import { createPodReports, type PodFetch } from './reconcile/pod-reports.ts';
 import { createTimeToReady } from './reconcile/time-to-ready.ts';
 import { createReferencedTexts } from './reconcile/references.ts';
@@ -133,6 +134,7 @@ export function createControllers(options: OperatorOptions, dependencies: Contro
       served,
       texts: createReferencedTexts({ client }),
       reports: createPodReports({ port: ports.internal }, { fetchPage }),
+      mounts: createMountFailures({ client, clock }),
       rollouts,
       canaries: createCanaryWatch({ port: ports.internal }, { fetchPage, clock }),
       nudge: createPodRefresh({ enabled: options.nudgePods }, { writer, logger }),

@@ -92,6 +92,7 @@ export async function dryRunAll(
     texts: createReferencedTexts({ client }),
     // Pods are not asked: a plan is about objects.
     reports: { read: async () => new Map() },
+    mounts: { read: async () => ({ problems: [], requeueAfterMs: undefined }) },
     consent: createConsent({ client, clock }),
     // In a plan every TonApi has a turn: a plan shows what happens, not when.
     rollouts: { ask: () => ({ granted: true }) as const },

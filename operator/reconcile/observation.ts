@@ -15,6 +15,7 @@ import type { Missing } from '../rollout/missing-mounts.ts';
 import type { KeyringRow } from '../service-config.ts';
 import type { Caches } from './caches.ts';
 import type { Consent } from './consent.ts';
+import type { MountFailures } from './mount-failures.ts';
 import type { PodReport, PodReports } from './pod-reports.ts';
 import {
   namedReferences,
@@ -46,6 +47,7 @@ export type ObserveDependencies = {
   readonly served: () => ReadonlySet<OptionalKind>;
   readonly texts: ReferencedTexts;
   readonly reports: PodReports;
+  readonly mounts: MountFailures;
   readonly consent: Consent;
   readonly clock: Clock;
 };
@@ -60,12 +62,13 @@ export async function observe(
   const children = caches.children(tonApi.metadata.uid ?? '');
   const pods = caches.pods(tonApi);
   const named = namedReferences(tonApi, caches);
-  const [given, reports, keyring] = await Promise.all([
+  const [given, reports, keyring, mounts] = await Promise.all([
     readGlobalConfigText(tonApi, dependencies, bounds),
     dependencies.reports.read(pods, bounds.signal),
     readKeyring(tonApi, dependencies, bounds),
+    dependencies.mounts.read(pods, children, bounds),
   ]);
-  const unresolved = named.flatMap(({ problem }) => problem ?? []);
+  const unresolved = [...named.flatMap(({ problem }) => problem ?? []), ...mounts.problems];
   const unreadable = unreadableProblems(tonApi);
   const config = judgeConfig(tonApi, given, children);
   const { settled, requeueAfterMs } = settledShards(children, clock.unixMs());
@@ -85,7 +88,7 @@ export async function observe(
     children,
     pods,
     reports,
-    requeueAfterMs: soonest(requeueAfterMs, nextEndMs(keyring, clock.unixMs())),
+    requeueAfterMs: soonest(requeueAfterMs, nextEndMs(keyring, clock.unixMs()), mounts.requeueAfterMs),
   };
 }
 

@@ -92,8 +92,11 @@ const tonApis: Readonly<Record<string, { with: object; without: object }>> = {
   },
 };
 
-/** Asked for beside a request of another name, by the plugin that guards owners which block a deletion: without it no child could be made here. */
-const asked = /^update tonplane\.dev\/\w+\/finalizers$/;
+/**
+ * Rights that no request here has. The first is asked for beside a request of another name, by the plugin that guards owners which block a deletion.
+ * The second is for pods that wait for their mounts, and the kubelet here has none.
+ */
+const asked = /^(update tonplane\.dev\/\w+\/finalizers|list events\.k8s\.io\/events)$/;
 
 const keyOf = (namespace: string): string => `/apis/tonplane.dev/v1alpha1/namespaces/${namespace}/tonapikeys`;
 const tonApiPath = `/apis/tonplane.dev/v1alpha1/namespaces/${own}/tonapis`;

@@ -149,7 +149,8 @@ capabilities:
 - apiGroups: ['']
   resources: [namespaces]
   verbs: [get]
+# Events of pods that do not start name the key that a Secret lacks.
 - apiGroups: [events.k8s.io]
   resources: [events]
-  verbs: [create, patch]
+  verbs: [list, create, patch]
 {{- end }}

@@ -47,6 +47,7 @@ async function observed(of: TonApi, { text, children = [], keys = [], secrets = 
       served: () => new Set(),
       texts: { read: async () => text ?? undefined },
       reports: { read: async () => new Map() },
+      mounts: { read: async () => ({ problems: [], requeueAfterMs: undefined }) },
       consent: async () => true,
       clock: createVirtualClock(),
     },

@@ -98,6 +98,7 @@ export function reconcilerScene(clock: VirtualClock, tonApis: readonly TonApi[])
     served: () => new Set(optionalKinds),
     texts: { read: async () => globalConfig },
     reports: { read: async () => new Map() },
+    mounts: { read: async () => ({ problems: [], requeueAfterMs: undefined }) },
     consent: async () => true,
     get release() {
       return installed;
