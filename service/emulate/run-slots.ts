@@ -49,14 +49,18 @@ export function createRunSlots(now: () => number): RunSlots {
     },
     async run(terms, work) {
       const frees = [await all.take(terms)];
+      const ending = new AbortController();
+      /** Ends with the work: the work may fail while it waits for its turn. */
+      const waiting = { ...terms, signal: AbortSignal.any([terms.signal, ending.signal]) };
       let transactions = 0;
       const turn: Turn = async (usedMs) => {
         const isLarge = transactions++ >= LARGE_TRANSACTIONS || usedMs > LARGE_MS;
-        if (isLarge && frees.length === 1) frees.push(await large.take(terms));
+        if (isLarge && frees.length === 1) frees.push(await large.take(waiting));
       };
       try {
         return await work(turn);
       } finally {
+        ending.abort();
         for (const free of frees) free();
       }
     },

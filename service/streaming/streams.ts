@@ -19,7 +19,7 @@ export type StreamCaller = {
   readonly key: string | undefined;
   /** Reports whether its key may still be used. */
   readonly isInForce: () => boolean;
-  /** Pays for one more subscription. Resolves to the text of a refusal. */
+  /** Pays for one more subscription, or for a large message. Resolves to the text of a refusal. */
   readonly charge: () => Promise<string | undefined>;
   /** Header `X-Actions-Version`. */
   readonly actionsVersion: string | undefined;

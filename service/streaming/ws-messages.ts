@@ -31,6 +31,9 @@ export type MessagesDependencies = {
 /** Messages in a row that are no envelope. */
 const ERRORS_MAX = 10;
 
+/** Bytes of a message that costs no request. Addresses of 1 MiB take 70 ms to read. */
+const FREE_BYTES_MAX = 16 * 1024;
+
 /** Characters of an unknown operation that its error repeats. */
 const OPERATION_QUOTED_MAX = 64;
 
@@ -40,6 +43,7 @@ type Envelope = {
   readonly source: Readonly<Record<string, unknown>>;
   readonly id: string | undefined;
   readonly operation: string;
+  readonly bytes: number;
 };
 
 export function createMessages({ caller, stream, send, parseJson, logger }: MessagesDependencies): Messages {
@@ -64,11 +68,11 @@ export function createMessages({ caller, stream, send, parseJson, logger }: Mess
     stream.end(closings.connectionLimit);
   };
 
+  /** The opening of the connection pays for the first subscription. */
+  const isPaid = ({ operation, bytes }: Envelope): boolean =>
+    operation === 'subscribe' ? subscribes++ > 0 : bytes > FREE_BYTES_MAX;
+
   const subscribe = async ({ source, id }: Envelope): Promise<void> => {
-    if (subscribes++ > 0) {
-      const refusal = await caller.charge();
-      if (refusal !== undefined) return send(errorAnswer(id, refusal));
-    }
     const { terms, actionsVersion } = caller;
     const wish = await readWish(source, {
       wording: wsWording,
@@ -88,8 +92,10 @@ export function createMessages({ caller, stream, send, parseJson, logger }: Mess
     send(unsubscribedAnswer(id));
   };
 
-  const run = (message: Envelope): Promise<void> | void => {
+  const run = async (message: Envelope): Promise<void> => {
     const { operation, id } = message;
+    const refusal = isPaid(message) ? await caller.charge() : undefined;
+    if (refusal !== undefined) return send(errorAnswer(id, refusal));
     if (operation === 'ping') return send(pongAnswer(id, stream.cursor()));
     if (operation === 'subscribe') return subscribe(message);
     if (operation === 'unsubscribe') return unsubscribe(message);
@@ -138,7 +144,8 @@ function openEnvelope(bytes: Buffer, parseJson: MessagesDependencies['parseJson'
   const source = parse(bytes, parseJson);
   if (!isRecord(source)) throw broken('expected an object');
   const id = readId(source, envelope);
-  return { source, id, operation: createFields(source, envelope).text('operation') ?? '' };
+  const operation = createFields(source, envelope).text('operation') ?? '';
+  return { source, id, operation, bytes: bytes.length };
 }
 
 function parse(bytes: Buffer, parseJson: MessagesDependencies['parseJson']): unknown {

@@ -97,8 +97,12 @@ export function createConfirmedSource(
       const next = await followedOf(file, at, files, context);
       const { replaced, dropped } = traces.finish([...blocks, openSeenBlock(file)], seqno);
       at = next;
-      await correct(dropped);
-      await withdraw(replaced);
+      try {
+        await correct(dropped);
+      } finally {
+        // No later look knows these traces.
+        await withdraw(replaced);
+      }
     }
   }
 

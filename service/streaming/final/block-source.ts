@@ -16,6 +16,8 @@ export type BlockSource = {
    * @throws StoreError
    */
   readonly read: (mcSeqno: number, signal: AbortSignal) => Promise<readonly Change[] | undefined>;
+  /** The same for the follower, whose block all connections wait for: it does not wait for other reads. */
+  readonly readNext: BlockSource['read'];
   /** The changes of a block that is in the memory. */
   readonly peek: (mcSeqno: number) => readonly Change[] | undefined;
   /** Weight of the blocks in the memory. */
@@ -30,7 +32,7 @@ export type BlockSourceDependencies = {
   readonly signal: AbortSignal;
 };
 
-/** Blocks that are read at once: each takes a connection to Postgres. */
+/** Blocks of replays and subscriptions that are read at once: each takes a connection to Postgres. */
 const READS_AT_ONCE = 2;
 
 /** Lists of the newest blocks, and of blocks that several replays read: some 10,000 transactions. */
@@ -46,40 +48,43 @@ export function createBlockSource({ store, network, bounds, signal }: BlockSourc
   const running = new Map<number, Promise<readonly Change[] | undefined>>();
 
   async function make(mcSeqno: number): Promise<readonly Change[] | undefined> {
-    return reads.run(signal, async () => {
-      const found = await store.transaction(
-        async ({ query }) => {
-          const reader: StoreReader = { read: query, signal };
-          const rows = await readBlock(reader, mcSeqno, bounds);
-          if (rows === undefined) return undefined;
-          const block = await openBlock(rows, signal);
-          return { block, states: await readStates(reader, statesOf(block)) };
-        },
-        { snapshot: true },
-      );
-      if (found === undefined) return undefined;
-      const changes = await changesOfBlock(found.block, { network, states: found.states }, signal);
-      if (found.block.rows.isClassified) cache.set(String(mcSeqno), changes, weightOf(found.block, changes.length));
-      return changes;
-    });
+    const found = await store.transaction(
+      async ({ query }) => {
+        const reader: StoreReader = { read: query, signal };
+        const rows = await readBlock(reader, mcSeqno, bounds);
+        if (rows === undefined) return undefined;
+        const block = await openBlock(rows, signal);
+        return { block, states: await readStates(reader, statesOf(block)) };
+      },
+      { snapshot: true },
+    );
+    if (found === undefined) return undefined;
+    const changes = await changesOfBlock(found.block, { network, states: found.states }, signal);
+    if (found.block.rows.isClassified) cache.set(String(mcSeqno), changes, weightOf(found.block, changes.length));
+    return changes;
   }
 
   const peek = (mcSeqno: number): readonly Change[] | undefined =>
     cache.get(String(mcSeqno)) as readonly Change[] | undefined;
 
-  return {
-    peek,
-    bytes: cache.bytes,
-    async read(mcSeqno, caller) {
+  const readBy =
+    (work: typeof make): BlockSource['read'] =>
+    async (mcSeqno, caller) => {
       caller.throwIfAborted();
       const known = peek(mcSeqno);
       if (known !== undefined) return known;
-      const shared = running.get(mcSeqno) ?? make(mcSeqno).finally(() => running.delete(mcSeqno));
+      const shared = running.get(mcSeqno) ?? work(mcSeqno).finally(() => running.delete(mcSeqno));
       running.set(mcSeqno, shared);
       const changes = await shared;
       caller.throwIfAborted();
       return changes;
-    },
+    };
+
+  return {
+    peek,
+    bytes: cache.bytes,
+    read: readBy((mcSeqno) => reads.run(signal, () => make(mcSeqno))),
+    readNext: readBy(make),
   };
 }
 

@@ -79,7 +79,7 @@ export function createFollower(pollMs: number, dependencies: FollowerDependencie
     ({ indexed } = state);
     answeredMs = unixMs();
     behindSinceMs = indexed !== null && indexed >= next ? (behindSinceMs ?? lookMs) : undefined;
-    const changes = isReady(state.block) ? await blocks.read(next, signal) : undefined;
+    const changes = isReady(state.block) ? await blocks.readNext(next, signal) : undefined;
     if (changes === undefined) {
       lookedAtMs = lookMs;
       return false;

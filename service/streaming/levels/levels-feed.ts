@@ -65,7 +65,10 @@ export function createLevelsFeed(dependencies: LevelsFeedDependencies): LevelsFe
       const isLate = publishing.ended.isOvertaken(change);
       const record = isLate ? undefined : await encodeRecord(change, publishing.livePosition());
       if (!isLate && record === undefined) metrics.appended('too_large');
-      given.push(record === undefined ? Promise.resolve(true) : append(session, change, record));
+      const appended = record === undefined ? Promise.resolve(true) : append(session, change, record);
+      // The fault is thrown below, after the next records are encoded.
+      appended.catch(() => undefined);
+      given.push(appended);
     }
     const isGiven = await Promise.all(given);
     return changes.filter((_, at) => isGiven[at] !== true);

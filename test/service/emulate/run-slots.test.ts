@@ -81,3 +81,27 @@ describe.each(['without keys', 'each with a key'] as const)(
     });
   },
 );
+
+test('a run that fails while it waits for the turn of large runs leaves no turn behind', async () => {
+  const slots = createRunSlots(() => 0);
+  const becomeLarge = (caller: string, work: () => Promise<void>): Promise<void> => {
+    const bill = { payer: 'anonymous', caller };
+    const { signal } = new AbortController();
+    return slots.run({ bill, deadlineMs: DEADLINE_MS, signal }, async (turn) => {
+      const waiting = turn(DEADLINE_MS);
+      await Promise.race([waiting, work()]);
+      await work();
+    });
+  };
+  const first = Array.from({ length: 4 }, () => Promise.withResolvers<void>());
+  const running = first.map(({ promise }, at) => becomeLarge(`first ${at}`, () => promise));
+  await setImmediate();
+  const failing = Array.from({ length: 4 }, (_, at) =>
+    becomeLarge(`failing ${at}`, () => Promise.reject(new Error('no state'))),
+  );
+  await Promise.allSettled(failing);
+  for (const { resolve } of first) resolve();
+  await Promise.all(running);
+  expect([slots.running, slots.paused]).toEqual([0, 0]);
+  await becomeLarge('last', () => Promise.resolve());
+});

@@ -156,6 +156,22 @@ describe('messages of a WebSocket', () => {
     expect(refused).toEqual({ id: 'x', error: 'Ratelimit exceeded' });
   });
 
+  it('above 16 KiB cost one request each, whatever they ask', async () => {
+    const asked: string[] = [];
+    const limits = scriptLimits(({ operation }) => {
+      asked.push(operation);
+      if (asked.length < 3) return allowed;
+      return { allowed: false, code: 'rate_limited', plan: 'test', quota: null, retryAfterSeconds: 1 };
+    });
+    await start({ limits });
+    const reader = await at.ws(one);
+    const unsubscribe = { operation: 'unsubscribe', addresses: Array.from({ length: 300 }, () => address) };
+    expect(await ask(reader, { operation: 'ping', padding: 'x'.repeat(16_000) })).toMatchObject({ status: 'pong' });
+    expect(asked).toEqual(['streaming']);
+    expect(await ask(reader, unsubscribe)).toMatchObject({ status: 'unsubscribed' });
+    expect(await ask(reader, { ...unsubscribe, id: 'x' })).toEqual({ id: 'x', error: 'Ratelimit exceeded' });
+  });
+
   it('leave the connection open while replays are busy', async () => {
     await start();
     at.hub.onSubscribe = () => Promise.reject(new StreamingError('replay_busy', 'too many replays run'));
