@@ -14,7 +14,13 @@ import type { V3Request } from '#service/v3/request/operation.ts';
 import { viewAccountKey, viewBytes } from '#service/v3/request/scalars.ts';
 import type { DescribedAccount } from '#service/v3/annotations/token-info-cache.ts';
 import type { AccountCode } from '#service/v3/views/account-interfaces.ts';
-import { addressesOfActions, viewAction, type ActionView, type ShownAction } from '#service/v3/views/action-views.ts';
+import {
+  accountsAlone,
+  addressesOfActions,
+  viewAction,
+  type ActionView,
+  type ShownAction,
+} from '#service/v3/views/action-views.ts';
 import { actionsOfSimulated, viewSimulated, type SimulatedSource } from '#service/v3/views/simulated-views.ts';
 import { growTree } from '#service/v3/views/trace-tree.ts';
 import type { TransactionView } from '#service/v3/views/transaction-views.ts';
@@ -99,8 +105,7 @@ export function createTraceView(
     const supported = supportedBy({ supportedActionTypes: [] }, context);
     const end = trace.transactions.at(-1)!.transaction;
     const shown = actionsOfSimulated(classified.actions, { ...source, end }, supported);
-    const extras = { withAccounts: true, transactions: undefined };
-    return { shown, views: shown.map((action) => viewAction(action, network, extras)) };
+    return { shown, views: shown.map((action) => viewAction(action, network, accountsAlone)) };
   }
 
   async function annotate(

@@ -13,7 +13,7 @@ import { actionsOfSimulated } from '#service/v3/views/simulated-views.ts';
 import { growTree } from '#service/v3/views/trace-tree.ts';
 import { openMessages, viewHead, viewTail, type TransactionView } from '#service/v3/views/transaction-views.ts';
 import { CONTENT_BYTES_MAX, type StateChange, type TraceSnapshot } from '../changes.ts';
-import { newestFirst, streamAction, streamTransaction } from '../pending/pending-snapshots.ts';
+import { streamAction, streamTransaction } from '../pending/pending-snapshots.ts';
 import type { OpenTrace, TracePart } from './open-traces.ts';
 import { lastOfAccounts, type SeenBlock } from './seen-block.ts';
 
@@ -54,9 +54,7 @@ export function createConfirmedSnapshots(dependencies: ConfirmedSnapshotsDepende
       const classified = await actions.classify(message, transactions, signal);
       const end = parts.at(-1)!.transaction.transaction;
       const names = { messageHash: message.hash, key: message.normalizedHash, traceId };
-      return actionsOfSimulated(classified.actions, { ...names, end, finality: 'confirmed' }, null).toSorted(
-        newestFirst,
-      );
+      return actionsOfSimulated(classified.actions, { ...names, end, finality: 'confirmed' }, null);
     } catch (error) {
       signal.throwIfAborted();
       logger.debug({ err: error }, 'a trace of a signed block was not classified');

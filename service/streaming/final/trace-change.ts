@@ -3,7 +3,13 @@ import type { ActionRow } from '#service/store/classification-tables.ts';
 import { isVisible } from '#service/v3/request/action-versions.ts';
 import type { ActionNetwork } from '#service/v3/action-details/action-derived.ts';
 import { viewBytes } from '#service/v3/request/scalars.ts';
-import { addressesOfActions, ofRow, viewAction, type ActionView } from '#service/v3/views/action-views.ts';
+import {
+  accountsAlone,
+  addressesOfActions,
+  ofRow,
+  viewAction,
+  type ActionView,
+} from '#service/v3/views/action-views.ts';
 import { growTree, type TraceNode } from '#service/v3/views/trace-tree.ts';
 import type { Position, StreamAction, StreamTransaction, TraceSnapshot } from '../changes.ts';
 import type { OpenedTransaction } from './opened-transaction.ts';
@@ -56,7 +62,7 @@ export function viewTraceChange(
 function viewStreamAction(row: ActionRow, network: ActionNetwork): StreamAction {
   const shown = ofRow(row);
   let view: ActionView | undefined;
-  const made = (): ActionView => (view ??= viewAction(shown, network, { withAccounts: true, transactions: undefined }));
+  const made = (): ActionView => (view ??= viewAction(shown, network, accountsAlone));
   let named: readonly string[] | undefined;
   return {
     type: shown.type,

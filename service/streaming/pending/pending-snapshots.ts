@@ -5,7 +5,13 @@ import type { ActionNetwork } from '#service/v3/action-details/action-derived.ts
 import { addressesOf } from '#service/v3/rendering/assemble-transaction.ts';
 import { isVisible } from '#service/v3/request/action-versions.ts';
 import { viewBytes } from '#service/v3/request/scalars.ts';
-import { addressesOfActions, viewAction, type ActionView, type ShownAction } from '#service/v3/views/action-views.ts';
+import {
+  accountsAlone,
+  addressesOfActions,
+  viewAction,
+  type ActionView,
+  type ShownAction,
+} from '#service/v3/views/action-views.ts';
 import { actionsOfPending, viewPending } from '#service/v3/views/pending-views.ts';
 import { growTree } from '#service/v3/views/trace-tree.ts';
 import type { TransactionView } from '#service/v3/views/transaction-views.ts';
@@ -28,7 +34,7 @@ export function createPendingSnapshots({ pending, network, logger }: PendingSnap
   async function of(trace: PendingTrace, signal: AbortSignal): Promise<TraceSnapshot> {
     const [viewed] = await viewPending([trace], { signal, contentsMax: CONTENT_BYTES_MAX });
     const { transactions } = viewed!;
-    const actions = actionsOfPending(trace, null).toSorted(newestFirst);
+    const actions = actionsOfPending(trace, null);
     return {
       kind: 'trace',
       key: trace.key.toString('hex'),
@@ -72,7 +78,7 @@ export function streamTransaction(view: TransactionView): StreamTransaction {
 /** An action of an event. Its view is made when it is first read. */
 export function streamAction(shown: ShownAction, network: ActionNetwork): StreamAction {
   let view: ActionView | undefined;
-  const made = (): ActionView => (view ??= viewAction(shown, network, { withAccounts: true, transactions: undefined }));
+  const made = (): ActionView => (view ??= viewAction(shown, network, accountsAlone));
   return {
     type: shown.type,
     ancestorTypes: shown.ancestorTypes,
@@ -82,14 +88,4 @@ export function streamAction(shown: ShownAction, network: ActionNetwork): Stream
       return [...new Set(addressesOfActions([shown], [made()]))];
     },
   };
-}
-
-/** Order of actions in events. */
-export function newestFirst(one: ShownAction, other: ShownAction): number {
-  return compare(other.endLt, one.endLt) || compare(other.startLt, one.startLt);
-}
-
-function compare(one: bigint, other: bigint): number {
-  if (one === other) return 0;
-  return one < other ? -1 : 1;
 }

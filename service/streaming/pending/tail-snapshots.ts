@@ -13,7 +13,7 @@ import { actionsOfSimulated, viewSimulated } from '#service/v3/views/simulated-v
 import { growTree } from '#service/v3/views/trace-tree.ts';
 import { CONTENT_BYTES_MAX, type StreamTransaction, type TraceSnapshot } from '../changes.ts';
 import { openRow, streamTransaction as streamReal, type OpenedTransaction } from '../final/opened-transaction.ts';
-import { newestFirst, streamAction, streamTransaction } from './pending-snapshots.ts';
+import { streamAction, streamTransaction } from './pending-snapshots.ts';
 
 export type TailSnapshotsDependencies = {
   readonly tails: Tails;
@@ -63,7 +63,7 @@ export function createTailSnapshots({
     );
     const end = (tail.transactions.at(-1) ?? transactions.at(-1)!).transaction;
     const traceId = viewBytes(root.row.trace_id);
-    const actions = actionsOfSimulated(tail.actions, { ...names, end, traceId }, null).toSorted(newestFirst);
+    const actions = actionsOfSimulated(tail.actions, { ...names, end, traceId }, null);
     const shown = [...(await viewReal(begun, signal)), ...simulated.map(streamTransaction)];
     return {
       kind: 'trace',

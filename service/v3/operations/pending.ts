@@ -15,6 +15,7 @@ import type { Account } from '../request/parameter-values.ts';
 import { account, accounts, bool, hashes } from '../request/parameters.ts';
 import { actionsOfPending, viewPending, viewPendingTrace } from '../views/pending-views.ts';
 import { trace } from '../views/trace-views.ts';
+import { compare } from '../views/simulated-views.ts';
 import { transaction, type TransactionView } from '../views/transaction-views.ts';
 import { refuseLargeCopies, type WrittenTransactions } from '../rendering/action-transactions.ts';
 import { addressesOf } from '../rendering/assemble-transaction.ts';
@@ -114,13 +115,14 @@ function pendingActions({ pending, notes, network }: PendingOperationsDependenci
       const raw = values.account && rawText(values.account);
       const shown = found
         .flatMap((pendingTrace) => actionsOfPending(pendingTrace, supported))
-        .filter(({ accounts: some }) => raw === undefined || some.includes(raw));
+        .filter(({ accounts: some }) => raw === undefined || some.includes(raw))
+        .toSorted((one, other) => compare(other.traceEndLt, one.traceEndLt));
       const views = values.withTransactions
         ? (await viewPending(found, context.store)).flatMap((view) => view.transactions)
         : [];
       const transactions = values.withTransactions ? await writeTransactions(views, context.signal) : undefined;
       if (transactions !== undefined) refuseLargeCopies(shown, transactions, 'leave out include_transactions');
-      const actions = shown.map((one) => viewAction(one, network, { withAccounts: false, transactions }));
+      const actions = shown.map((one) => viewAction(one, network, { withAccounts: true, transactions }));
       const addresses = [...addressesOfActions(shown, actions), ...addressesOf(views)];
       return { actions, ...(await notes.notesOf(addresses, context)) };
     },

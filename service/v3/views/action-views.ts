@@ -116,6 +116,9 @@ export type ActionExtras = {
 
 export const noExtras: ActionExtras = { withAccounts: false, transactions: undefined };
 
+/** Extras of actions outside of the index, and of events: the reference always sends their accounts. */
+export const accountsAlone: ActionExtras = { withAccounts: true, transactions: undefined };
+
 export function viewAction(shown: ShownAction, network: ActionNetwork, extras: ActionExtras): ActionView {
   const { columns, externalHash, externalHashNorm, transactions } = shown;
   const details = viewDetails(shown.type, columns, network);

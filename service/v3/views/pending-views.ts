@@ -5,7 +5,7 @@ import { readTransaction } from '#service/decode/tlb/transaction.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import type { PendingTrace } from '#service/pending/pending.ts';
 import type { ActionNetwork } from '../action-details/action-derived.ts';
-import { noExtras, viewAction, type ShownAction } from './action-views.ts';
+import { accountsAlone, viewAction, type ShownAction } from './action-views.ts';
 import { viewBytes } from '../request/scalars.ts';
 import { bytesOfContents, type MessageView } from './message-views.ts';
 import {
@@ -45,7 +45,7 @@ function openStored({ workchain, boc }: PendingTrace['transactions'][number]): S
   return { workchain, table, transaction: readTransaction(table, table.roots[0]!) };
 }
 
-/** Actions of a pending trace that its caller sees. @param supported types that the caller knows; null: all actions */
+/** Actions of a pending trace that its caller sees, newest first. @param supported types that the caller knows; null: all actions */
 export function actionsOfPending(trace: PendingTrace, supported: ReadonlySet<string> | null): readonly ShownAction[] {
   const last = trace.transactions.at(-1);
   if (last === undefined) return [];
@@ -79,7 +79,7 @@ export function viewPendingTrace(
       classification_state: one.classificationState,
     },
     is_incomplete: one.left > 0,
-    actions: actions.map((action) => viewAction(action, network, noExtras)),
+    actions: actions.map((action) => viewAction(action, network, accountsAlone)),
     ...(tree && { trace: tree.root }),
     transactions_order: transactions.map(({ hash }) => hash),
     transactions: Object.fromEntries(transactions.map((shown) => [shown.hash, shown])),

@@ -111,7 +111,7 @@ export type SimulatedActionsSource = Pick<SimulatedSource, 'messageHash' | 'key'
   readonly traceId?: string | null;
 };
 
-/** Actions of a simulated trace that its caller sees. @param supported types that the caller knows; null: all actions */
+/** Actions of a simulated trace that its caller sees, newest first. @param supported types that the caller knows; null: all actions */
 export function actionsOfSimulated(
   actions: readonly Action[],
   { messageHash, key, end, finality = 'pending', traceId = null }: SimulatedActionsSource,
@@ -126,5 +126,16 @@ export function actionsOfSimulated(
     finality,
   };
   const shown = actions.map((action) => ofAction(action, ofTrace, traceId));
-  return supported === null ? shown : shown.filter((action) => isVisible(action, supported));
+  const visible = supported === null ? shown : shown.filter((action) => isVisible(action, supported));
+  return visible.toSorted(newestFirst);
+}
+
+function newestFirst(one: ShownAction, other: ShownAction): number {
+  return compare(other.endLt, one.endLt) || compare(other.startLt, one.startLt);
+}
+
+/** Order of numbers that a subtraction in doubles would round. */
+export function compare(one: bigint, other: bigint): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
 }

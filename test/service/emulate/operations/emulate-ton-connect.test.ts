@@ -82,6 +82,12 @@ describe('a request of TON Connect', () => {
     expect(body.actions).toMatchObject([{ type: 'ton_transfer', details: { comment: 'for tea', value: '1000000' } }]);
   });
 
+  test('shows the actions of the last message first', async () => {
+    const messages = [transfer, { ...transfer, amount: '2000000' }];
+    const { body } = await emulate({ from: addressOf(named('v4r2')).toString(), messages, with_actions: true });
+    expect(body.actions.map(({ details }) => details['value'])).toEqual(['2000000', '1000000']);
+  });
+
   test.each(wallets)('wallet $name sends as many messages as its version takes', async (wallet) => {
     const { messagesMax } = wallet;
     const messages = Array.from({ length: messagesMax }, (_, index) => ({ ...transfer, amount: String(index + 1) }));

@@ -46,6 +46,35 @@ describe('pendingTransactions', () => {
   });
 });
 
+describe('actions of pending traces', () => {
+  type Shown = { readonly end_lt: string; readonly start_lt: string; readonly accounts: readonly string[] };
+  const spans = (actions: readonly Shown[]): unknown => actions.map((one) => [one.end_lt, one.start_lt]);
+
+  const newest = [
+    ['19', '13'],
+    ['19', '12'],
+    ['12', '11'],
+  ];
+  const oldest = [
+    ['9', '3'],
+    ['9', '2'],
+    ['2', '1'],
+  ];
+
+  it('are newest first in pendingActions, the newest trace before, and name their accounts', async () => {
+    const { value } = (await ask('pendingActions', { account }, await twoTraces())) as { value: { actions: Shown[] } };
+    expect(spans(value.actions)).toEqual([...newest, ...oldest]);
+    expect(value.actions.map((one) => one.accounts)).toEqual(Array.from({ length: 6 }, () => [account]));
+  });
+
+  it('are newest first in each of pendingTraces, and name their accounts', async () => {
+    const answer = await ask('pendingTraces', { account }, await twoTraces());
+    const shown = (answer as { value: { traces: { actions: Shown[] }[] } }).value.traces.map((one) => one.actions);
+    expect(shown.map(spans)).toEqual([oldest, newest]);
+    expect(shown.flat().map((one) => one.accounts)).toEqual(Array.from({ length: 6 }, () => [account]));
+  });
+});
+
 describe('pendingActions', () => {
   it('are refused when the copies of one transaction are too large together', async () => {
     const rows = (await recordedRows()).flatMap(({ transactions }) => transactions);
@@ -70,4 +99,26 @@ describe('pendingActions', () => {
 
 function text(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('base64');
+}
+
+/** Two traces, the older first, each with actions in the order of its tree. */
+async function twoTraces(): Promise<readonly PendingTrace[]> {
+  const rows = (await recordedRows()).flatMap(({ transactions }) => transactions).toSorted(byLt);
+  return [rows[0]!, rows.at(-1)!].map((row, at) =>
+    traceOf({
+      key: hash(at),
+      transactions: [{ workchain: row.workchain, boc: Buffer.from(row.boc) }],
+      actions: [actionAt(at, 1n, 2n), actionAt(at, 3n, 9n), actionAt(at, 2n, 9n)],
+    }),
+  );
+}
+
+function byLt(one: { readonly lt: bigint }, other: { readonly lt: bigint }): number {
+  return Number(one.lt - other.lt);
+}
+
+function actionAt(trace: number, startLt: bigint, endLt: bigint): PendingTrace['actions'][number] {
+  const own = { type: 'ton_transfer', ancestorTypes: [], accounts: [account], transactions: [] };
+  const lts = { startLt: startLt + BigInt(trace * 10), endLt: endLt + BigInt(trace * 10) };
+  return { ...noColumns, ...own, ...lts } as unknown as PendingTrace['actions'][number];
 }
