@@ -8,6 +8,7 @@ import {
   type MetadataOutcome,
   type MetadataTask,
 } from '../store/metadata-tasks.ts';
+import { withImageLinks } from '../store/token-content.ts';
 import type { Store } from '../store/store.ts';
 import { MetadataError } from './errors.ts';
 import type { Fetcher } from './fetch.ts';
@@ -72,7 +73,10 @@ export function createAttempt(dependencies: AttemptDependencies): Attempt {
     const outside = step === 'enough' ? null : await fetchTimed(step.uri);
     // Parsing a page of 10 MiB takes some 10 ms, and cleaning it as long. Other work runs between the two.
     if (outside !== null) await turn();
-    const words = mergeTokenFields(type, content ?? {}, outside);
+    const merged = mergeTokenFields(type, content ?? {}, outside);
+    // Answers add the links to images on the web.
+    const inIpfs = merged.image === null ? undefined : fetcher.ipfsUrlOf(merged.image);
+    const words = { ...merged, extra: withImageLinks(merged.extra, inIpfs) };
     return [outside === null ? 'enough' : 'fetched', { kind: 'fetched', words, expiresInSeconds: WEEK_SECONDS }];
   }
 

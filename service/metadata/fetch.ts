@@ -33,6 +33,8 @@ export type FetcherDependencies = {
 export type Fetcher = {
   /** Returns the first host of a URI. @throws MetadataError `uri_unusable` */
   hostOf(uri: string): string;
+  /** Returns the URL of content in IPFS, for callers of the API; undefined for other URIs, and at a gateway with credentials. */
+  ipfsUrlOf(uri: string): string | undefined;
   /**
    * Fetches the JSON object at a URI.
    *
@@ -105,6 +107,7 @@ export function createFetcher(options: FetcherOptions, { resolve, refused }: Fet
 
   return {
     hostOf: (uri) => locate(uri, places).host,
+    ipfsUrlOf: (uri) => ipfsUrlOf(uri, { places, refused }),
     async fetch(uri, signal) {
       let location = locate(uri, places);
       const time = createDeadline(timeoutMs, signal);
@@ -129,6 +132,21 @@ export function createFetcher(options: FetcherOptions, { resolve, refused }: Fet
       }
     },
   };
+}
+
+function ipfsUrlOf(
+  uri: string,
+  { places, refused }: Pick<FetcherDependencies, 'refused'> & { readonly places: LocationOptions },
+): string | undefined {
+  if (!/^ipfs:/i.test(uri.trim())) return undefined;
+  try {
+    const { url, host } = locate(uri, places);
+    const isPublic = url.username === '' && url.password === '' && (isIP(host) === 0 || refused(host) === undefined);
+    return isPublic ? url.href : undefined;
+  } catch (error) {
+    if (error instanceof MetadataError) return undefined;
+    throw error;
+  }
 }
 
 function isLocation(next: JsonObject | Location): next is Location {

@@ -78,7 +78,6 @@ describe('metadata', () => {
           nft_index: (2n ** 200n).toString(),
           is_nsfw: false,
           is_scam: false,
-          extra: {},
         },
       ],
     });
@@ -126,7 +125,7 @@ describe('metadata', () => {
     });
     expect(await infoOf(rawOf(key))).toEqual({
       is_indexed: true,
-      token_info: [{ valid: true, type: 'jetton_masters', name: 'Long', is_nsfw: false, is_scam: false, extra: {} }],
+      token_info: [{ valid: true, type: 'jetton_masters', name: 'Long', is_nsfw: false, is_scam: false }],
     });
   });
 

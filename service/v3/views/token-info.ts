@@ -1,6 +1,13 @@
 import { named, object, optional, scalar, type Infer } from '#service/contract/shape.ts';
 import type { TokenRow } from '#service/store/queries/metadata.ts';
-import { outsideOf, sayEnough, wordsOf, type TokenWords } from '#service/store/token-content.ts';
+import {
+  outsideOf,
+  sayEnough,
+  webLinkOf,
+  withImageLinks,
+  wordsOf,
+  type TokenWords,
+} from '#service/store/token-content.ts';
 import { anyText, flag, intString } from '../request/scalars.ts';
 
 /** Metadata of a token (service/v3/README.md#metadata). */
@@ -48,6 +55,7 @@ export function describeToken({
   const isIndexed = row !== null || outsideOf(content ?? {}) === undefined;
   const valid = row?.valid ?? (isIndexed ? sayEnough(type, words) : undefined);
   const isShown = valid ?? !isOnlyLink(words);
+  const extra = isShown ? viewExtra(words) : {};
   return {
     isIndexed,
     info: {
@@ -57,7 +65,7 @@ export function describeToken({
       ...(index !== null && { nft_index: index.toString() }),
       // This service does not mark tokens.
       ...(valid === true && { is_nsfw: false, is_scam: false }),
-      ...(isShown && { extra: words.extra }),
+      ...(Object.keys(extra).length > 0 && { extra }),
     },
   };
 }
@@ -75,6 +83,12 @@ function viewWords({ name, symbol, description, image }: TokenWords): TokenInfo 
     ...(description !== null && { description }),
     ...(image !== null && { image }),
   };
+}
+
+/** Links to an image in IPFS are among the fetched data. */
+function viewExtra({ image, extra }: TokenWords): Readonly<Record<string, unknown>> {
+  const link = image === null ? undefined : webLinkOf(image);
+  return link === undefined ? (extra ?? {}) : withImageLinks(extra, link);
 }
 
 /** @param wallet raw addresses */

@@ -122,6 +122,20 @@ describe('what a token keeps outside of the chain', () => {
     expect(await fetcherTo(host, options).fetch(`ipfs://${cid}/1.json`, never)).toMatchObject({ name: 'Token' });
     expect(host.seen.map(({ path }) => path)).toEqual([`/base/ipfs/${cid}/1.json`]);
   });
+
+  it.each([
+    ['ipfs://CID/1.png', 'https://gateway.example', 'https://gateway.example/ipfs/CID/1.png'],
+    [' IPFS://CID/1.png', 'https://gateway.example:8443/a', 'https://gateway.example:8443/a/ipfs/CID/1.png'],
+    ['ipfs://CID/1.png', null, undefined],
+    ['ipfs://CID/1.png', 'https://user:word@gateway.example', undefined],
+    ['ipfs://CID/1.png', 'http://10.0.0.1', undefined],
+    ['ipfs://CID/../../1.png', 'https://gateway.example', undefined],
+    ['https://a.example/1.png', 'https://gateway.example', undefined],
+  ])('the link that callers get to %s at %s is %s', (uri, ipfsGateway, url) => {
+    const cid = `Qm${'a'.repeat(44)}`;
+    const link = fetcherTo({ port: 80 }, { ipfsGateway }).ipfsUrlOf(uri.replace('CID', cid));
+    expect(link).toBe(url?.replace('CID', cid));
+  });
 });
 
 describe('private addresses', () => {

@@ -143,6 +143,24 @@ describe('a task in the queue', () => {
     ]);
   });
 
+  it('a row has links to an image in IPFS, and no links that its page gives', async () => {
+    const cid = 'QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWKPbdG';
+    const images = ['ipfs://' + cid, 'https://a.example/a.png'];
+    const host = await hostThat(({ url }, response) => {
+      response.end(
+        JSON.stringify({ symbol: 'A', image: images[Number(url!.slice(1))], _image_big: 'http://10.0.0.1/' }),
+      );
+    });
+    await queue.addMasters([{ uri: uriAt(host, '/0') }, { uri: uriAt(host, '/1') }]);
+    worker(host, { ipfsGateway: 'https://gateway.example' });
+    await expect.poll(() => queue.tasks(), patience).toEqual([]);
+    const link = `https://gateway.example/ipfs/${cid}`;
+    expect((await queue.rows()).map(({ extra }) => extra)).toEqual([
+      { uri: uriAt(host, '/0'), _image_small: link, _image_medium: link, _image_big: link },
+      { uri: uriAt(host, '/1') },
+    ]);
+  });
+
   it('a row stores any page, with all its bytes', async () => {
     const host = await hostThat(
       (_, response) => void response.end(String.raw`{"name":"a\u0000\ud800b","x":{"__proto__":1,"\u0000":1e999}}`),
