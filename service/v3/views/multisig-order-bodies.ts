@@ -96,10 +96,16 @@ function decodeForwarded(forwarded: ContractSlice | null): ParsedFields {
   if (tag !== STONFI_SWAP) return { ...noPayload, payload_sum_type: 'Unknown' };
   const swap = tryRead(() => ({
     jetton_wallet: maybeAddress(rest),
-    min_amount: amount(rest),
+    min_amount: viewTons(rest.coins()),
     user_address: maybeAddress(rest),
   }));
   return { ...noPayload, payload_sum_type: 'StonfiSwap', stonfi_swap_body: swap ?? null };
+}
+
+/** Decimal TON without zeros at the end. The reference shows the least amount of a swap so, whatever its token. */
+function viewTons(nanotons: bigint): string {
+  const digits = nanotons.toString().padStart(10, '0');
+  return `${digits.slice(0, -9)}.${digits.slice(-9)}`.replace(/\.?0*$/, '');
 }
 
 /** Fields of a message that a jetton's master passes on: its destination, and its TON. */

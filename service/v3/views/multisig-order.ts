@@ -112,8 +112,9 @@ function unreadable(error: string): OrderAction {
 /** Steps of an address: its rendering as text costs as much as some references. */
 const ADDRESS_STEPS = 4;
 
-/** Addresses of a dictionary `Hashmap 8 MsgAddress`, undefined for an empty dictionary. Throws DecodeError. */
-function addressList(root: ContractSlice | undefined): readonly string[] {
+/** Addresses of a dictionary `Hashmap 8 MsgAddress`, null for an empty dictionary. Throws DecodeError. */
+function addressList(root: ContractSlice | undefined): readonly string[] | null {
+  if (root === undefined) return null;
   const addresses: string[] = [];
   walkDictionary(root, 8, (_key, value) => {
     value.budget.step(ADDRESS_STEPS);

@@ -63,9 +63,9 @@ describe('an order', () => {
     expect([...accountsOfActions(actions)]).toEqual([raw(1), raw(2), raw(1), raw(3), raw(2)]);
   });
 
-  it('without proposers has none', () => {
+  it('without proposers has null in place of them', () => {
     const [action] = actionsOf(updateStep({ threshold: 1, signers: [one], proposers: [] }));
-    expect(action!.parsed_body).toEqual({ new_threshold: 1, new_signers: [raw(1)], new_proposers: [] });
+    expect(action!.parsed_body).toEqual({ new_threshold: 1, new_signers: [raw(1)], new_proposers: null });
   });
 
   it('that cannot be read says so, all of it or the step that cannot', () => {
@@ -114,7 +114,19 @@ describe('the body of a message of an order', () => {
   const silent = { comment: '', encrypted_comment: false, payload_sum_type: '', stonfi_swap_body: null };
   const secret = beginCell().storeUint(0x2167da4b, 32).storeBuffer(Buffer.from('??')).endCell();
   const swap = beginCell().storeUint(0x25938561, 32).storeAddress(two).storeCoins(9n).storeAddress(three).endCell();
-  const swapBody = { jetton_wallet: raw(2), min_amount: '9', user_address: raw(3) };
+  const swapBody = { jetton_wallet: raw(2), min_amount: '0.000000009', user_address: raw(3) };
+
+  it.each([
+    [0n, '0'],
+    [9n, '0.000000009'],
+    [1_000_000_000n, '1'],
+    [12_345_678_900n, '12.3456789'],
+    [100_000_000_000n, '100'],
+  ])('that swaps for at least %d units shows %s', (units, shown) => {
+    const least = beginCell().storeUint(0x25938561, 32).storeAddress(two).storeCoins(units).storeAddress(three);
+    const { parsed_body: fields } = bodyOf(jettonTransfer(least.endCell()));
+    expect(fields).toMatchObject({ stonfi_swap_body: { min_amount: shown } });
+  });
 
   it.each<[what: string, payload: Cell | null, told: object]>([
     ['nothing', null, {}],
