@@ -1,4 +1,3 @@
-import type { OptionalParameter } from '#service/contract/parameter.ts';
 import { list, named, object, type Infer } from '#service/contract/shape.ts';
 import {
   blockOrder,
@@ -14,19 +13,12 @@ import { readPage, type CursorValues } from '../request/cursor.ts';
 import { notIndexed, V3Error } from '../request/errors.ts';
 import { isNewestPage } from '../request/newest-page.ts';
 import { defineV3Operation, type V3Context, type V3Operation } from '../request/operation.ts';
-import { readInt32 } from '../request/parameter-values.ts';
-import { cursorPaging, hash, int32, shard, windows } from '../request/parameters.ts';
+import { cursorPaging, hash, int32, masterchainSeqno, shard, windows } from '../request/parameters.ts';
 import { orNull } from '../request/scalars.ts';
 
 const blocksResponse = named('BlocksResponse', object({ blocks: list(block) }));
 
 const masterchainInfo = named('MasterchainInfo', object({ last: orNull(block), first: orNull(block) }));
-
-/** A text that is no number matches no block, same as 0 (service/v3/README.md#errors). */
-const masterchainSeqno: OptionalParameter<number> = {
-  ...int32('seqno'),
-  parse: (raw) => readInt32(String(raw)) ?? 0,
-};
 
 /** The operations about blocks (service/v3/README.md#chain-operations). */
 export function blockOperations(): readonly V3Operation[] {

@@ -78,6 +78,12 @@ export const lt = (name: string): OptionalParameter<bigint> =>
 export const int32 = (name: string): OptionalParameter<number> =>
   orNumber(scalar(name, readInt32, { type: 'integer', format: 'int32' }));
 
+/** A masterchain block. A text that is no number matches no block, same as 0 (service/v3/README.md#chain-operations). */
+export const masterchainSeqno: OptionalParameter<number> = {
+  ...int32('seqno'),
+  parse: (raw) => readInt32(String(raw)) ?? 0,
+};
+
 /** Unsigned 32 bits, in the same forms. */
 export const uint32 = (name: string): OptionalParameter<number> =>
   orNumber(
