@@ -105,7 +105,7 @@ const views: readonly Json[] = [
     aborted: true,
     destroyed: false,
     storage_ph: storageView,
-    credit_ph: { due_fees_collected: '2', credit: '11', credit_extra_currencies: {} },
+    credit_ph: { due_fees_collected: '2', credit: '11' },
     compute_ph: { skipped: true, reason: 'no_gas' },
     split_info: splitView,
   },

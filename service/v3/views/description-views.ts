@@ -39,7 +39,7 @@ const creditPhase = named(
   object({
     due_fees_collected: optional(intString),
     credit: intString,
-    credit_extra_currencies: extraCurrencies,
+    credit_extra_currencies: optional(extraCurrencies),
   }),
 );
 
@@ -157,10 +157,11 @@ function viewStorage({ feesCollected, feesDue, statusChange }: StoragePhase): In
 }
 
 function viewCredit(table: CellTable, { dueFeesCollected, credit }: CreditPhase): Infer<typeof creditPhase> {
+  const others = extraCurrenciesById(table, credit.extra);
   return {
     ...(dueFeesCollected !== undefined && { due_fees_collected: dueFeesCollected.toString() }),
     credit: credit.grams.toString(),
-    credit_extra_currencies: extraCurrenciesById(table, credit.extra),
+    ...(Object.keys(others).length > 0 && { credit_extra_currencies: others }),
   };
 }
 
