@@ -126,7 +126,7 @@ export const actionVersions: ActionVersions = {
     elections: { version: 8, hash: '2f2637b4901b83d3', opcodes: [1197831204, 1316189259] },
     evaa: { version: 8, hash: 'c301632be6533ddf', opcodes: null },
     fragment: { version: 8, hash: 'eac3c41434d0e978', opcodes: [924203182, 1215991425] },
-    getgems: { version: 8, hash: '96a4499c45f4f633', opcodes: null },
+    getgems: { version: 9, hash: '0cce515ee754c7a6', opcodes: null },
     jettons: { version: 8, hash: '7de7a7758c46ca5b', opcodes: [21, 260734629, 1499400124, 1680571655] },
     jvault: { version: 8, hash: 'dc32fabfa5f6f36d', opcodes: [23647415, 1234866786, 2027548937, 3599387329] },
     layerzero: {

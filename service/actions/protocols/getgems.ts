@@ -22,6 +22,9 @@ import type { Family } from '../engine/family.ts';
 
 const updateBody = body({ queryId: uint64, fullPrice: coins, fee: coins, royalty: coins });
 
+/** Not in `destinationSecondary`, which details of listings read: TON Center shows null there. */
+const atMarket = (marketplace: string | null) => transferValues({ marketplace_address: marketplace });
+
 const update: Matcher<Type> = {
   pattern: call(0x6c6c2080),
   build(root, _found, { interfaces }) {
@@ -36,7 +39,7 @@ const update: Matcher<Type> = {
         destination,
         assetSecondary: sale.nft,
         data: {
-          ...transferValues({ marketplace_address: sale.marketplace }),
+          ...atMarket(sale.marketplace),
           ...listingData({ full_price: fullPrice, marketplace_fee: fee, royalty_amount: royalty }),
         },
       },
@@ -78,7 +81,7 @@ function listing(
       royalty_amount: terms.royalty,
       royalty_address: terms.royaltyAddress,
     });
-    return { type: 'nft_put_on_sale', columns: { ...columns, destinationSecondary: terms.marketplace, data } };
+    return { type: 'nft_put_on_sale', columns: { ...columns, data: { ...atMarket(terms.marketplace), ...data } } };
   }
   const auction = interfaces.nftAuction(contract);
   if (auction === undefined || !isOf(auction.nft, auction.nftOwner)) return undefined;
@@ -93,7 +96,7 @@ function listing(
     max_bid: terms.maxBid,
     min_bid: terms.minBid,
   });
-  return { type: 'nft_put_on_auction', columns: { ...columns, destinationSecondary: auction.marketplace, data } };
+  return { type: 'nft_put_on_auction', columns: { ...columns, data: { ...atMarket(auction.marketplace), ...data } } };
 }
 
 /** An item goes to the market, which deploys a sale contract and transfers the item to it. */
@@ -126,6 +129,12 @@ type Contract = { readonly nft: string | null; readonly marketplace: string | nu
 const saleAt = (account: string, { interfaces }: Context): Contract | undefined => interfaces.nftSale(account);
 const auctionAt = (account: string, { interfaces }: Context): Contract | undefined => interfaces.nftAuction(account);
 
+/** The purchase beside the end of an auction names the marketplace. */
+function soldAt(account: string, context: Context): Contract | undefined {
+  const auction = auctionAt(account, context);
+  return auction && { ...auction, marketplace: null };
+}
+
 /** Order that shows in the fate of the item. The transfer of the item stays a separate action. */
 function order(
   orders: readonly Orders[],
@@ -149,7 +158,7 @@ function order(
           destination,
           asset: info.collection,
           assetSecondary: item,
-          data: transferValues({ marketplace_address: contract.marketplace }),
+          data: atMarket(contract.marketplace),
         },
         accounts: [item],
       };
@@ -242,7 +251,7 @@ export const getgems = {
     update,
     putUp,
     cancelSale: order([cancelSale], saleAt, nftTransferOf, () => 'nft_cancel_sale'),
-    finishAuction: order([finishAuction], auctionAt, nftPurchaseOf, () => 'nft_finish_auction'),
+    finishAuction: order([finishAuction], soldAt, nftPurchaseOf, () => 'nft_finish_auction'),
     // An auction without bids ends by giving the item back.
     endAuction: order([cancelAuction, finishAuction], auctionAt, nftTransferOf, (block) =>
       isOneOf(block, finishAuction) ? 'nft_finish_auction' : 'nft_cancel_auction',

@@ -161,10 +161,11 @@ describe('an item is put up', () => {
       source: owner,
       sourceSecondary: market,
       destination: sale.account,
-      destinationSecondary: market,
+      destinationSecondary: null,
       asset: raw('nft_collection'),
       assetSecondary: item,
       data: {
+        nft_transfer_data: { marketplace_address: market },
         nft_listing_data: {
           nft_item_index: 2n,
           marketplace: 'getgems',
@@ -192,10 +193,11 @@ describe('an item is put up', () => {
       source: owner,
       sourceSecondary: market,
       destination: auction.account,
-      destinationSecondary: market,
+      destinationSecondary: null,
       asset: raw('nft_collection'),
       assetSecondary: item,
       data: {
+        nft_transfer_data: { marketplace_address: market },
         nft_listing_data: {
           nft_item_index: 1n,
           marketplace: 'getgems',
@@ -342,7 +344,7 @@ describe('an auction', () => {
       destination: auction,
       asset: raw('nft_collection'),
       assetSecondary: item,
-      data: { nft_transfer_data: { marketplace_address: market } },
+      data: { nft_transfer_data: { marketplace_address: null } },
     });
     expect(finished.accounts).toContain(item);
     expect(one(meant, 'nft_purchase')).toMatchObject({

@@ -61,7 +61,8 @@ describe('an item put on sale', () => {
     const actions = itemActions(owner, [putUp(data)], { sale: { codeHash } });
     const [action, ...within] = actions;
     expect(action).toMatchObject({ type: 'nft_put_on_sale', source: owner, sourceSecondary: market, success: true });
-    expect(action).toMatchObject({ destination: contract, destinationSecondary: market });
+    expect(action).toMatchObject({ destination: contract, destinationSecondary: null });
+    expect(action?.data['nft_transfer_data']).toMatchObject(marketplace);
     expect(action).toMatchObject({ asset: items, assetSecondary: item });
     expect(action?.data['nft_listing_data']).toMatchObject({ ...terms, nft_item_index: 7n, marketplace: 'getgems' });
     expect(within).toMatchObject([{ type: 'nft_transfer' }, { type: 'nft_transfer' }]);
@@ -119,7 +120,8 @@ describe('an item put up for auction', () => {
   ])('has the terms of the contract: version %s', (_version, codeHash, data) => {
     const [action] = itemActions(owner, [putUp(data)], { auction: { codeHash } });
     expect(action).toMatchObject({ type: 'nft_put_on_auction', source: owner, destination: contract });
-    expect(action).toMatchObject({ sourceSecondary: market, destinationSecondary: market });
+    expect(action).toMatchObject({ sourceSecondary: market, destinationSecondary: null });
+    expect(action?.data['nft_transfer_data']).toMatchObject(marketplace);
     expect(action?.data['nft_listing_data']).toMatchObject({
       mp_fee_factor: 5n,
       mp_fee_base: 100n,
@@ -201,6 +203,7 @@ describe('an order about an item', () => {
     const actions = itemActions(market, [{ ...finish, sends: [payout, ...sends] }], { auction: {} });
     const [finished, purchase, transfer] = actions;
     expect(finished).toMatchObject({ type: 'nft_finish_auction', source: buyer, destination: contract });
+    expect(finished?.data['nft_transfer_data']).toMatchObject({ marketplace_address: null });
     expect(purchase).toMatchObject({ type: 'nft_purchase', destination: buyer, parentActionId: null });
     expect(transfer).toMatchObject({ type: 'nft_transfer', parentActionId: purchase?.actionId });
     expect(transfer?.ancestorTypes).toEqual(['nft_purchase']);
