@@ -13,7 +13,7 @@ export type ActionVersions = {
 
 /** Generated from service/actions by npm run generate (service/interpreter/README.md#versions). */
 export const actionVersions: ActionVersions = {
-  shared: { version: 8, hash: '494c0335d8ed2b20' },
+  shared: { version: 9, hash: '2d549cb6120919bd' },
   order: [
     'nft.mint',
     'staking.billPaid',
@@ -121,7 +121,7 @@ export const actionVersions: ActionVersions = {
     coffee: { version: 8, hash: 'cacff076e48bc951', opcodes: null },
     coffeeStaking: { version: 8, hash: '93f90fe324c26bcd', opcodes: [3003937552, 3406020527, 4182184244] },
     dedust: { version: 8, hash: '4cbbeecbebc26e05', opcodes: [1499400124, 1643009069] },
-    dedustLiquidity: { version: 8, hash: 'da47cae67c5c9ea0', opcodes: [1411649509, 3043726744] },
+    dedustLiquidity: { version: 9, hash: '35cf266952cbacad', opcodes: [1411649509, 3043726744] },
     dns: { version: 8, hash: '09449dbe8b351f10', opcodes: [923790417, 1320284409, 1322339173] },
     elections: { version: 8, hash: '2f2637b4901b83d3', opcodes: [1197831204, 1316189259] },
     evaa: { version: 8, hash: 'c301632be6533ddf', opcodes: null },

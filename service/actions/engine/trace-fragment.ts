@@ -9,7 +9,7 @@ export type TraceFragment = {
   readonly actionType: string;
   /** Ascending by logical time. */
   readonly nodes: readonly ClassifierNode[];
-  /** The transaction that sent its first message; undefined for what began outside. */
+  /** The transaction that sent its first message; undefined for what began outside, or with several messages of one transaction. */
   readonly begunBy: EventTransaction | undefined;
   readonly columns: ActionColumns;
   /** Data that patterns of other families read. */
@@ -60,24 +60,25 @@ export function mergeFragments(made: NewFragment, blocks: Iterable<TraceFragment
   const [top] = tops;
   const isConnected = tops.every(({ previous }) => previous === top?.previous) && (tops.length === 1 || top?.previous);
   if (top === undefined || !isConnected || parts.some(({ mergedInto }) => mergedInto !== undefined)) return undefined;
-  return joinFragments(made, parts);
+  // TON Center puts an empty block, which nothing began, in front of blocks that only follow the same block.
+  return joinFragments(made, parts, tops.length === 1 ? top.begunBy : undefined);
 }
 
 /**
  * Replaces blocks that need not be connected by a new block, at the position nearest to the root.
- * @param beginnings of parts that two messages began. `begunBy` is the transaction that began the block.
- * The other message belongs to the block, and possibly to other blocks too.
+ * @param begunBy the transaction that began the block
+ * @param other of parts that two messages began, the other message. It belongs to the block, and possibly to other blocks too.
  */
 export function joinFragments(
   made: NewFragment,
   parts: readonly TraceFragment[],
-  beginnings?: { readonly begunBy: EventTransaction | undefined; readonly other: ClassifierNode },
+  begunBy: EventTransaction | undefined,
+  other?: ClassifierNode,
 ): TraceFragment {
   const within = new Set(parts);
   const own = parts.flatMap((part) => part.nodes);
-  const nodes = [...new Set(beginnings === undefined ? own : [...own, beginnings.other])].toSorted(byLt);
-  const plain = makeFragment(made, nodes, parts);
-  const block = beginnings === undefined ? plain : { ...plain, begunBy: beginnings.begunBy };
+  const nodes = [...new Set(other === undefined ? own : [...own, other])].toSorted(byLt);
+  const block = { ...makeFragment(made, nodes, parts), begunBy };
   const tops = parts.filter(({ previous }) => previous === undefined || !within.has(previous));
   const top = tops.length === 1 ? tops[0]! : tops.reduce((one, other) => (depthOf(other) < depthOf(one) ? other : one));
   block.previous = top.previous;

@@ -245,8 +245,12 @@ export function joinDedustDeposits(root: TraceFragment): TraceFragment {
     if (whole === undefined) continue;
     // Both beginnings belong to it, where there are two.
     const [{ parent: other }, { parent: begun }] = [firstNode(partialHalf), firstNode(finalHalf)];
-    const beginnings = other === undefined || other === begun ? undefined : { begunBy: finalHalf.begunBy, other };
-    const joined = joinFragments(depositBlock(finalType, whole), [finalHalf, partialHalf], beginnings);
+    const joined = joinFragments(
+      depositBlock(finalType, whole),
+      [finalHalf, partialHalf],
+      finalHalf.begunBy,
+      other === begun ? undefined : other,
+    );
     if (joined.previous === undefined) top = joined;
   }
   return top;

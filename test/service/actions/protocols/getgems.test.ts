@@ -205,6 +205,10 @@ describe('an order about an item', () => {
     expect(finished).toMatchObject({ type: 'nft_finish_auction', source: buyer, destination: contract });
     expect(finished?.data['nft_transfer_data']).toMatchObject({ marketplace_address: null });
     expect(purchase).toMatchObject({ type: 'nft_purchase', destination: buyer, parentActionId: null });
+    // The order to end the auction sent the item and the payout, and is no part of the purchase.
+    expect(finished?.transactions).toHaveLength(2);
+    expect(purchase?.transactions).toHaveLength(3);
+    expect(purchase?.transactions).not.toContain(finished?.transactions.at(-1));
     expect(transfer).toMatchObject({ type: 'nft_transfer', parentActionId: purchase?.actionId });
     expect(transfer?.ancestorTypes).toEqual(['nft_purchase']);
   });

@@ -108,7 +108,9 @@ describe('a deposit into a pool of STON.fi', () => {
         },
       },
     ]);
-    expect(new Set(actions[0]!.transactions)).toEqual(new Set(trace.transactions.map(({ hash }) => hash)));
+    // TON Center lists no transaction that sent both halves: nothing alone began the deposit.
+    const [, ...halves] = trace.transactions.map(({ hash }) => hash);
+    expect(new Set(actions[0]!.transactions)).toEqual(new Set(halves));
   });
 
   it('takes the shares from the half that got them', () => {
