@@ -136,7 +136,7 @@ export const actionVersions: ActionVersions = {
     },
     multisig: { version: 8, hash: '53770ce8afc55fbd', opcodes: [1963556701, 2187369462, 2947491902, 4145565967] },
     nft: { version: 8, hash: 'e52b6c6258f3b28f', opcodes: null },
-    staking: { version: 8, hash: '974032aa2731fc51', opcodes: null },
+    staking: { version: 9, hash: 'f306e9869d592b47', opcodes: null },
     stonfi: { version: 8, hash: '18a7e07c80fb850f', opcodes: [630424929] },
     stonfiLiquidity: { version: 8, hash: '8fc082208e384b26', opcodes: [935368415, 1702581493] },
     stonfiV2: { version: 8, hash: 'af463dd33d5d6d66', opcodes: [1717886506] },

@@ -92,16 +92,14 @@ const billPaid: Matcher<Type> = {
 };
 
 const deposit: Matcher<Type> = {
+  // A pool that mints nothing has taken no deposit.
   pattern: followedBy(
     call(0x47d54391),
-    maybe(
-      followedBy(call(0x1674b0a0), as('minted', followedBy(call(internalTransferOpcode), maybe(call(notifyOpcode))))),
-    ),
+    followedBy(call(0x1674b0a0), as('minted', followedBy(call(internalTransferOpcode), maybe(call(notifyOpcode))))),
   ),
   build(root, found) {
     const { message, source, destination } = innerCall(root);
-    const minted = found.one('minted');
-    const transfer = minted && innerCall(minted);
+    const minted = innerCall(found.one('minted')!);
     return {
       type: 'tonstakers_deposit',
       actionType: 'stake_deposit',
@@ -109,13 +107,10 @@ const deposit: Matcher<Type> = {
         source,
         destination,
         amount: (message.value ?? 0n) - ONE_TON,
-        asset: transfer?.source ?? null,
-        data: stakingData({
-          provider: 'liquid_staking',
-          minted: transfer === undefined ? null : internalTransferBody(transfer.message).amount,
-        }),
+        asset: minted.source,
+        data: stakingData({ provider: 'liquid_staking', minted: internalTransferBody(minted.message).amount }),
       },
-      failed: root.failed || minted === undefined,
+      failed: root.failed,
     };
   },
 };

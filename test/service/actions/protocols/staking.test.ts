@@ -116,6 +116,42 @@ describe('dollars that are staked at Ethena', () => {
   });
 });
 
+describe('a deposit into liquid staking', () => {
+  const minting: Step = {
+    to: staked,
+    body: bareBody(0x1674b0a0),
+    sends: [{ to: stakedWallet, body: mintedJettons(9n) }],
+  };
+  const depositing = (sends: readonly Step[]) =>
+    classify(
+      eventTrace(user, [{ to: pool, body: bareBody(0x47d54391), value: 11_000_000_000n, sends }]),
+      knownWallets({}),
+    );
+
+  it('brings what the pool mints', () => {
+    expect(depositing([minting]).actions).toMatchObject([
+      {
+        type: 'stake_deposit',
+        source: user,
+        destination: pool,
+        asset: staked,
+        amount: 10_000_000_000n,
+        data: { staking_data: { tokens_minted: 9n } },
+        success: true,
+      },
+    ]);
+  });
+
+  it.each([
+    ['nothing', []],
+    ['an order to mint that comes to nothing', [{ ...minting, sends: [] }]],
+  ])('is none when the pool sends %s', (_what, sends) => {
+    const { state, actions } = depositing(sends);
+    expect(state).toBe('ok');
+    expect(new Set(actions.map(({ type }) => type))).toEqual(new Set(['call_contract']));
+  });
+});
+
 const bill = accounts(8)[7];
 
 const asking = (minted: readonly Step[]): Step => ({
