@@ -1,5 +1,5 @@
 import { basicBlocks } from './engine/basic-blocks.ts';
-import { breadthFirst, type TraceFragment } from './engine/trace-fragment.ts';
+import type { TraceFragment } from './engine/trace-fragment.ts';
 import { joinDedustDeposits } from './protocols/dedust-liquidity.ts';
 import { eventTree, type ClassifierNode, type ClassifierTrace } from './engine/classifier-input.ts';
 import { actionsOfRejectedOrder, unknownAction } from './rejected-wallet-orders.ts';
@@ -9,10 +9,9 @@ import { indivisibleTypes, matchers as allMatchers } from './families.ts';
 import { actionsOf, type Action } from './engine/action-rows.ts';
 
 /**
- * Result of classification. `broken`: part of the trace contradicts the facts about its accounts.
- * `failed`: only its messages could be classified. `unclassified`: the trace was skipped.
+ * Result of classification. `failed`: only its messages could be classified. `unclassified`: the trace was skipped.
  */
-export type ClassificationState = 'ok' | 'broken' | 'failed' | 'unclassified';
+export type ClassificationState = 'ok' | 'failed' | 'unclassified';
 
 export type Classified = { readonly state: ClassificationState; readonly actions: readonly Action[] };
 
@@ -51,7 +50,7 @@ export function* classifySteps(
       yield;
     }
     root = joinDedustDeposits(root);
-    return { state: isBroken(root) ? 'broken' : 'ok', actions: tell(trace, tree, root, interfaces) };
+    return { state: 'ok', actions: tell(trace, tree, root, interfaces) };
   } catch {
     return { state: 'failed', actions: basicActions(trace, tree) };
   }
@@ -73,9 +72,4 @@ function tell(
 function basicActions(trace: ClassifierTrace, tree: ClassifierNode): readonly Action[] {
   if (tree.children.length === 0) return [unknownAction(trace)];
   return actionsOf(trace, basicBlocks(tree), indivisibleTypes);
-}
-
-function isBroken(root: TraceFragment): boolean {
-  for (const block of breadthFirst(root)) if (block.broken) return true;
-  return false;
 }

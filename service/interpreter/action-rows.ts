@@ -6,8 +6,8 @@ import { parseAddress } from '../decode/address.ts';
 import { accountKey } from '../store/account-key.ts';
 import type { ActionAccountRow, ActionRow, TraceClassificationRow } from '../store/classification-tables.ts';
 
-/** `trace_classifications.state`. */
-export const CLASSIFICATION_STATES = { unclassified: 0, failed: 1, ok: 2, broken: 3 } as const satisfies Record<
+/** `trace_classifications.state`; 3 is `broken`, which only earlier versions wrote. */
+export const CLASSIFICATION_STATES = { unclassified: 0, failed: 1, ok: 2 } as const satisfies Record<
   ClassificationState,
   number
 >;

@@ -15,8 +15,6 @@ export type TraceFragment = {
   /** Data that patterns of other families read. */
   readonly data: unknown;
   readonly failed: boolean;
-  /** Part of the block contradicts the facts about its accounts. */
-  readonly broken: boolean;
   /** Accounts that belong to it beyond those of its columns and transactions. */
   readonly accounts: readonly string[];
   /** Blocks that it was made of; deployments that happened in it stand here too. */
@@ -34,18 +32,17 @@ export type NewFragment<Type extends string = string> = {
   readonly columns: ActionColumns;
   readonly data?: unknown;
   readonly failed?: boolean;
-  readonly broken?: boolean;
   readonly accounts?: readonly string[];
 };
 
 export function makeFragment(
-  { type, actionType = type, columns, data, failed = false, broken = false, accounts = [] }: NewFragment,
+  { type, actionType = type, columns, data, failed = false, accounts = [] }: NewFragment,
   nodes: readonly ClassifierNode[],
   parts: readonly TraceFragment[],
 ): TraceFragment {
   const fresh = { previous: undefined, next: [], mergedInto: undefined };
   const begunBy = nodes[0]?.parent?.transaction;
-  return { type, actionType, columns, data, failed, broken, accounts, nodes, begunBy, parts, ...fresh };
+  return { type, actionType, columns, data, failed, accounts, nodes, begunBy, parts, ...fresh };
 }
 
 /**

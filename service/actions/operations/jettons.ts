@@ -161,6 +161,7 @@ const transfer: Matcher<Type> = {
       return sender && { owner: read.destination, jetton: sender.jetton };
     };
     const read = transferBody(message);
+    if (read.destination === null) return undefined;
     const wallet = interfaces.jettonWallet(receiverWallet) ?? refusedOwner(found.one('internal')!);
     if (wallet === undefined) return undefined;
     // Wallets of a nonstandard kind may notify each other in another form. The ordered values count then.
@@ -188,7 +189,6 @@ const transfer: Matcher<Type> = {
         hasInternalTransfer: true,
       } satisfies JettonTransfer,
       failed: isAborted(root) || isAborted(found.one('internal')!),
-      broken: wallet.owner !== read.destination,
     };
   },
 };

@@ -46,7 +46,7 @@ const trace: PendingTrace = {
   states: [noState(hash(5)), { ...noState(hash(6)), balance: LARGE, status: 'active', codeHash: hash(7) }],
   version: 13,
   left: 0,
-  classificationState: 'broken',
+  classificationState: 'failed',
   actions: [action],
 };
 

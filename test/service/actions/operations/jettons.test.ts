@@ -54,6 +54,19 @@ describe('a transfer of jettons', () => {
     ]);
   });
 
+  it('goes to the owner of the wallet that got it, whoever the order names', () => {
+    const { state, actions } = tell({ ...whole, body: transferOrder({ amount: 9n, to: stranger, from: user }) });
+    expect(state).toBe('ok');
+    expect(actions).toMatchObject([{ type: 'jetton_transfer', destination: friend, success: true }]);
+  });
+
+  it('is only its calls when the order names nobody', () => {
+    const body = open(0x0f8a7ea5).storeCoins(9).storeAddress(null).storeAddress(null).storeBit(false).storeCoins(0);
+    const { state, actions } = tell({ ...whole, body: body.storeBit(false).endCell() });
+    expect(state).toBe('ok');
+    expect(new Set(actions.map(({ type }) => type))).toEqual(new Set(['call_contract']));
+  });
+
   it.each([
     ['in a reference', transferOrder({ amount: 10n, to: friend, from: user, payload: beginCell().endCell() })],
     ['where it stands', transferOrder({ amount: 10n, to: friend, from: user })],
