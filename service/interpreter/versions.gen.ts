@@ -140,7 +140,7 @@ export const actionVersions: ActionVersions = {
     stonfi: { version: 9, hash: '27ce382a64c7d811', opcodes: [630424929] },
     stonfiLiquidity: { version: 9, hash: 'f7ccd3f4b006f4bc', opcodes: [935368415, 1702581493] },
     stonfiV2: { version: 9, hash: '8a56b186da228fa4', opcodes: [1717886506] },
-    subscriptions: { version: 9, hash: '14f604fe40f09911', opcodes: [1685288050, 4033639783] },
+    subscriptions: { version: 9, hash: 'f79c235f06d11918', opcodes: [1685288050, 4033639783] },
     tgbtc: {
       version: 9,
       hash: '86aeb7d5a803865c',

@@ -23,7 +23,7 @@ const subscribe: Matcher<Type> = {
         destinationSecondary: destination,
         amount,
       },
-      failed: root.failed || found.one('payment')!.failed,
+      failed: request?.failed ?? false,
     };
   },
 };
@@ -42,7 +42,6 @@ const unsubscribe: Matcher<Type> = {
         destination: answer === undefined ? null : innerCall(answer).destination,
         destinationSecondary: destination,
       },
-      failed: root.failed,
     };
   },
 };

@@ -51,10 +51,15 @@ describe('subscriptions', () => {
     ]);
   });
 
-  it('fail when the beneficiary does not take the payment', async () => {
+  it('are paid although the beneficiary does not take the payment', async () => {
     const refused = { ...payment, aborted: true };
     const { meant } = await network.act('w1', [{ to: plugin, body: bareBody(0xf06c7567), sends: [refused] }]);
-    expect(meant).toMatchObject([{ type: 'subscribe', success: false }]);
+    expect(meant).toMatchObject([{ type: 'subscribe', success: true }]);
+  });
+
+  it('end although the plugin refuses to destruct itself', async () => {
+    const { meant } = await network.act('w1', [{ to: plugin, body: bareBody(0x64737472), aborted: true }]);
+    expect(meant).toMatchObject([{ type: 'unsubscribe', destinationSecondary: plugin, success: true }]);
   });
 
   it.each([
