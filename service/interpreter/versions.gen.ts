@@ -146,8 +146,8 @@ export const actionVersions: ActionVersions = {
       hash: '86aeb7d5a803865c',
       opcodes: [662005545, 1161053094, 1484145570, 1762604410, 2007502579, 2078119902, 3393473766, 3827992475],
     },
-    tonco: { version: 9, hash: '35846fded2b8ea8f', opcodes: [2818267384] },
-    toncoLiquidity: { version: 9, hash: '301eacce8bc0f27a', opcodes: [774911215, 1052660785, 1393254188] },
+    tonco: { version: 9, hash: '6460cdb6b941afdd', opcodes: [2818267384] },
+    toncoLiquidity: { version: 9, hash: '8bd5f6a6a8a74ee4', opcodes: [774911215, 1052660785, 1393254188] },
     vesting: { version: 9, hash: 'd1ac4c6fa2827fe6', opcodes: [1918412443, 2809346765] },
   },
 };

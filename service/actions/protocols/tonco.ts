@@ -5,7 +5,6 @@ import {
   body,
   coins,
   fields,
-  inRef,
   maybeAddress,
   maybeRef,
   payload,
@@ -54,13 +53,6 @@ export const payToBody = body({
   },
 });
 const paid = fields({ amount0: coins, token0: maybeAddress, amount1: coins, token1: maybeAddress });
-
-const swapBody = body({
-  queryId: uint64,
-  owner: address,
-  sourceWallet: address,
-  params: inRef(fields({ amount: coins, limit: bigUint(160), minOut: coins })),
-});
 
 export const proxyTonBody = body({ queryId: uint64, amount: coins, refund: address, payload });
 
@@ -114,17 +106,15 @@ const swap: Matcher<Type> = {
       transfer === undefined
         ? sideOfTon(legs.at(-1)?.amountOut ?? null, null, orders.at(-1)!.receiver0)
         : sideOfJettons(transfer);
-    const { minOut } = swapBody(innerCall(found.all('swap').at(-1)!).message).params;
     const wanted = failed ? wantedLeg(orderBefore(found)) : undefined;
     const isKnown = wanted !== undefined && interfaces.jettonWallet(wanted.wallet) !== undefined;
-    const minOutAmount = failed ? (wanted?.minOut ?? minOut) : outgoing.amount;
     const columns = swapColumns({
       dex: 'tonco',
       sender: incoming.source,
       incoming,
       outgoing,
       legs: payouts.length > 1 ? legs : [],
-      minOutAmount,
+      minOutAmount: wanted?.minOut ?? outgoing.amount,
     });
     return {
       type: 'jetton_swap',
@@ -161,11 +151,10 @@ function wantedLeg(order: ContractSlice | undefined): { readonly wallet: string;
   return wanted;
 }
 
-/** The order that a swap began with: jettons carry it, and proxy TON. */
+/** The order that a swap began with, where proxy TON carried it. TON Center reads none that jettons carried. */
 function orderBefore(found: Found): ContractSlice | undefined {
   const ton = found.one('ton');
-  if (ton !== undefined) return tryRead(() => proxyTonBody(innerCall(ton).message).payload) ?? undefined;
-  return jettonTransferOf(found.one('jettons'))?.forwardPayload ?? undefined;
+  return ton && (tryRead(() => proxyTonBody(innerCall(ton).message).payload) ?? undefined);
 }
 
 type Type = keyof typeof swapTypes;

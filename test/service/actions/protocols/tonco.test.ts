@@ -188,19 +188,19 @@ describe('a swap at TONCO that fails', () => {
   const paidTo = (wallet: string, owner: string, from: string, amount: bigint, sends: readonly Step[] = []): Step =>
     jettonTransfer({ wallet: from, to: { wallet, owner }, from: router, amount, sends });
 
-  it('names what the last pool was to bring, and how much', () => {
+  it('tells of jettons what came back, whatever their order says', () => {
     const back = paidTo(userWallet, user, routerWallet, 100n);
     const [swap] = actionsOf(ordered([swapAt(pool, 201, 100n, routerWallet, [back])]), wallets);
     expect(swap).toMatchObject({
       type: 'jetton_swap',
       asset: jetton,
-      asset2: otherJetton,
+      asset2: jetton,
       success: false,
       data: {
         jetton_swap_data: {
           dex_outgoing_transfer: { asset: jetton, amount: 100n },
           peer_swaps: [],
-          min_out_amount: 40n,
+          min_out_amount: 100n,
         },
       },
     });
@@ -209,7 +209,7 @@ describe('a swap at TONCO that fails', () => {
   it.each([
     ['in a cell of its own', (proxied: Builder, order: Cell) => proxied.storeBit(true).storeRef(order)],
     ['in place', (proxied: Builder, order: Cell) => proxied.storeBit(false).storeSlice(order.beginParse())],
-  ])('names it where proxy TON carries the order %s', (_how, carry) => {
+  ])('names what the last pool was to bring for TON, and how much, where the order lies %s', (_how, carry) => {
     const order = orderFor(middleWallet!, 60, orderFor(otherWallet!, 40), null);
     const known = { ...wallets, [proxyWallet]: { owner: router, jetton: proxyTon } };
     const back: Step = { to: proxyWallet, body: transferOrder({ amount: 100n, to: user, from: user }) };
@@ -231,12 +231,12 @@ describe('a swap at TONCO that fails', () => {
     const onward = paidTo(middleWallet!, router, middleWallet!, 60n, [again]);
     const [swap] = actionsOf(ordered([swapAt(pool, 200, 60n, middleWallet!, [onward])]), wallets);
     expect(swap).toMatchObject({
-      asset2: otherJetton,
+      asset2: jetton,
       success: false,
       data: {
         jetton_swap_data: {
           peer_swaps: [{ asset_in: jetton, amount_in: 100n, asset_out: middle, amount_out: 60n }],
-          min_out_amount: 40n,
+          min_out_amount: 60n,
         },
       },
     });
