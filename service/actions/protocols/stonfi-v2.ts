@@ -153,12 +153,9 @@ export function assetOfWallet(wallet: string | null, interfaces: Interfaces): st
   return wallet === null ? null : assetOfJetton(interfaces.jettonWallet(wallet)?.jetton ?? null);
 }
 
-/** TON that a proxy TON wallet pays for a transfer. Excludes TON that goes to a contract with a notification. */
+/** TON that a proxy TON wallet pays for a transfer. */
 export function proxyTonAfter({ next }: TraceFragment): readonly TraceFragment[] {
-  return next.filter(
-    (block) =>
-      callOf(block)?.opcode === proxyTonOpcode && !block.next.some((child) => callOf(child)?.opcode === notifyOpcode),
-  );
+  return next.filter((block) => callOf(block)?.opcode === proxyTonOpcode).slice(0, 1);
 }
 
 /** Last output of a chain of pools. Earlier pools may have returned amounts that they could not use. */
@@ -193,7 +190,7 @@ export function sideOfJettons(transfer: JettonTransfer): SwapSide {
 /** Payment of the last pool: jettons, or TON through the proxy. Undefined when the proxy did not pay. */
 function outgoingOf(out: TraceFragment): SwapSide | undefined {
   const transfer = jettonTransferOf(out)!;
-  const proxied = out.next.find((block) => callOf(block)?.opcode === proxyTonOpcode);
+  const [proxied] = proxyTonAfter(out);
   if (proxied === undefined) return transfer.hasInternalTransfer ? sideOfJettons(transfer) : undefined;
   const { message, destination } = innerCall(proxied);
   return {
