@@ -134,7 +134,7 @@ export const actionVersions: ActionVersions = {
       hash: '9fb68d86c5816631',
       opcodes: [586394633, 683241591, 2698320525, 3712918452, 3812333683],
     },
-    multisig: { version: 9, hash: '870d848798dc8a72', opcodes: [1963556701, 2187369462, 2947491902, 4145565967] },
+    multisig: { version: 9, hash: '569cba39d97b6e2f', opcodes: [1963556701, 2187369462, 2947491902, 4145565967] },
     nft: { version: 9, hash: '9ba5ef59c1c886b0', opcodes: null },
     staking: { version: 9, hash: '6dac34a41fa488eb', opcodes: null },
     stonfi: { version: 9, hash: '27ce382a64c7d811', opcodes: [630424929] },

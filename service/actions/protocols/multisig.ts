@@ -108,7 +108,7 @@ const executeBody = body({
   seqno: bigUint(256),
   expiration: bigUint(48),
   approvals: uint(8),
-  signersHash: (slice) => slice.bytes(32).toString('hex'),
+  signersHash: (slice) => slice.bytes(32).toString('base64'),
   order: ref,
 });
 
