@@ -148,6 +148,6 @@ export const actionVersions: ActionVersions = {
     },
     tonco: { version: 9, hash: '969cea1fa88a72e4', opcodes: [2818267384] },
     toncoLiquidity: { version: 9, hash: 'fdf69bcf3f59b21b', opcodes: [774911215, 1052660785, 1393254188] },
-    vesting: { version: 9, hash: 'd1ac4c6fa2827fe6', opcodes: [1918412443, 2809346765] },
+    vesting: { version: 9, hash: '2a1b179dd954c3c2', opcodes: [1918412443, 2809346765] },
   },
 };

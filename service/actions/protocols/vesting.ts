@@ -1,20 +1,5 @@
-import { digestRest } from '#service/decode/cell-digest.ts';
 import type { ContractSlice } from '#service/decode/cell-slice.ts';
-import { digestBody, readMessage } from '#service/decode/tlb/message.ts';
-import { firstNode, type TraceFragment } from '../engine/trace-fragment.ts';
-import {
-  address,
-  bit,
-  body,
-  coins,
-  fields,
-  maybeAddress,
-  plainBocOf,
-  ref,
-  tryRead,
-  uint,
-  uint64,
-} from '../engine/body.ts';
+import { address, bit, body, coins, fields, maybeAddress, plainBocOf, ref, uint, uint64 } from '../engine/body.ts';
 import type { Matcher } from '../engine/matcher.ts';
 import { as, call, followedBy, withoutExcesses } from '../engine/pattern.ts';
 import { innerCall } from '../operations/jettons.ts';
@@ -34,20 +19,6 @@ const innerFields = fields({
   value: coins,
 });
 
-/** A message that the contract cannot afford is skipped, and the transaction continues. A sent message has its receiver and body. */
-function wasSent(
-  root: TraceFragment,
-  { table, cell }: ContractSlice,
-  { destination, value }: ReturnType<typeof innerFields>,
-): boolean {
-  const wanted = tryRead(() => digestBody(table, readMessage(table, cell).body).hash);
-  return firstNode(root).transaction.outMessages.some((one) => {
-    if (destination === null || one.destination !== destination) return false;
-    if (wanted === undefined || one.body === undefined) return one.value === value;
-    return digestRest(one.body.clone()).hash.equals(wanted);
-  });
-}
-
 const sendMessage: Matcher<Type> = {
   pattern: followedBy(call(0xa7733acd), as('response', withoutExcesses(call(0xf7733acd)))),
   build(root) {
@@ -64,7 +35,6 @@ const sendMessage: Matcher<Type> = {
         amount: sent.value,
         data: { vesting_send_message_data: { query_id: queryId, message_boc: plainBocOf(inner) } },
       },
-      failed: root.failed || !wasSent(root, inner, sent),
     };
   },
 };
