@@ -109,7 +109,7 @@ export const actionVersions: ActionVersions = {
     'cocoon.clientWithdraw',
   ],
   families: {
-    auctions: { version: 9, hash: '895cd729959561a8', opcodes: null },
+    auctions: { version: 9, hash: '507ad2aab581de25', opcodes: null },
     cocoon: {
       version: 9,
       hash: 'c6c7ca8ef06dce3c',
@@ -122,11 +122,11 @@ export const actionVersions: ActionVersions = {
     coffeeStaking: { version: 9, hash: '868b5f44f84b3d26', opcodes: [3003937552, 3406020527, 4182184244] },
     dedust: { version: 9, hash: '86d91aaa5c79f9ab', opcodes: [1499400124, 1643009069] },
     dedustLiquidity: { version: 9, hash: '8264948b795ed266', opcodes: [1411649509, 3043726744] },
-    dns: { version: 9, hash: '18c859d35308f191', opcodes: [923790417, 1320284409, 1322339173] },
+    dns: { version: 9, hash: '6f6c5a6ab2053841', opcodes: [923790417, 1320284409, 1322339173] },
     elections: { version: 9, hash: '6de78ab17a79e03a', opcodes: [1197831204, 1316189259] },
     evaa: { version: 9, hash: '414b40b27d3707c2', opcodes: null },
-    fragment: { version: 9, hash: '48df68c25b7dc95a', opcodes: [924203182, 1215991425] },
-    getgems: { version: 9, hash: '110c5c01998588d0', opcodes: null },
+    fragment: { version: 9, hash: '5953bc8cc025df5d', opcodes: [924203182, 1215991425] },
+    getgems: { version: 9, hash: '4cb0b54a64b0dd73', opcodes: null },
     jettons: { version: 9, hash: 'c1c944d5f2bb8aef', opcodes: [21, 260734629, 1499400124, 1680571655] },
     jvault: { version: 9, hash: 'f1d094765bc13535', opcodes: [23647415, 1234866786, 2027548937, 3599387329] },
     layerzero: {
@@ -135,7 +135,7 @@ export const actionVersions: ActionVersions = {
       opcodes: [586394633, 683241591, 2698320525, 3712918452, 3812333683],
     },
     multisig: { version: 9, hash: '569cba39d97b6e2f', opcodes: [1963556701, 2187369462, 2947491902, 4145565967] },
-    nft: { version: 9, hash: '9ba5ef59c1c886b0', opcodes: null },
+    nft: { version: 9, hash: 'fc9861f0df9865d2', opcodes: null },
     staking: { version: 9, hash: '6dac34a41fa488eb', opcodes: null },
     stonfi: { version: 9, hash: '27ce382a64c7d811', opcodes: [630424929] },
     stonfiLiquidity: { version: 9, hash: '4571369fed733ac2', opcodes: [935368415, 1702581493] },

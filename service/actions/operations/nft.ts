@@ -172,7 +172,6 @@ const mint: Matcher<Type> = {
         opcode: message?.opcode ?? null,
         data: { nft_mint_data: { nft_item_index: info.index } },
       },
-      failed: root.failed,
     };
   },
 };
@@ -359,7 +358,6 @@ const purchase: Matcher<Type> = {
         }),
       },
       data: root.data,
-      failed: root.failed,
       also: [paid],
     };
   },

@@ -1,8 +1,9 @@
 import { Address, beginCell, Cell, convertToMerkleProof } from '@ton/core';
 import { describe, expect, it } from 'vitest';
 
+import { commentBody } from '#service/devchain/demo/tokens.ts';
 import { bareBody, type Step } from '#test/support/event-traces.ts';
-import { buyer, item, itemActions, items, operation, owner, stateOf } from '#test/support/nft-traces.ts';
+import { buyer, contract, item, itemActions, items, operation, owner, stateOf } from '#test/support/nft-traces.ts';
 
 describe('an item that is minted', () => {
   it('is told by the logs that it writes then, too', () => {
@@ -28,6 +29,24 @@ const given = (to: string | null, sends: readonly Step[] = []): Step => ({
     .storeCoins(1)
     .endCell(),
   sends,
+});
+
+describe('what is never told as failed', () => {
+  it('is a mint, whatever the item makes of the message', () => {
+    const minted: Step = { to: item, body: bareBody(5), init: stateOf(beginCell().endCell()), aborted: true };
+    expect(itemActions(owner, [minted], { nft: {} })).toMatchObject([{ type: 'nft_mint', success: true }]);
+  });
+
+  it('is a purchase that was paid', () => {
+    const payout: Step = { to: owner, body: commentBody('Profit'), value: 9n };
+    const refused: Step = { ...given(buyer), aborted: true };
+    const bought: Step = { to: contract, body: commentBody(''), sends: [payout, refused] };
+    const actions = itemActions(buyer, [bought], { sale: {} });
+    expect(actions.map(({ type, success }) => [type, success])).toEqual([
+      ['nft_purchase', true],
+      ['nft_transfer', false],
+    ]);
+  });
 });
 
 describe('an item that changes hands', () => {
