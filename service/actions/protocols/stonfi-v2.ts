@@ -94,20 +94,18 @@ const proxyToPool: Pattern = {
   },
 };
 
-/** Destination of a pool's payout: the next pool, or out. */
+/** Destination of a pool's payout: the next pool, or out. A pool that pays nothing is no part of the swap. */
 const payout: Pattern = as(
   'payout',
   followedBy(
     call(payToOpcode),
-    maybe(
-      first(
-        followedBy(
-          as('out', proxyTransfer),
-          maybe(followedBy(proxyToPool, followedBy(call(notifyOpcode), maybe(lazy(() => peerSwap))))),
-        ),
-        followedBy(as('out', built(jettonTransferType)), maybe(lazy(() => peerSwap))),
-        lazy(() => peerSwap),
+    first(
+      followedBy(
+        as('out', proxyTransfer),
+        maybe(followedBy(proxyToPool, followedBy(call(notifyOpcode), maybe(lazy(() => peerSwap))))),
       ),
+      followedBy(as('out', built(jettonTransferType)), maybe(lazy(() => peerSwap))),
+      lazy(() => peerSwap),
     ),
   ),
 );

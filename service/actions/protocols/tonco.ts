@@ -62,26 +62,24 @@ const payout: Pattern = as(
   'payout',
   followedBy(
     call(payToOpcode),
-    maybe(
-      first(
+    first(
+      followedBy(
+        as('out', proxyTransfer),
         followedBy(
-          as('out', proxyTransfer),
+          call(proxyTonOpcode),
           followedBy(
-            call(proxyTonOpcode),
-            followedBy(
-              call(notifyOpcode),
-              lazy(() => peerSwap),
-            ),
+            call(notifyOpcode),
+            lazy(() => peerSwap),
           ),
         ),
-        followedBy(
-          as('out', jettonTransfer),
-          lazy(() => peerSwap),
-        ),
-        // To an unknown proxy wallet.
-        followedBy(as('out', call(transferOpcode)), call(proxyTonOpcode)),
-        as('out', jettonTransfer),
       ),
+      followedBy(
+        as('out', jettonTransfer),
+        lazy(() => peerSwap),
+      ),
+      // To an unknown proxy wallet.
+      followedBy(as('out', call(transferOpcode)), call(proxyTonOpcode)),
+      as('out', jettonTransfer),
     ),
   ),
 );

@@ -204,6 +204,25 @@ describe('a swap at STON.fi that fails', () => {
     ]);
   });
 
+  it('at a pool that pays nothing ends before it', () => {
+    const onward: Step = {
+      to: nextPool,
+      body: swapBody(nextWallet),
+      sends: [{ to: nextRouter, body: payTo(user, 45n, nextWallet), sends: [] }],
+    };
+    const into = { wallet: middleWallet, owner: nextRouter };
+    const out = jettonTransfer({ wallet: routerWallet, to: into, from: router, amount: 60n, sends: [onward] });
+    const step = swapOf([middleWallet, nextWallet], router, payTo(nextRouter, 60n, middleWallet), [out]);
+    expect(swapsOf(step)).toMatchObject([
+      {
+        asset: jetton,
+        asset2: middle,
+        success: true,
+        data: { jetton_swap_data: { dex_outgoing_transfer: { asset: middle, amount: 60n }, peer_swaps: [] } },
+      },
+    ]);
+  });
+
   it('without anything paid back is none', () => {
     expect(swapsOf(swapOf([nextWallet], router, payTo(user, 100n, routerWallet, FULL), []))).toEqual([]);
   });

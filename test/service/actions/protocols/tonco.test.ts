@@ -279,6 +279,29 @@ describe('a swap at TONCO over two pools', () => {
   });
 });
 
+describe('a swap at TONCO whose second pool pays nothing', () => {
+  it('ends before it', () => {
+    const [nextPool, middleWallet, middle] = accounts(12).slice(9);
+    const wallets = { ...jettonWallets, [middleWallet!]: { owner: router, jetton: middle! } };
+    const to = { wallet: routerWallet, owner: router };
+    const again = swapAt(nextPool!, 200, 40n, routerWallet, []);
+    const onward = jettonTransfer({
+      wallet: middleWallet!,
+      to: { wallet: middleWallet!, owner: router },
+      from: router,
+      amount: 60n,
+      sends: [again],
+    });
+    const sends = [swapAt(pool, 200, 60n, middleWallet!, [onward])];
+    const actions = actionsOf(jettonTransfer({ wallet: userWallet, to, from: user, amount: 100n, sends }), wallets);
+    expect(actions.map(({ type }) => type)).toEqual(['jetton_swap', 'call_contract', 'call_contract']);
+    expect(actions[0]).toMatchObject({
+      asset2: middle,
+      data: { jetton_swap_data: { min_out_amount: 60n, peer_swaps: [] } },
+    });
+  });
+});
+
 const amounts = (builder: Builder): Builder => builder.storeCoins(100).storeCoins(0).storeCoins(90).storeCoins(40);
 const range = (builder: Builder): Builder => builder.storeUint(70, 128).storeInt(-5, 24).storeInt(5, 24);
 
