@@ -123,7 +123,7 @@ export const actionVersions: ActionVersions = {
     dedust: { version: 9, hash: '86d91aaa5c79f9ab', opcodes: [1499400124, 1643009069] },
     dedustLiquidity: { version: 9, hash: '8264948b795ed266', opcodes: [1411649509, 3043726744] },
     dns: { version: 9, hash: '6f6c5a6ab2053841', opcodes: [923790417, 1320284409, 1322339173] },
-    elections: { version: 9, hash: '6de78ab17a79e03a', opcodes: [1197831204, 1316189259] },
+    elections: { version: 9, hash: 'e834b5d1fdb4239f', opcodes: [1197831204, 1316189259] },
     evaa: { version: 9, hash: '414b40b27d3707c2', opcodes: null },
     fragment: { version: 9, hash: '5953bc8cc025df5d', opcodes: [924203182, 1215991425] },
     getgems: { version: 9, hash: '4cb0b54a64b0dd73', opcodes: null },

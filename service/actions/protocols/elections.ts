@@ -1,6 +1,7 @@
+import { BOUNCE_OPCODES } from '#service/decode/tlb/bounced-body.ts';
 import { callOf } from '../engine/basic-blocks.ts';
 import type { Matcher } from '../engine/matcher.ts';
-import { as, call, followedBy, maybe, type Pattern } from '../engine/pattern.ts';
+import { as, call, followedBy, maybe, withoutExcesses, type Pattern } from '../engine/pattern.ts';
 import { innerCall } from '../operations/jettons.ts';
 import type { DetailFields, FamilyTypes } from '../engine/action-type.ts';
 import type { Family } from '../engine/family.ts';
@@ -16,8 +17,12 @@ function toElector(opcode: number): Pattern {
   };
 }
 
+/** The elector's answer, with its bounce. What its receiver has left over stays an action of its own. */
+const confirmation = (opcode: number): Pattern =>
+  as('confirmation', withoutExcesses(followedBy(call(opcode), maybe(call(...BOUNCE_OPCODES)))));
+
 const deposit: Matcher<Type> = {
-  pattern: followedBy(toElector(0x4e73744b), maybe(as('confirmation', call(0xf374484c)))),
+  pattern: followedBy(toElector(0x4e73744b), maybe(confirmation(0xf374484c))),
   build(root, found) {
     const { message, source } = innerCall(root);
     return {
@@ -29,16 +34,16 @@ const deposit: Matcher<Type> = {
 };
 
 const recover: Matcher<Type> = {
-  pattern: followedBy(toElector(0x47657424), maybe(as('confirmation', call(0xf96f7324)))),
+  pattern: followedBy(toElector(0x47657424), maybe(confirmation(0xf96f7324))),
   build(root, found) {
-    const confirmation = found.one('confirmation');
+    const confirmed = found.one('confirmation');
     return {
       type: 'election_recover',
       columns: {
         source: innerCall(root).source,
-        amount: confirmation === undefined ? null : innerCall(confirmation).message.value,
+        amount: confirmed === undefined ? null : innerCall(confirmed).message.value,
       },
-      failed: confirmation === undefined,
+      failed: confirmed === undefined,
     };
   },
 };
