@@ -120,7 +120,7 @@ const swap: Matcher<Type> = {
   build(_root, found, { interfaces }) {
     const incoming = incomingOf(found);
     const out = lastOut(found);
-    const outgoing = out && outgoingOf(out);
+    const outgoing = outgoingOf(out);
     if (outgoing === undefined) return undefined;
     const payouts = found.all('payout').map((block) => {
       const { exitCode, out: paid } = payToBody(innerCall(block).message);
@@ -137,7 +137,7 @@ const swap: Matcher<Type> = {
       type: 'jetton_swap',
       columns: isKnown ? { ...columns, asset2: assetOfWallet(wanted, interfaces) } : columns,
       failed,
-      also: proxyTonAfter(out!),
+      also: proxyTonAfter(out),
     };
   },
 };
@@ -157,8 +157,8 @@ export function proxyTonAfter({ next }: TraceFragment): readonly TraceFragment[]
 }
 
 /** Last output of a chain of pools. Earlier pools may have returned amounts that they could not use. */
-export function lastOut(found: Found): TraceFragment | undefined {
-  return found.all('out').toSorted(byStart).at(-1);
+export function lastOut(found: Found): TraceFragment {
+  return found.all('out').toSorted(byStart).at(-1)!;
 }
 
 /** Input of a chain of pools: TON through its proxy, or jettons. */

@@ -14,7 +14,7 @@ import {
   uint64,
 } from '../engine/body.ts';
 import type { Matcher } from '../engine/matcher.ts';
-import { after, as, built, call, first, followedBy, lazy, maybe, type Found, type Pattern } from '../engine/pattern.ts';
+import { after, as, built, call, first, followedBy, lazy, type Found, type Pattern } from '../engine/pattern.ts';
 import { legsOf, sideOfTon, swapColumns } from '../operations/swap.ts';
 import {
   innerCall,
@@ -93,7 +93,6 @@ const swap: Matcher<Type> = {
   ),
   build(_root, found, { interfaces }) {
     const out = lastOut(found);
-    if (out === undefined) return undefined;
     const incoming = incomingOf(found);
     const orders = found.all('payout').map((block) => payToBody(innerCall(block).message));
     const payouts = orders.map(({ exitCode, ...rest }) => ({ isSwapped: SWAPPED.has(exitCode), out: rest.out }));
