@@ -11,7 +11,7 @@ import type { Interfaces } from './engine/interfaces.ts';
 import { rejectedActionOf, noColumns, type Action } from './engine/action-rows.ts';
 
 /**
- * Failed requests of a message from outside: the orders of its body as failed actions (service/actions/README.md#outcomes).
+ * Failed requests of a message from outside: the orders of its body as actions, as if each was aborted (service/actions/README.md#outcomes).
  * The code of the account is not looked at. A body without orders gives a single `unknown` action.
  */
 export function actionsOfRejectedOrder(
@@ -22,7 +22,8 @@ export function actionsOfRejectedOrder(
   const actions = orderedBy(root).map((message) => {
     const node = { message, transaction: root, parent: undefined, children: [] };
     const transfer = tryRead(() => jettonTransferOfOrder(message, interfaces));
-    const block: TraceFragment = basicBlock({ ...node, transaction: { ...root, originalStatus: root.endStatus } });
+    const transaction = { ...root, originalStatus: root.endStatus, aborted: true };
+    const block: TraceFragment = basicBlock({ ...node, transaction });
     return rejectedActionOf(trace, block, root, transfer);
   });
   return actions.length > 0 ? actions : [unknownAction(trace)];

@@ -13,7 +13,7 @@ export type ActionVersions = {
 
 /** Generated from service/actions by npm run generate (service/interpreter/README.md#versions). */
 export const actionVersions: ActionVersions = {
-  shared: { version: 9, hash: '66aba357c251f2e5' },
+  shared: { version: 9, hash: 'bb749bb3c5a2d347' },
   order: [
     'nft.mint',
     'staking.billPaid',

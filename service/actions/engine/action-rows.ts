@@ -94,7 +94,7 @@ function withAccounts(columns: ActionColumns): ActionColumns {
   return { ...columns, ...Object.fromEntries(accountColumns.map((name) => [name, named(columns[name] ?? null)])) };
 }
 
-/** A message that was only asked for: it failed, and its receiver has no part in it. */
+/** A message that was only asked for. Its receiver has no part in it. */
 export function rejectedActionOf(
   trace: ClassifierTrace,
   block: TraceFragment,
@@ -112,7 +112,6 @@ export function rejectedActionOf(
     startUtime: utime,
     endUtime: utime,
     mcSeqnoEnd: mcSeqno,
-    success: false,
   };
 }
 

@@ -105,6 +105,14 @@ describe('orders of a wallet that came to nothing', () => {
     ]);
   });
 
+  it.each([
+    ['has an opcode', bareBody(5), 'call_contract', true],
+    ['is to send jettons', transferOrder({ amount: 9n, to: receiver, from: null }), 'jetton_transfer', true],
+    ['has none', beginCell().endCell(), 'ton_transfer', false],
+  ])('without value fail only where they have no opcode: one that %s', (_what, body, type, success) => {
+    expect(actionsOf(asked(wallet3(order(jettonWallet, 0, body))))).toMatchObject([{ type, success }]);
+  });
+
   it('keep their places beside messages to the outside, which are none', () => {
     expect(actionsOf(asked(wallet3(toOutside, one)))).toMatchObject([{ actionId: idOf(one, 1, 'ton_transfer') }]);
   });
