@@ -13,7 +13,7 @@ export type ActionVersions = {
 
 /** Generated from service/actions by npm run generate (service/interpreter/README.md#versions). */
 export const actionVersions: ActionVersions = {
-  shared: { version: 9, hash: 'bb749bb3c5a2d347' },
+  shared: { version: 9, hash: '683336504dcbce68' },
   order: [
     'nft.mint',
     'staking.billPaid',

@@ -64,17 +64,17 @@ export function mergeFragments(made: NewFragment, blocks: Iterable<TraceFragment
 /**
  * Replaces blocks that need not be connected by a new block, at the position nearest to the root.
  * @param begunBy the transaction that began the block
- * @param other of parts that two messages began, the other message. It belongs to the block, and possibly to other blocks too.
+ * @param beside of parts that two messages began, the other message. It belongs to the block, and possibly to other blocks too.
  */
 export function joinFragments(
   made: NewFragment,
   parts: readonly TraceFragment[],
   begunBy: EventTransaction | undefined,
-  other?: ClassifierNode,
+  beside?: ClassifierNode,
 ): TraceFragment {
   const within = new Set(parts);
   const own = parts.flatMap((part) => part.nodes);
-  const nodes = [...new Set(other === undefined ? own : [...own, other])].toSorted(byLt);
+  const nodes = [...new Set(beside === undefined ? own : [...own, beside])].toSorted(byLt);
   const block = { ...makeFragment(made, nodes, parts), begunBy };
   const tops = parts.filter(({ previous }) => previous === undefined || !within.has(previous));
   const top = tops.length === 1 ? tops[0]! : tops.reduce((one, other) => (depthOf(other) < depthOf(one) ? other : one));

@@ -6,15 +6,15 @@ import { accounts, bareBody, eventTrace, knownWallets, type Step } from '#test/s
 const [validator, wallet] = accounts(2);
 const elector = `-1:${'3'.repeat(64)}`;
 
-describe('the answer of the elector', () => {
-  const answering = (order: number, answer: number, sends: readonly Step[]) =>
-    classify(
-      eventTrace(wallet, [
-        { to: elector, body: bareBody(order), sends: [{ to: validator, body: bareBody(answer), sends }] },
-      ]),
-      knownWallets({}),
-    ).actions;
+const answering = (order: number, answer: number, sends: readonly Step[]) =>
+  classify(
+    eventTrace(wallet, [
+      { to: elector, body: bareBody(order), sends: [{ to: validator, body: bareBody(answer), sends }] },
+    ]),
+    knownWallets({}),
+  ).actions;
 
+describe('the answer of the elector', () => {
   describe.each([
     ['a stake', 'election_deposit', 0x4e73744b, 0xf374484c],
     ['a return', 'election_recover', 0x47657424, 0xf96f7324],

@@ -116,18 +116,18 @@ describe('dollars that are staked at Ethena', () => {
   });
 });
 
+const depositing = (sends: readonly Step[]) =>
+  classify(
+    eventTrace(user, [{ to: pool, body: bareBody(0x47d54391), value: 11_000_000_000n, sends }]),
+    knownWallets({}),
+  );
+
 describe('a deposit into liquid staking', () => {
   const minting: Step = {
     to: staked,
     body: bareBody(0x1674b0a0),
     sends: [{ to: stakedWallet, body: mintedJettons(9n) }],
   };
-  const depositing = (sends: readonly Step[]) =>
-    classify(
-      eventTrace(user, [{ to: pool, body: bareBody(0x47d54391), value: 11_000_000_000n, sends }]),
-      knownWallets({}),
-    );
-
   it('brings what the pool mints', () => {
     expect(depositing([minting]).actions).toMatchObject([
       {
