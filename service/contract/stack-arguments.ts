@@ -1,19 +1,53 @@
+import { countBocCells } from '../decode/boc.ts';
 import { DEPTH_MAX } from '../decode/cell-table.ts';
 import { DecodeError } from '../decode/errors.ts';
-import { sliceEntry, type StackCell, type StackEntry } from '../tvm/stack.ts';
+import { STACK_ENTRIES_MAX, sliceEntry, type StackCell, type StackEntry } from '../tvm/stack.ts';
 import { parseBocParameter, readBase64 } from './boc-parameter.ts';
 import { ContractError, invalid } from './errors.ts';
 
 // Values of a get-method's arguments, for every form of a stack (service/v2/README.md#stack).
+
+/** The reference client's library's words. */
+const SIZE_REFUSAL = 'TVM stack size exceeds limit';
+
+/**
+ * Most cells of the arguments of one call, as of one TON Connect request. To read, hash and write them takes some 15 ms. A name is one cell,
+ * the largest parameter of a configuration or a proof of a key block some 1,000.
+ */
+export const ARGUMENT_CELLS_MAX = 4_096;
+
+/** What the arguments of one call may still have. */
+export type ArgumentBudget = { cells: number; entries: number };
+
+export function makeArgumentBudget(): ArgumentBudget {
+  return { cells: ARGUMENT_CELLS_MAX, entries: STACK_ENTRIES_MAX };
+}
+
+/** Takes cells from the budget, before they are used. @throws ContractError */
+export function takeCells(budget: ArgumentBudget, cells: number): void {
+  budget.cells -= cells;
+  if (budget.cells >= 0) return;
+  throw refused(`${SIZE_REFUSAL}: all cells of stack together are more than ${ARGUMENT_CELLS_MAX}`);
+}
+
+/** Takes an entry from the budget, before it is read. Items of tuples and lists are entries too. @throws ContractError */
+export function takeEntry(budget: ArgumentBudget): void {
+  if (--budget.entries < 0) throw refused(`${SIZE_REFUSAL}: the stack has more than ${STACK_ENTRIES_MAX} entries`);
+}
 
 /**
  * Reads the single root of a bag of cells in base64.
  * @param wanted message for the caller otherwise
  * @throws ContractError
  */
-export function readBocCell(text: string, wanted: string): StackCell {
+export function readBocCell(text: string, wanted: string, budget: ArgumentBudget): StackCell {
+  const bytes = orRefuse(wanted, () => readBase64(text, 'stack'));
+  takeCells(
+    budget,
+    orRefuse(wanted, () => countBocCells(bytes)),
+  );
   return orRefuse(wanted, () => {
-    const table = parseBocParameter(readBase64(text, 'stack'));
+    const table = parseBocParameter(bytes);
     return { table, cell: table.roots[0]! };
   });
 }
@@ -38,7 +72,7 @@ export const ARGUMENTS_MAX = DEPTH_MAX;
  */
 export function requireFewArguments(raw: readonly unknown[]): readonly unknown[] {
   if (raw.length <= ARGUMENTS_MAX) return raw;
-  throw refused(`TVM stack size exceeds limit: ${raw.length} arguments, at most ${ARGUMENTS_MAX} are possible`);
+  throw refused(`${SIZE_REFUSAL}: ${raw.length} arguments, at most ${ARGUMENTS_MAX} are possible`);
 }
 
 /** Bits of a number and its sign in the VM. */

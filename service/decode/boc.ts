@@ -52,6 +52,11 @@ export function parseBoc(bytes: Uint8Array, limits: Partial<BocLimits> = {}): Bo
   return parseBag(bytes, { ...DEFAULT_BOC_LIMITS, ...limits }, true);
 }
 
+/** Number of cells that the head of a bag says. `parseBoc` refuses every other number. Throws DecodeError `bad_boc`, `too_big`. */
+export function countBocCells(bytes: Uint8Array): number {
+  return readHeader(bufferOf(bytes), DEFAULT_BOC_LIMITS, false).cells;
+}
+
 /** Reads a bag like `parseBoc`, for bytes whose SHA-256 is proved. The weaker checksum is not computed again. */
 export function parseProvedBoc(bytes: Uint8Array): Boc {
   return parseBag(bytes, DEFAULT_BOC_LIMITS, false);

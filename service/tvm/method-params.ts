@@ -1,7 +1,6 @@
 import { badRequest } from './errors.ts';
 import { encodeStack } from './stack-writer.ts';
-import type { StackEntry } from './stack.ts';
-import type { MethodSubject, TvmWorld } from './tvm.ts';
+import type { MethodArguments, MethodSubject, TvmWorld } from './tvm.ts';
 
 // Inputs of the emulator's functions as JSON, besides configurations and bags of cells.
 
@@ -14,8 +13,8 @@ const EMPTY_STACK = encodeStack([]).toString('base64');
 const base64Texts = new WeakMap<Buffer, string>();
 
 /** Returns base64 of `VmStack`. Throws TvmError like `encodeStack`. */
-export function writeStack(stack: readonly StackEntry[]): string {
-  return stack.length === 0 ? EMPTY_STACK : encodeStack(stack).toString('base64');
+export function writeStack({ stack, written }: Pick<MethodArguments, 'stack' | 'written'>): string {
+  return stack.length === 0 ? EMPTY_STACK : (written ?? encodeStack(stack)).toString('base64');
 }
 
 /** Returns the inputs of a get-method without its id. Throws TvmError `tvm_bad_request`. */

@@ -1,4 +1,4 @@
-import { writeBoc } from '../decode/boc-writer.ts';
+import { writeBoc, writeBocInSteps } from '../decode/boc-writer.ts';
 import { DEPTH_MAX } from '../decode/cell-table.ts';
 import { createCellStore } from '../decode/cell-store.ts';
 import type { CellStore } from '../decode/cell-store.ts';
@@ -22,41 +22,73 @@ type Writing = { readonly store: CellStore; entries: number };
  * `stack_too_deep`, `stack_too_big`, `stack_invalid`.
  */
 export function encodeStack(entries: readonly StackEntry[]): Buffer {
+  return runSteps(encodeStackInSteps(entries));
+}
+
+/**
+ * Writes a stack like `encodeStack` in steps, so that a caller may do other work between two steps. A step is an entry with its cells, or a
+ * part of the bag.
+ */
+export function* encodeStackInSteps(entries: readonly StackEntry[]): Generator<undefined, Buffer> {
   if (entries.length > STACK_ENTRIES_MAX) throw tooBig();
   // Each entry is a cell deeper than the entry before.
   if (entries.length > DEPTH_MAX) throw tooDeep();
-  return finish((writing) => {
-    let rest = new BitWriter();
-    entries.forEach((entry, index) => {
-      const cell = rest.finish(writing.store);
-      rest = new BitWriter();
-      if (index === entries.length - 1) rest.int(entries.length, 24);
-      rest.ref(cell);
-      writeEntry(writing, rest, entry, 0);
-    });
-    return (entries.length === 0 ? rest.int(0, 24) : rest).finish(writing.store);
-  });
+  const writing: Writing = { store: createCellStore(), entries: 0 };
+  try {
+    const root = yield* writeEntries(writing, entries);
+    return yield* writeBag(writing, root);
+  } catch (error) {
+    throw refusalOf(error);
+  }
+}
+
+function* writeEntries(writing: Writing, entries: readonly StackEntry[]): Generator<undefined, number> {
+  let rest = new BitWriter();
+  for (const [index, entry] of entries.entries()) {
+    const cell = rest.finish(writing.store);
+    rest = new BitWriter();
+    if (index === entries.length - 1) rest.int(entries.length, 24);
+    rest.ref(cell);
+    yield* writeEntry(writing, rest, entry, 0);
+  }
+  return (entries.length === 0 ? rest.int(0, 24) : rest).finish(writing.store);
+}
+
+/** Cells that are written at once. Steps need arrays of their own, which cost more than a small bag. */
+const CELLS_AT_ONCE = 1024;
+
+function* writeBag({ store }: Writing, root: number): Generator<undefined, Buffer> {
+  if (store.size <= CELLS_AT_ONCE) return writeBoc(store, [root], { crc32c: true });
+  return yield* writeBocInSteps(store, root, { crc32c: true });
 }
 
 /** Writes one `VmStackValue` as a bag of cells of its own. Throws like `encodeStack`. */
 export function encodeStackEntry(entry: StackEntry): Buffer {
-  return finish((writing) => writeEntryCell(writing, entry, 0));
-}
-
-function finish(write: (writing: Writing) => number): Buffer {
   const writing: Writing = { store: createCellStore(), entries: 0 };
   try {
-    return writeBoc(writing.store, [write(writing)], { crc32c: true });
+    return writeBoc(writing.store, [runSteps(writeEntryCell(writing, entry, 0))], { crc32c: true });
   } catch (error) {
-    if (!(error instanceof DecodeError)) throw error;
-    if (error.code === 'too_big') throw tooDeep(error);
-    throw invalid(`an entry of the stack is no value: ${error.message}`, undefined, error);
+    throw refusalOf(error);
   }
 }
 
-function writeEntryCell(writing: Writing, entry: StackEntry, nesting: number): number {
+function runSteps<T>(steps: Generator<undefined, T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** The failure of a write as a refusal of the stack. */
+function refusalOf(error: unknown): unknown {
+  if (!(error instanceof DecodeError)) return error;
+  if (error.code === 'too_big') return tooDeep(error);
+  return invalid(`an entry of the stack is no value: ${error.message}`, undefined, error);
+}
+
+function* writeEntryCell(writing: Writing, entry: StackEntry, nesting: number): Generator<undefined, number> {
   const writer = new BitWriter();
-  writeEntry(writing, writer, entry, nesting);
+  yield* writeEntry(writing, writer, entry, nesting);
   return writer.finish(writing.store);
 }
 
@@ -64,7 +96,13 @@ function writeEntryCell(writing: Writing, entry: StackEntry, nesting: number): n
  * `vm_stk_null#00`, `vm_stk_tinyint#01 value:int64`, `vm_stk_int#0201_ value:int257`, `vm_stk_nan#02ff`, `vm_stk_cell#03`,
  * `vm_stk_slice#04`, `vm_stk_builder#05`, `vm_stk_cont#06`, `vm_stk_tuple#07`.
  */
-function writeEntry(writing: Writing, writer: BitWriter, entry: StackEntry, nesting: number): void {
+function* writeEntry(
+  writing: Writing,
+  writer: BitWriter,
+  entry: StackEntry,
+  nesting: number,
+): Generator<undefined, void> {
+  yield;
   if (++writing.entries > STACK_ENTRIES_MAX) throw tooBig();
   switch (entry.type) {
     case 'null':
@@ -90,7 +128,7 @@ function writeEntry(writing: Writing, writer: BitWriter, entry: StackEntry, nest
       copyWindow(writer.int(6, 8), writing.store, entry);
       break;
     case 'tuple':
-      writeTuple(writing, writer, entry.items, nesting + 1);
+      yield* writeTuple(writing, writer, entry.items, nesting + 1);
       break;
   }
 }
@@ -119,7 +157,12 @@ function writeInt(writer: BitWriter, value: bigint): void {
  * `vm_stk_tuple#07 len:(## 16) data:(VmTuple len)`. The last item is in a reference, after the earlier items. One earlier item is written as itself,
  * several are a cell of the same form.
  */
-function writeTuple(writing: Writing, writer: BitWriter, items: readonly StackEntry[], nesting: number): void {
+function* writeTuple(
+  writing: Writing,
+  writer: BitWriter,
+  items: readonly StackEntry[],
+  nesting: number,
+): Generator<undefined, void> {
   // An argument, an item of a tuple and an element of a list each take a cell of depth.
   if (nesting > DEPTH_MAX) throw tooDeep();
   if (items.length > TUPLE_ITEMS_MAX) {
@@ -127,15 +170,15 @@ function writeTuple(writing: Writing, writer: BitWriter, items: readonly StackEn
   }
   writer.int(7, 8).int(items.length, 16);
   let earlier: number | undefined;
-  items.forEach((item, index) => {
-    const last = writeEntryCell(writing, item, nesting);
+  for (const [index, item] of items.entries()) {
+    const last = yield* writeEntryCell(writing, item, nesting);
     if (index === items.length - 1) {
       if (earlier !== undefined) writer.ref(earlier);
       writer.ref(last);
     } else {
       earlier = earlier === undefined ? last : new BitWriter().ref(earlier).ref(last).finish(writing.store);
     }
-  });
+  }
 }
 
 function invalid(detail: string, limit?: number, cause?: unknown): TvmError {

@@ -69,6 +69,8 @@ export type MethodArguments = {
   readonly methodId: number;
   /** Arguments, the last one on top. */
   readonly stack: readonly StackEntry[];
+  /** `encodeStack` of the stack; default: written here, in one turn. */
+  readonly written?: Buffer | undefined;
 };
 
 export type GetMethodRequest = MethodSubject & MethodArguments;
@@ -174,7 +176,7 @@ export function createTvm(options: TvmOptions, { register, logger, now }: TvmDep
   async function runGetMethods(request: GetMethodsRequest): Promise<(GetMethodResult | TvmError)[]> {
     const { code, calls } = request;
     if (code === null) return calls.map(runWithoutCode);
-    const written = calls.map(({ methodId, stack }) => ({ methodId, stack: writeStack(stack) }));
+    const written = calls.map((call) => ({ methodId: call.methodId, stack: writeStack(call) }));
     const config = shareConfig(request.config);
     const params = { ...getMethodParams(request, code, settings.gasLimit), ...seedParams(request) };
     const previousBlocks = writePreviousBlocks(request.previousBlocks);
@@ -217,8 +219,8 @@ export function createTvm(options: TvmOptions, { register, logger, now }: TvmDep
     }
   }
 
-  async function runGetMethod({ methodId, stack, ...subject }: GetMethodRequest): Promise<GetMethodResult> {
-    const [result] = await runGetMethods({ ...subject, calls: [{ methodId, stack }], gasTotal: 1 });
+  async function runGetMethod({ methodId, stack, written, ...subject }: GetMethodRequest): Promise<GetMethodResult> {
+    const [result] = await runGetMethods({ ...subject, calls: [{ methodId, stack, written }], gasTotal: 1 });
     if (result instanceof TvmError) throw result;
     return result!;
   }

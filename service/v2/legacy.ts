@@ -6,7 +6,7 @@ import type { LiveFees } from '../live/contracts/fees.ts';
 import type { LegacySend } from '../live/send/legacy-send.ts';
 import type { LiveSend } from '../live/send/send.ts';
 import { address } from './address-parameter.ts';
-import { ContractError } from '../contract/errors.ts';
+import { ContractError, invalid } from '../contract/errors.ts';
 import { V2Error } from './errors.ts';
 import { body, ignoreSignature, queryFees, viewFees } from './fees.ts';
 import { isRecord } from '../contract/record.ts';
@@ -33,8 +33,11 @@ const cellInput = {
 /** A cell as nested objects `{data: {b64, len}, refs}`, as a bag of cells. */
 function readCell(raw: unknown, name: string): Buffer {
   try {
-    const store = createCellStore({ cellsMax: CELLS_MAX });
-    const { table, cell } = readCellObject(store, raw, 'Error while parsing cell object');
+    let left = CELLS_MAX;
+    const take = (): void => {
+      if (--left < 0) throw invalid(`more than ${CELLS_MAX} cells`);
+    };
+    const { table, cell } = readCellObject(createCellStore(), raw, take, 'Error while parsing cell object');
     return writeBoc(table, [cell], { crc32c: true });
   } catch (error) {
     if (!(error instanceof ContractError || error instanceof DecodeError)) throw error;

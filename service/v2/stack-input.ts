@@ -1,9 +1,18 @@
 import { createCellStore, type CellStore } from '../decode/cell-store.ts';
-import type { StackEntry } from '../tvm/stack.ts';
+import type { StackCell, StackEntry } from '../tvm/stack.ts';
 import { invalid, type ContractError } from '../contract/errors.ts';
 import { V2Error } from './errors.ts';
 import { isRecord } from '../contract/record.ts';
-import { cellEntry, readBocCell, readStackNumber, requireFewArguments } from '../contract/stack-arguments.ts';
+import {
+  cellEntry,
+  makeArgumentBudget,
+  readBocCell,
+  readStackNumber,
+  requireFewArguments,
+  takeCells,
+  takeEntry,
+  type ArgumentBudget,
+} from '../contract/stack-arguments.ts';
 import { asPairs, createTypedReader } from '../contract/typed-stack.ts';
 import type { OptionalParameter } from '../contract/parameter.ts';
 import { readCellObject } from './stack-cell-input.ts';
@@ -19,25 +28,20 @@ export const typedStack: OptionalParameter<readonly StackEntry[]> = stackParamet
 
 function stackParameter(
   input: StackInput,
-  read: (raw: unknown, store: () => CellStore) => StackEntry,
+  read: (raw: unknown, budget: ArgumentBudget) => StackEntry,
 ): OptionalParameter<readonly StackEntry[]> {
   return {
     name: 'stack',
     missing: undefined,
     parse: (raw) => {
       if (!Array.isArray(raw)) throw refused('Stack should be array');
-      let store: CellStore | undefined;
-      return requireFewArguments(raw).map((entry) =>
-        read(entry, () => (store ??= createCellStore({ cellsMax: OBJECT_CELLS_MAX }))),
-      );
+      const budget = makeArgumentBudget();
+      return requireFewArguments(raw).map((entry) => read(entry, budget));
     },
     check: () => undefined,
     input,
   };
 }
-
-/** Cells written as objects in one request. Each takes at least a dozen bytes of a body of 1 MiB. */
-const OBJECT_CELLS_MAX = 65_536;
 
 /** Names of the peers and of their clients for a number. */
 const numberTags: ReadonlySet<string> = new Set(['num', 'int', 'number', 'integer']);
@@ -51,7 +55,11 @@ const cellTags: ReadonlyMap<string, 'cell' | 'slice' | 'builder'> = new Map([
   ['builder', 'builder'],
 ]);
 
-function readLegacyEntry(raw: unknown, store: () => CellStore): StackEntry {
+/** Budget of a call, with the store of the cells that are written as objects. */
+type LegacyBudget = ArgumentBudget & { store?: CellStore };
+
+function readLegacyEntry(raw: unknown, budget: LegacyBudget): StackEntry {
+  takeEntry(budget);
   if (!Array.isArray(raw)) throw refused('Stack entry should be array');
   const entry: readonly unknown[] = raw;
   const [tag, value] = entry;
@@ -60,15 +68,15 @@ function readLegacyEntry(raw: unknown, store: () => CellStore): StackEntry {
   if (typeof tag !== 'string') throw refused('Expected string as first element in stack entry');
   if (numberTags.has(tag)) return { type: 'int', value: readStackNumber(value) };
   const cell = cellTags.get(tag);
-  if (cell !== undefined) return readLegacyCell(tag, cell, value, store);
+  if (cell !== undefined) return readLegacyCell(tag, cell, value, budget);
   if (tag === 'tuple' || tag === 'tvm.Tuple') {
     return {
       type: 'tuple',
-      items: readElements(value, 'tvm.tuple', 'Invalid tvm.Tuple, valid tvm_stackEntryTuple expected'),
+      items: readElements(value, 'tvm.tuple', 'Invalid tvm.Tuple, valid tvm_stackEntryTuple expected', budget),
     };
   }
   if (tag === 'list' || tag === 'tvm.List') {
-    return asPairs(readElements(value, 'tvm.list', 'Invalid tvm.List, valid tvm_stackEntryList expected'));
+    return asPairs(readElements(value, 'tvm.list', 'Invalid tvm.List, valid tvm_stackEntryList expected', budget));
   }
   throw unsupported(tag);
 }
@@ -83,18 +91,27 @@ function readLegacyCell(
   tag: string,
   type: 'cell' | 'slice' | 'builder',
   value: unknown,
-  store: () => CellStore,
+  budget: LegacyBudget,
 ): StackEntry {
   const takesObjects = tag === type;
   const exoticRefusal = `Invalid ${tag}, an ordinary cell expected`;
   const wanted = `Invalid ${tag}, ${takesObjects ? 'object with field bytes' : 'base64 string'} expected`;
   if (takesObjects && isRecord(value) && value['bytes'] === undefined && isRecord(value['data'])) {
-    return cellEntry(type, readCellObject(store(), value, wanted), exoticRefusal);
+    return cellEntry(type, readObject(value, wanted, budget), exoticRefusal);
   }
   const bytes = takesObjects && isRecord(value) ? value['bytes'] : value;
   if (typeof bytes !== 'string') throw refused(wanted);
   if (bytes === '') throw refused(`Empty ${tag}`);
-  return cellEntry(type, readBocCell(bytes, `Invalid ${tag}, base64 of a bag of cells expected`), exoticRefusal);
+  return cellEntry(
+    type,
+    readBocCell(bytes, `Invalid ${tag}, base64 of a bag of cells expected`, budget),
+    exoticRefusal,
+  );
+}
+
+function readObject(value: unknown, wanted: string, budget: LegacyBudget): StackCell {
+  budget.store ??= createCellStore();
+  return readCellObject(budget.store, value, () => takeCells(budget, 1), wanted);
 }
 
 function refused(message: string): ContractError {

@@ -71,7 +71,8 @@ export async function writePlainInSlices(table: CellTable, root: number, slice: 
   return stepInSlices(writePlainBocInSteps(table, root), slice);
 }
 
-async function stepInSlices<T>(steps: Generator<undefined, T>, slice: TimeSlice): Promise<T> {
+/** Does work that is written in steps. */
+export async function stepInSlices<T>(steps: Generator<undefined, T>, slice: TimeSlice): Promise<T> {
   for (;;) {
     const step = steps.next();
     if (step.done === true) return step.value;

@@ -12,11 +12,12 @@ import { estimateFees } from '#service/tvm/fees.ts';
 import type { MethodTerms } from '#service/tvm/bill.ts';
 import { TvmError } from '#service/tvm/errors.ts';
 import type { OpenedShardAccount } from '#service/tvm/shard-account.ts';
-import { encodeStack } from '#service/tvm/stack-writer.ts';
+import { encodeStackInSteps } from '#service/tvm/stack-writer.ts';
 import type {
   EmulationRequest,
   EmulationResult,
   GetMethodResult,
+  MethodArguments,
   MethodSubject,
   Tvm,
   TvmWorld,
@@ -26,6 +27,7 @@ import type { AccountCell, AccountReaderOptions } from '../accounts/account-read
 import { viewSimulated } from '../accounts/account-view.ts';
 import type { AccountView } from '../accounts/account-view.ts';
 import type { AccountId } from '../accounts/accounts.ts';
+import { stepInSlices } from '../accounts/paced-cells.ts';
 import type { LiveAnswer, ReadContext } from '#service/contract/answer.ts';
 import { createChainConfigs } from '../configuration/chain-config.ts';
 import { LiveError } from '../errors.ts';
@@ -203,9 +205,8 @@ export function createChainSnapshots(
       return { ...(await readWorld({ ...context, signal })), ...subjectOf(account) };
     }
 
-    async function run(account: AccountView, call: MethodCall, signal: AbortSignal): Promise<GetMethodResult> {
-      const { methodId, stack } = call;
-      return tvm.runGetMethod({ ...(await subject(account, signal)), methodId, stack, gasLimit: gasMax });
+    async function run(account: AccountView, call: MethodArguments, signal: AbortSignal): Promise<GetMethodResult> {
+      return tvm.runGetMethod({ ...(await subject(account, signal)), ...call, gasLimit: gasMax });
     }
 
     async function runMethods({ account: id, ...calls }: MethodCalls): Promise<MethodRuns> {
@@ -216,12 +217,13 @@ export function createChainSnapshots(
       return { account, runs: results.map((result) => (result instanceof TvmError ? undefined : result)) };
     }
 
-    async function runMethod(call: MethodCall): Promise<MethodRun> {
-      const key = `${gasMax} ${runKey(block, call)}`;
-      const account = await readAccount(call.account);
+    async function runMethod({ account: id, methodId, stack }: MethodCall): Promise<MethodRun> {
+      const written = stack.length === 0 ? undefined : await writeArguments(stack, context.signal);
+      const call = { methodId, stack, written };
+      const key = `${gasMax} ${runKey(block, id, call)}`;
+      const account = await readAccount(id);
       // The result on a simulated account is no function of the block. It is neither shared nor cached.
-      if (simulated.has(formatRawAddress(call.account)))
-        return { ...(await run(account, call, context.signal)), account };
+      if (simulated.has(formatRawAddress(id))) return { ...(await run(account, call, context.signal)), account };
       const cached = runs.get(key);
       if (cached !== undefined) {
         context.observe?.(fromMemory);
@@ -233,8 +235,7 @@ export function createChainSnapshots(
         return result;
       });
       noteRun();
-      const { exitCode, gasUsed, stack } = value;
-      return { exitCode, gasUsed, stack, account };
+      return { exitCode: value.exitCode, gasUsed: value.gasUsed, stack: value.stack, account };
     }
 
     return {
@@ -314,15 +315,16 @@ function subjectOf({ account, code, data, balance, extraCurrencies, shardUtime }
   return { address: account, code, data, balance, extraCurrencies, utime: shardUtime };
 }
 
-/** Names a run among all runs: block, account, method, arguments. Throws LiveError `bad_stack`. */
-function runKey({ block }: PinnedBlock, { account, methodId, stack }: MethodCall): string {
+/** Names a run among all runs: block, account, method, arguments. */
+function runKey({ block }: PinnedBlock, account: AccountId, { methodId, written }: MethodArguments): string {
   const place = `${block.rootHash.toString('hex')} ${account.workchain}:${account.id.toString('hex')} ${methodId}`;
-  return stack.length === 0 ? place : `${place} ${createHash('sha256').update(writeArguments(stack)).digest('hex')}`;
+  return written === undefined ? place : `${place} ${createHash('sha256').update(written).digest('hex')}`;
 }
 
-function writeArguments(stack: readonly StackEntry[]): Buffer {
+/** Writes arguments once, for the key and for the TVM. Throws LiveError `bad_stack`. */
+async function writeArguments(stack: readonly StackEntry[], signal: AbortSignal): Promise<Buffer> {
   try {
-    return encodeStack(stack);
+    return await stepInSlices(encodeStackInSteps(stack), createTimeSlice(signal));
   } catch (error) {
     if (!(error instanceof TvmError)) throw error;
     const { detail } = error.data;

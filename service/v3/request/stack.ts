@@ -2,7 +2,15 @@ import { invalid } from '#service/contract/errors.ts';
 import type { OptionalParameter } from '#service/contract/parameter.ts';
 import { isRecord } from '#service/contract/record.ts';
 import { list, named, object, oneOfStrings, scalar, type Infer } from '#service/contract/shape.ts';
-import { cellEntry, readBocCell, readStackNumber, requireFewArguments } from '#service/contract/stack-arguments.ts';
+import {
+  cellEntry,
+  makeArgumentBudget,
+  readBocCell,
+  readStackNumber,
+  requireFewArguments,
+  takeEntry,
+  type ArgumentBudget,
+} from '#service/contract/stack-arguments.ts';
 import { asPairs, createTypedReader } from '#service/contract/typed-stack.ts';
 import {
   isPruned,
@@ -26,7 +34,8 @@ export const stackArguments: OptionalParameter<readonly StackEntry[]> = {
   missing: undefined,
   parse: (raw) => {
     if (!Array.isArray(raw)) throw invalid('stack should be array', 'stack');
-    return requireFewArguments(raw).map(readArgument);
+    const budget = makeArgumentBudget();
+    return requireFewArguments(raw).map((argument) => readArgument(argument, budget));
   },
   check: () => undefined,
   input: {
@@ -48,8 +57,9 @@ const TYPE_CHARACTERS_MAX = 64;
 const typed = createTypedReader(unsupported);
 
 /** The depth of a request's JSON bounds how deep tuples and lists are nested. */
-function readArgument(raw: unknown): StackEntry {
-  if (isRecord(raw) && raw['type'] === undefined && raw['@type'] !== undefined) return typed.readEntry(raw);
+function readArgument(raw: unknown, budget: ArgumentBudget): StackEntry {
+  if (isRecord(raw) && raw['type'] === undefined && raw['@type'] !== undefined) return typed.readEntry(raw, budget);
+  takeEntry(budget);
   const type = isRecord(raw) ? raw['type'] : undefined;
   if (!isRecord(raw) || typeof type !== 'string') throw invalid('stack entry should have a type and a value', 'stack');
   const { value } = raw;
@@ -60,27 +70,27 @@ function readArgument(raw: unknown): StackEntry {
       if (value !== undefined && value !== null) throw invalid('invalid null: no value expected', 'stack');
       return { type: 'null' };
     case 'tuple':
-      return { type: 'tuple', items: readItems(type, value) };
+      return { type: 'tuple', items: readItems(type, value, budget) };
     case 'list':
-      return asPairs(readItems(type, value));
+      return asPairs(readItems(type, value, budget));
     case 'cell':
     case 'slice':
     case 'builder':
-      return readCell(type, value);
+      return readCell(type, value, budget);
     default:
       throw unsupported(type);
   }
 }
 
-function readItems(type: string, value: unknown): StackEntry[] {
+function readItems(type: string, value: unknown, budget: ArgumentBudget): StackEntry[] {
   if (!Array.isArray(value)) throw invalid(`invalid ${type}: an array of stack entries expected`, 'stack');
-  return value.map(readArgument);
+  return value.map((item) => readArgument(item, budget));
 }
 
-function readCell(type: 'cell' | 'slice' | 'builder', value: unknown): StackEntry {
+function readCell(type: 'cell' | 'slice' | 'builder', value: unknown, budget: ArgumentBudget): StackEntry {
   const wanted = `invalid ${type}: base64 of a bag of cells expected`;
   if (typeof value !== 'string') throw invalid(wanted, 'stack');
-  return cellEntry(type, readBocCell(value, wanted), `invalid ${type}: an ordinary cell expected`);
+  return cellEntry(type, readBocCell(value, wanted, budget), `invalid ${type}: an ordinary cell expected`);
 }
 
 function unsupported(type: string): Error {

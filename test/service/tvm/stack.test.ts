@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseBoc } from '#service/decode/boc.ts';
 import { decodeStack } from '#service/tvm/stack-reader.ts';
-import { encodeStack } from '#service/tvm/stack-writer.ts';
+import { encodeStack, encodeStackInSteps } from '#service/tvm/stack-writer.ts';
 import type { StackCell, StackEntry } from '#service/tvm/stack.ts';
 import { STACK_ENTRIES_MAX, cellOfSlice, sliceEntry } from '#service/tvm/stack.ts';
 
@@ -119,6 +119,15 @@ describe('a stack', () => {
       ),
       { seed: SEED, numRuns: 60 },
     );
+  });
+
+  it('a stack of many entries is written in a step an entry, so that other work comes in between', () => {
+    const stack = [wide(31, 255)];
+    const steps = encodeStackInSteps(stack);
+    let [count, step] = [0, steps.next()];
+    for (; step.done !== true; step = steps.next()) count++;
+    expect(count).toBeGreaterThan(31 * 256);
+    expect(step.value).toEqual(encodeStack(stack));
   });
 
   it('a slice of a part of a cell is cut out of the cell', () => {

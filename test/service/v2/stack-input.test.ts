@@ -43,6 +43,55 @@ describe('a stack of arguments', () => {
   );
 });
 
+/** A bag of so many different cells: a line of which each cell has the next. */
+function bagOfCells(cells: number, seed: number): string {
+  let cell = beginCell().storeUint(seed, 32).endCell();
+  for (let at = 1; at < cells; at++) cell = beginCell().storeRef(cell).endCell();
+  return cell.toBoc().toString('base64');
+}
+
+describe('all arguments of a call together', () => {
+  const bags = (seeds: number) => Array.from({ length: seeds }, (_, seed) => bagOfCells(1000, seed));
+  const message = 'TVM stack size exceeds limit: all cells of stack together are more than 4096';
+  const refusal = expect.objectContaining({ code: 'invalid_parameter', message, data: { parameter: 'stack' } });
+  const cell = (bytes: string) => ({ '@type': 'tvm.stackEntryCell', cell: { '@type': 'tvm.cell', bytes } });
+  const objectOfCells = (cells: number): object =>
+    cells === 1 ? emptyCell : { ...emptyCell, refs: [objectOfCells(cells - 1)] };
+
+  it.each([
+    [
+      'bags of cells',
+      (seeds: number) =>
+        legacyStack.parse(
+          bags(seeds).map((bag) => ['tvm.Cell', bag]),
+          'body',
+        ),
+    ],
+    [
+      'cells as objects',
+      (seeds: number) =>
+        legacyStack.parse(
+          Array.from({ length: seeds }, () => ['cell', objectOfCells(1000)]),
+          'body',
+        ),
+    ],
+    ['typed bags in a list', (seeds: number) => typedStack.parse([list(...bags(seeds).map(cell))], 'body')],
+  ])('have at most 4,096 cells: %s', (_name, parse) => {
+    expect(() => parse(4)).not.toThrow();
+    expect(() => parse(5)).toThrow(refusal);
+  });
+
+  it.each([legacyStack, typedStack])('have at most 8,000 entries, those of lists counted', (stack) => {
+    const longest = Array.from({ length: 7999 }, () => number(1));
+    const parse = (elements: readonly unknown[]) =>
+      stack.parse([stack === typedStack ? list(...elements) : ['list', { '@type': 'tvm.list', elements }]], 'body');
+    expect(() => parse(longest)).not.toThrow();
+    expect(() => parse([...longest, 'unread'])).toThrow(
+      'TVM stack size exceeds limit: the stack has more than 8000 entries',
+    );
+  });
+});
+
 describe('an argument in the legacy form', () => {
   it.each([
     [['num', 5], 5n],

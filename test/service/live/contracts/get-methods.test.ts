@@ -7,6 +7,7 @@ import type { MethodCall } from '#service/live/contracts/chain-snapshot.ts';
 import { createLiveGetMethods } from '#service/live/contracts/get-methods.ts';
 import type { LiveGetMethods } from '#service/live/contracts/get-methods.ts';
 import { createLiveTokens } from '#service/live/tokens/tokens.ts';
+import { encodeStack } from '#service/tvm/stack-writer.ts';
 import type { GetMethodRequest, Tvm } from '#service/tvm/tvm.ts';
 import { startTvm } from '#test/service/tvm/recorded-world.ts';
 import { metric, openPool, patientTuning, startNetwork, until, within } from '#test/service/pool/network.ts';
@@ -151,6 +152,16 @@ describe('runs at one block', () => {
     await live.runMethod({ ...call, account: { ...elector, id: Buffer.alloc(32, 0x55) } }, undefined, within(60_000));
     await live.runMethod(call, 250, within(60_000));
     expect(runner.requests).toHaveLength(5);
+  });
+
+  test('have their arguments written once, for the key and for the TVM', async () => {
+    const under = open();
+    await until(() => under.pool.ready());
+    const runner = counting();
+    const stack = [{ type: 'tuple', items: Array.from({ length: 255 }, () => ({ type: 'null' }) as const) }] as const;
+    await over(under, runner).runMethod({ ...call, stack }, undefined, within(60_000));
+    await over(under, runner).runMethod(call, undefined, within(60_000));
+    expect(runner.requests.map(({ written }) => written)).toEqual([encodeStack(stack), undefined]);
   });
 
   test('share the configuration of their key block and the blocks before', async () => {

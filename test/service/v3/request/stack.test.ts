@@ -95,6 +95,20 @@ describe('arguments of a get-method', () => {
   });
 });
 
+test('all arguments of a call have at most 4,096 cells and 8,000 entries', () => {
+  let cell = beginCell().endCell();
+  for (let at = 1; at < 1000; at++) cell = beginCell().storeRef(cell).endCell();
+  const value = cell.toBoc().toString('base64');
+  const bags = Array.from({ length: 5 }, () => ({ type: 'cell', value }));
+  expect(read(bags.slice(1))).toHaveLength(4);
+  expect(refused(bags)).toBe('TVM stack size exceeds limit: all cells of stack together are more than 4096');
+  const nulls = Array.from({ length: 7999 }, () => ({ type: 'null' }));
+  expect(read([{ type: 'list', value: nulls }])).toHaveLength(1);
+  expect(refused([{ type: 'list', value: [...nulls, {}] }])).toBe(
+    'TVM stack size exceeds limit: the stack has more than 8000 entries',
+  );
+});
+
 test.each(exoticBags)('an exotic cell of kind %s is an argument as a cell, not as a slice', (_kind, bag) => {
   const value = bag.toString('base64');
   expect(refused([{ type: 'slice', value }])).toBe('invalid slice: an ordinary cell expected');
