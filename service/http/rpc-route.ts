@@ -1,4 +1,8 @@
+import { ContractError } from '../contract/errors.ts';
+import type { PacedText } from '../contract/json-stream.ts';
 import type { TonplaneError } from '../error.ts';
+import { createTimeSlice, type TimeSlice } from '../runtime/time-slice.ts';
+import { createUtf8Buffer } from '../runtime/utf8-buffer.ts';
 import { malformed, readRpcCall, type RpcCall, type RpcId } from '../v2/json-rpc.ts';
 import type { V2 } from '../v2/v2.ts';
 import type { BodyReader } from './body.ts';
@@ -68,29 +72,69 @@ async function startCall(calls: Calls, call: Call, rpc: RpcCall): Promise<{ read
   return { answer: calls.run(call, rpc.operation, rpc.source, mark) };
 }
 
-/** Charges the calls one after the other and runs them in parallel. Returns the answers in the order of the calls, with status 200. */
+/** Most letters of all answers of a batch: as many as one answer of v2 may have. An answer is written before its size is known. */
+const BATCH_MEBIBYTES = 32;
+
+/**
+ * Charges the calls one after the other and runs them in parallel. Returns the answers in the order of the calls, with status 200. Other
+ * requests run between the starts of the calls, because a call reads its parameters at its start.
+ */
 async function answerBatch(
   { calls, v2, metrics }: RpcDependencies,
   call: Call,
   values: readonly unknown[],
 ): Promise<Answer> {
   call.exchange.operation = batchLabel;
+  const timeSlice = createTimeSlice(call.deadline.signal);
+  const withinBatch = createBatchSize(call);
   const answers: Promise<Answer>[] = [];
   for (const value of values) {
+    await timeSlice.pause();
     const rpc = readRpcCall(value, v2.find);
-    const { answer } = await startCall(calls, call, rpc);
+    const started = await startCall(calls, call, rpc);
+    const answer = started.answer.then((whole) => withinBatch(whole, markOf(rpc.id)));
     answers.push(answer);
     const operation = 'operation' in rpc ? rpc.operation.name : 'unknown';
     void answer.then(({ status }) => metrics.batchCall(operation, status));
   }
   const answered = await Promise.all(answers);
   const hasFailure = answered.some(({ status }) => status >= 400);
-  const bodies = answered.map(({ body }) => (typeof body === 'string' ? body : body.join('')));
   return {
     status: 200,
-    body: `[${bodies.join(',')}]`,
+    body: await joinBodies(answered, timeSlice),
     ...(hasFailure && { headers: { 'cache-control': noStore } }),
   };
+}
+
+/** Returns each answer as it is, or its refusal once the batch has no room for it. */
+function createBatchSize({ exchange }: Call): (answer: Answer, mark: RpcMark) => Answer {
+  let left = BATCH_MEBIBYTES * 1024 * 1024;
+  return (answer, mark) => {
+    const { body } = answer;
+    // The bytes of a text are not counted: that alone would take a millisecond for each answer.
+    const size = typeof body === 'string' ? body.length : body.reduce((sum, { length }) => sum + length, 0);
+    if (size <= left) {
+      left -= size;
+      return answer;
+    }
+    const reason = `the answers of the batch are larger than ${BATCH_MEBIBYTES} MiB: make fewer calls at once`;
+    return errorAnswer(new ContractError('answer_too_large', reason), exchange.extra(), { mark });
+  };
+}
+
+/** The list of the answers, in pieces. A text of all would stop the event loop for seconds. */
+async function joinBodies(answers: readonly Answer[], timeSlice: TimeSlice): Promise<PacedText> {
+  const { add, pieces } = createUtf8Buffer();
+  let opening = '[';
+  for (const { body } of answers) {
+    await timeSlice.pause();
+    add(opening);
+    opening = ',';
+    if (typeof body === 'string') add(body);
+    else body.forEach(add);
+  }
+  add(']');
+  return pieces();
 }
 
 function batchProblem(values: readonly unknown[], batchMax: number): string | undefined {

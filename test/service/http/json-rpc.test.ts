@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { bytes32, scriptAccounts } from '#test/service/v2/scripted-accounts.ts';
+import { methodRun, scriptGetMethods } from '#test/service/v2/scripted-get-methods.ts';
 import { startListener, type Listener } from './listener.ts';
 import { post, request, rpc } from './requests.ts';
 
@@ -146,6 +147,27 @@ describe('a batch', () => {
     const { status } = await rpc(slow.url, [state({}), state({}), state({})]);
     expect([status, most]).toEqual([200, 3]);
     await slow.close();
+  });
+
+  it('refuses the answers that are beyond 32 MiB together, and gives the others', async () => {
+    // Numbers in a list: a stack of 3 MB as text, which is written whole.
+    const items = Array.from({ length: 20_000 }, () => ({ type: 'int', value: 2n ** 256n - 1n }) as const);
+    const large = await startListener({
+      live: { getMethods: scriptGetMethods(() => methodRun({ stack: [{ type: 'tuple', items }] })) },
+    });
+    const run = (id: number) => ({ id, method: 'runGetMethodStd', params: { address, method: 'a', stack: [] } });
+    const calls = [...Array.from({ length: 12 }, (_, id) => run(id)), state({ id: 12 })];
+    const { status, text } = await rpc(large.url, calls);
+    const answers = JSON.parse(text) as { id: number; code?: number; error?: string }[];
+    expect([status, answers.map(({ id }) => id)]).toEqual([200, calls.map((_, id) => id)]);
+    const refused = answers.filter(({ code }) => code === 422);
+    expect(refused[0]?.error).toBe('the answers of the batch are larger than 32 MiB: make fewer calls at once');
+    expect(answers.at(-1)).toMatchObject({ ok: true, result: 'active' });
+    expect(text.length).toBeLessThan(33 * 1024 * 1024);
+    expect(await large.register.metrics()).toContain(
+      `ton_http_batch_calls_total{operation="runGetMethodStd",status="422"} ${refused.length}`,
+    );
+    await large.close();
   });
 
   it('counts its calls by operation and status', async () => {
