@@ -72,6 +72,14 @@ export function mapAnswer<A, B>(answer: LiveAnswer<A>, view: (value: A) => B): L
   return { value: view(answer.value), liteServers: answer.liteServers, cached: answer.cached };
 }
 
+/** The same answer like `mapAnswer`, with a view that pauses. */
+export async function mapAnswerLater<A, B>(
+  answer: LiveAnswer<A>,
+  view: (value: A) => Promise<B>,
+): Promise<LiveAnswer<B>> {
+  return { value: await view(answer.value), liteServers: answer.liteServers, cached: answer.cached };
+}
+
 /** An answer that was made here: no lite server was asked, and no cache either. */
 export function localAnswer<T>(value: T): LiveAnswer<T> {
   return { value, liteServers: [], cached: false };

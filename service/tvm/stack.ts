@@ -42,20 +42,23 @@ export function wholeCell(table: CellTable, cell: number): StackWindow {
   return { table, cell, startBit: 0, endBit: table.bitLength(cell), startRef: 0, endRef: table.refCount(cell) };
 }
 
+/** True if a slice has all of an ordinary cell. */
+export function isWhole({ table, cell, startBit, endBit, startRef, endRef }: StackWindow): boolean {
+  return (
+    table.kind(cell) === 'ordinary' &&
+    endBit - startBit === table.bitLength(cell) &&
+    endRef - startRef === table.refCount(cell)
+  );
+}
+
 /**
  * Returns the ordinary cell with exactly the rest of a slice. A slice of an exotic cell has its bits and references; the VM has no other kind of
  * slice.
+ * @param store takes the cell, if it has to be made
  */
-export function cellOfSlice(window: StackWindow): StackCell {
+export function cellOfSlice(window: StackWindow, store: CellStore = createCellStore()): StackCell {
   const { table, cell } = window;
-  if (
-    table.kind(cell) === 'ordinary' &&
-    window.endBit - window.startBit === table.bitLength(cell) &&
-    window.endRef - window.startRef === table.refCount(cell)
-  ) {
-    return { table, cell };
-  }
-  const store = createCellStore();
+  if (isWhole(window)) return { table, cell };
   const writer = new BitWriter();
   copyWindow(writer, store, window);
   return { table: store, cell: writer.finish(store) };

@@ -1,12 +1,14 @@
+import { stepInSlices } from '../live/accounts/paced-cells.ts';
+import { createTimeSlice } from '../runtime/time-slice.ts';
 import type { LiveGetMethods, LiveMethodRun } from '../live/contracts/get-methods.ts';
 import { address } from './address-parameter.ts';
 import { methodId } from '../contract/method-id.ts';
 import { optionalSeqno } from './integer-parameter.ts';
-import { defineOperation, mapAnswer, type Operation } from '../contract/operation.ts';
+import { defineOperation, mapAnswerLater, type Operation } from '../contract/operation.ts';
 import { withDefault } from '../contract/parameter.ts';
 import { int32, uint63 } from './scalars.ts';
 import { constant, named, object, type Infer } from '../contract/shape.ts';
-import { memoizeView } from '../contract/memoized-view.ts';
+import { memoizePacedView } from '../contract/memoized-view.ts';
 import { legacyStack, typedStack } from './stack-input.ts';
 import { viewLegacyStack, viewTypedStack } from './stack-output.ts';
 import { legacyStackShape, typedStackShape } from './stack-shapes.ts';
@@ -34,22 +36,24 @@ const typedResult = named(
   }),
 );
 
-export function viewLegacyRun(run: LiveMethodRun): Infer<typeof legacyResult> {
+/** Rejects as `viewLegacyStack` throws. */
+export async function viewLegacyRun(run: LiveMethodRun): Promise<Infer<typeof legacyResult>> {
   return {
     '@type': 'smc.runResult',
     gas_used: Number(run.gasUsed),
-    stack: viewLegacyStack(run.stack),
+    stack: await stepInSlices(viewLegacyStack(run.stack), createTimeSlice(undefined)),
     exit_code: run.exitCode,
     block_id: viewBlockId(run.masterchainBlock),
     last_transaction_id: viewTransactionId(run.lastTransaction),
   };
 }
 
-export function viewTypedRun(run: LiveMethodRun): Infer<typeof typedResult> {
+/** Rejects as `viewTypedStack` throws. */
+export async function viewTypedRun(run: LiveMethodRun): Promise<Infer<typeof typedResult>> {
   return {
     '@type': 'smc.runResult',
     gas_used: Number(run.gasUsed),
-    stack: viewTypedStack(run.stack),
+    stack: await stepInSlices(viewTypedStack(run.stack), createTimeSlice(undefined)),
     exit_code: run.exitCode,
   };
 }
@@ -58,8 +62,8 @@ const method = methodId('empty method');
 
 /** Operations that run a get-method: one run, two forms of values (service/v2/README.md#get-methods). */
 export function runMethodOperations(getMethods: LiveGetMethods): readonly Operation[] {
-  const viewLegacy = memoizeView(viewLegacyRun);
-  const viewTyped = memoizeView(viewTypedRun);
+  const viewLegacy = memoizePacedView(viewLegacyRun);
+  const viewTyped = memoizePacedView(viewTypedRun);
   return [
     defineOperation({
       name: 'runGetMethod',
@@ -70,7 +74,7 @@ export function runMethodOperations(getMethods: LiveGetMethods): readonly Operat
       parameters: { account: address, methodId: method, stack: withDefault(legacyStack, []), seqno: optionalSeqno },
       result: legacyResult,
       handle: async ({ seqno, ...call }, context) =>
-        mapAnswer(await getMethods.runMethod(call, seqno, context), viewLegacy),
+        mapAnswerLater(await getMethods.runMethod(call, seqno, context), viewLegacy),
     }),
     defineOperation({
       name: 'runGetMethodStd',
@@ -81,7 +85,7 @@ export function runMethodOperations(getMethods: LiveGetMethods): readonly Operat
       parameters: { account: address, methodId: method, stack: withDefault(typedStack, []), seqno: optionalSeqno },
       result: typedResult,
       handle: async ({ seqno, ...call }, context) =>
-        mapAnswer(await getMethods.runMethod(call, seqno, context), viewTyped),
+        mapAnswerLater(await getMethods.runMethod(call, seqno, context), viewTyped),
     }),
   ];
 }

@@ -1,7 +1,10 @@
+import { memoizePacedView } from '#service/contract/memoized-view.ts';
 import { methodId } from '#service/contract/method-id.ts';
-import { mapAnswer } from '#service/contract/operation.ts';
+import { mapAnswerLater } from '#service/contract/operation.ts';
 import { withDefault, type OptionalParameter } from '#service/contract/parameter.ts';
 import { named, object, type Infer } from '#service/contract/shape.ts';
+import { stepInSlices } from '#service/live/accounts/paced-cells.ts';
+import { createTimeSlice } from '#service/runtime/time-slice.ts';
 import type { LiveGetMethods, LiveMethodRun } from '#service/live/contracts/get-methods.ts';
 import { defineLiveOperation } from '../request/live-operation.ts';
 import type { V3Operation } from '../request/operation.ts';
@@ -12,8 +15,9 @@ import { stackArguments, stackShape, viewStack } from '../request/stack.ts';
 
 const result = named('V2RunGetMethodResult', object({ gas_used: integer, exit_code: integer, stack: stackShape }));
 
-function viewRun({ gasUsed, exitCode, stack }: LiveMethodRun): Infer<typeof result> {
-  return { gas_used: Number(gasUsed), exit_code: exitCode, stack: viewStack(stack) };
+async function viewRun({ gasUsed, exitCode, stack }: LiveMethodRun): Promise<Infer<typeof result>> {
+  const view = await stepInSlices(viewStack(stack), createTimeSlice(undefined));
+  return { gas_used: Number(gasUsed), exit_code: exitCode, stack: view };
 }
 
 /** Masterchain block of the run, a number or its text; without it the served head. */
@@ -24,6 +28,7 @@ const masterchainSeqno: OptionalParameter<number> = {
 
 /** Runs get-methods at the served head (service/v3/README.md#operations-at-the-head). */
 export function runMethodOperations(getMethods: LiveGetMethods): readonly V3Operation[] {
+  const view = memoizePacedView(viewRun);
   return [
     defineLiveOperation({
       name: 'runGetMethod',
@@ -39,7 +44,7 @@ export function runMethodOperations(getMethods: LiveGetMethods): readonly V3Oper
       failures: [533],
       result,
       handle: async ({ seqno, ...call }, context) =>
-        mapAnswer(await getMethods.runMethod(call, seqno, context), viewRun),
+        mapAnswerLater(await getMethods.runMethod(call, seqno, context), view),
     }),
   ];
 }

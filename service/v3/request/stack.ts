@@ -13,16 +13,15 @@ import {
 } from '#service/contract/stack-arguments.ts';
 import { asPairs, createTypedReader } from '#service/contract/typed-stack.ts';
 import {
-  isPruned,
   listElements,
-  makeBagRoom,
   resultPruned,
   resultTooDeep,
-  viewBag,
   viewHexNumber,
-  type BagRoom,
+  writeBagsInSteps,
+  type BagTypes,
+  type ResultBags,
 } from '#service/contract/stack-results.ts';
-import { STACK_ENTRIES_MAX, cellOfSlice, type StackCell, type StackEntry } from '#service/tvm/stack.ts';
+import { STACK_ENTRIES_MAX, type StackCell, type StackEntry, type StackWindow } from '#service/tvm/stack.ts';
 
 // Values of the VM as `{type, value}` (service/v3/README.md#operations-at-the-head).
 
@@ -106,15 +105,18 @@ type EntryView = Infer<typeof entry>;
 /** Levels of tuples and lists in an answer, same as in v2's typed form. */
 const DEPTH_MAX = 256;
 
-/** A result, the last entry on top. @throws ContractError `result_too_deep`, `result_too_big`, `result_pruned` */
-export function viewStack(stack: readonly StackEntry[]): readonly EntryView[] {
-  const room = makeBagRoom();
-  return stack.map((value) => viewEntry(room, value, 1));
+/** Builders are shown as cells. The contract has no name for a continuation: it is rendered as the cell that the VM writes. */
+const bagTypes: BagTypes = new Set(['cell', 'slice', 'builder', 'continuation']);
+
+/** A result in steps, the last entry on top. @throws ContractError `result_too_deep`, `result_too_big`, `result_pruned` */
+export function* viewStack(stack: readonly StackEntry[]): Generator<undefined, readonly EntryView[]> {
+  const bags = yield* writeBagsInSteps(stack, bagTypes);
+  return stack.map((value) => viewEntry(bags, value, 1));
 }
 
-function viewEntry(room: BagRoom, value: StackEntry, depth: number): EntryView {
+function viewEntry(bags: ResultBags, value: StackEntry, depth: number): EntryView {
   if (depth >= DEPTH_MAX) throw resultTooDeep(DEPTH_MAX);
-  const viewAll = (items: readonly StackEntry[]): EntryView[] => items.map((item) => viewEntry(room, item, depth + 1));
+  const viewAll = (items: readonly StackEntry[]): EntryView[] => items.map((item) => viewEntry(bags, item, depth + 1));
   const elements = listElements(value);
   if (elements !== undefined) return { type: 'list', value: viewAll(elements) };
   switch (value.type) {
@@ -125,20 +127,19 @@ function viewEntry(room: BagRoom, value: StackEntry, depth: number): EntryView {
     case 'tuple':
       return { type: 'tuple', value: viewAll(value.items) };
     case 'slice':
-      return { type: 'slice', value: viewCell(room, cellOfSlice(value)) };
+      return { type: 'slice', value: viewCell(bags, value) };
     case 'continuation':
-      // The contract has no name for a continuation: it is rendered as the cell that the VM writes.
-      return { type: 'cell', value: viewCell(room, cellOfSlice(value)) };
     case 'cell':
     case 'builder':
-      return { type: 'cell', value: viewCell(room, value) };
+      return { type: 'cell', value: viewCell(bags, value) };
     default:
       return { type: 'list', value: [] };
   }
 }
 
-/** The form has no entry for a cell that cannot be rendered. @throws ContractError `result_pruned`, `result_too_big` */
-function viewCell(room: BagRoom, cell: StackCell): string {
-  if (isPruned(cell)) throw resultPruned();
-  return viewBag(room, cell);
+/** The form has no entry for a cell that cannot be rendered. @throws ContractError `result_pruned` */
+function viewCell(bags: ResultBags, cell: StackCell | StackWindow): string {
+  const bag = bags(cell);
+  if (bag === undefined) throw resultPruned();
+  return bag.text;
 }

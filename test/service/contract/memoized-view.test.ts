@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { memoizeView, writeResult } from '#service/contract/memoized-view.ts';
+import { isMemoized, memoizePacedView, memoizeView, writeResult } from '#service/contract/memoized-view.ts';
 
 describe('a value that is given again', () => {
   it('is shown once, and another one anew, equal or not', () => {
@@ -28,6 +28,33 @@ describe('a value that is given again', () => {
     expect(writeResult(result)).toBe('{"n":1}');
     Object.assign(result, { n: 2 });
     expect(writeResult(result)).toBe('{"n":1}');
+  });
+});
+
+describe('a value that is shown in work that pauses', () => {
+  it('is shown once for all who ask meanwhile and later, and its JSON is kept', async () => {
+    let shown = 0;
+    const view = memoizePacedView(async ({ n }: { readonly n: number }) => {
+      shown++;
+      await Promise.resolve();
+      return { n };
+    });
+    const one = { n: 1 };
+    const [first, second] = await Promise.all([view(one), view(one)]);
+    expect(await view(one)).toBe(first);
+    expect([second, isMemoized(first), shown]).toEqual([first, true, 1]);
+  });
+
+  it('is refused again without the work', async () => {
+    let shown = 0;
+    const view = memoizePacedView((): Promise<object> => {
+      shown++;
+      return Promise.reject(new Error('too big'));
+    });
+    const one = {};
+    await expect(view(one)).rejects.toThrow('too big');
+    await expect(view(one)).rejects.toThrow('too big');
+    expect(shown).toBe(1);
   });
 });
 

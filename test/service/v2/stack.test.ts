@@ -1,4 +1,4 @@
-import { beginCell, type Cell } from '@ton/core';
+import { beginCell, Cell } from '@ton/core';
 import {
   array,
   assert,
@@ -18,9 +18,14 @@ import { parseBoc } from '#service/decode/boc.ts';
 import { cellOfSlice, sliceEntry, type StackEntry } from '#service/tvm/stack.ts';
 import { encodeStack } from '#service/tvm/stack-writer.ts';
 import { legacyStack, typedStack } from '#service/v2/stack-input.ts';
-import { viewLegacyStack, viewTypedStack } from '#service/v2/stack-output.ts';
+import { viewLegacyStack as legacyInSteps, viewTypedStack as typedInSteps } from '#service/v2/stack-output.ts';
+import { viewStack as v3InSteps } from '#service/v3/request/stack.ts';
+import { countSteps, runSteps } from '#test/support/steps.ts';
 import { exoticCells } from '../decode/exotic-cells.ts';
 import { legacyArgument } from './legacy-stack.ts';
+
+const viewTypedStack = (stack: readonly StackEntry[]) => runSteps(typedInSteps(stack));
+const viewLegacyStack = (stack: readonly StackEntry[]) => runSteps(legacyInSteps(stack));
 
 const minInt = -(2n ** 256n);
 const maxInt = 2n ** 256n - 1n;
@@ -33,6 +38,19 @@ function entryOf(cell: Cell): StackEntry {
 function sliceOf(cell: Cell): StackEntry {
   const table = parseBoc(cell.toBoc());
   return sliceEntry({ table, cell: table.roots[0]! });
+}
+
+/** A tree of different cells, at least so many. */
+function treeOf(count: number): Cell {
+  let row = Array.from({ length: count }, (_, at) => beginCell().storeUint(at, 32).endCell());
+  while (row.length > 1) {
+    row = Array.from({ length: Math.ceil(row.length / 4) }, (_, at) => {
+      const above = beginCell();
+      for (const cell of row.slice(at * 4, at * 4 + 4)) above.storeRef(cell);
+      return above.endCell();
+    });
+  }
+  return row[0]!;
 }
 
 /** The same values whatever tables their cells are in: what the VM would be given. */
@@ -200,6 +218,40 @@ describe('a result', () => {
     const bags = Array.from({ length: 400 }, () => entryOf(large));
     expect(() => viewTypedStack(bags.slice(0, 200))).not.toThrow();
     expect(() => viewTypedStack(bags)).toThrow(tooBig('4194304 bytes of cells'));
+  });
+
+  it('of many cells is written in a step a cell, each cell once', () => {
+    const large = entryOf(treeOf(2000));
+    for (const view of [typedInSteps, legacyInSteps, v3InSteps]) {
+      const once = countSteps(view([large]));
+      expect(once).toBeGreaterThan(4000);
+      const seven = countSteps(view(Array.from({ length: 7 }, () => large)));
+      expect(seven).toBeLessThan(view === legacyInSteps ? once + 6 * 2100 : once + 10);
+    }
+  });
+
+  it('beyond a bound is refused before it is written', () => {
+    const [table, times] = [entryOf(treeOf(2000)), 400];
+    const stack = Array.from({ length: times }, () => table);
+    expect(() => viewTypedStack(stack)).toThrow(tooBig('4194304 bytes of cells'));
+    // Only the cells of the first bag are counted, until they are too many.
+    for (const view of [typedInSteps, v3InSteps]) expect(countSteps(view(stack))).toBeLessThan(2100);
+    expect(countSteps(legacyInSteps(stack))).toBe(0);
+  });
+
+  it('with many slices of one cell shows the rest of each', () => {
+    const { table, cell } = entryOf(treeOf(2000)) as StackEntry & { type: 'cell' };
+    const slices = [0, 1, 2].map((startRef): StackEntry => {
+      const endRef = table.refCount(cell);
+      return { type: 'slice', table, cell, startBit: 0, endBit: 0, startRef, endRef };
+    });
+    const shown = viewTypedStack([{ type: 'cell', table, cell }, ...slices]);
+    const roots = shown.map((one) => {
+      if (one['@type'] === 'tvm.stackEntryCell') return Cell.fromBase64(one.cell.bytes);
+      return one['@type'] === 'tvm.stackEntrySlice' ? Cell.fromBase64(one.slice.bytes) : Cell.EMPTY;
+    });
+    for (const [at, root] of roots.slice(1).entries())
+      expect(root.refs.map((ref) => ref.hash())).toEqual(roots[0]!.refs.slice(at).map((ref) => ref.hash()));
   });
 
   it('with a slice of a library cell can be an argument', () => {

@@ -3,8 +3,9 @@ import { describe, expect, test } from 'vitest';
 
 import { parseBoc } from '#service/decode/boc.ts';
 import type { StackEntry } from '#service/tvm/stack.ts';
-import { stackArguments, viewStack } from '#service/v3/request/stack.ts';
+import { stackArguments, viewStack as viewInSteps } from '#service/v3/request/stack.ts';
 import { exoticBags } from '#test/service/decode/exotic-cells.ts';
+import { runSteps } from '#test/support/steps.ts';
 
 const boc = beginCell().storeUint(0xabcd, 16).storeRef(beginCell().endCell()).endCell().toBoc();
 const table = parseBoc(boc);
@@ -12,6 +13,7 @@ const cell = { table, cell: table.roots[0]! };
 const window = { ...cell, startBit: 0, endBit: 16, startRef: 0, endRef: 1 };
 const base64 = boc.toString('base64');
 
+const viewStack = (stack: readonly StackEntry[]) => runSteps(viewInSteps(stack));
 const read = (raw: unknown): readonly StackEntry[] => stackArguments.parse(raw, 'body');
 const refused = (raw: unknown): unknown => {
   try {
