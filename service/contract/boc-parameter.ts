@@ -48,6 +48,9 @@ function readBytes(raw: unknown, name: string): Buffer {
  */
 const PART_DEPTH_MAX = 510;
 
+/** Cells of a part: as many as the network takes in a message. To read and hash them takes some 7 ms. */
+export const PART_CELLS_MAX = 8_192;
+
 /** Reason why bytes cannot be the body of a message from outside; undefined when they can. The network reads no exotic body. */
 export function flawOfBody(value: Buffer, name: string): string | undefined {
   return flawOfPart(value, name, { exotic: false });
@@ -62,7 +65,7 @@ export function flawOfState(value: Buffer | '', name: string): string | undefine
 function flawOfPart(value: Buffer, name: string, allowed: { readonly exotic: boolean }): string | undefined {
   const refusal = (reason: string): string => `INVALID_BAG_OF_CELLS: ${name}${reason}`;
   try {
-    const bag = parseBocParameter(value);
+    const bag = parseBocParameter(value, PART_CELLS_MAX);
     const root = bag.roots[0]!;
     if (!allowed.exotic && bag.kind(root) !== 'ordinary') return refusal('The root is an exotic cell.');
     return bag.depth(root) > PART_DEPTH_MAX ? refusal(`Cells are deeper than ${PART_DEPTH_MAX}.`) : undefined;
@@ -73,8 +76,8 @@ function flawOfPart(value: Buffer, name: string, allowed: { readonly exotic: boo
 }
 
 /** A bag of cells with one root; the hashes in its Merkle cells are checked. Throws DecodeError. */
-export function parseBocParameter(value: Buffer): Boc {
-  const bag = parseBoc(value, { rootsMax: 1 });
+export function parseBocParameter(value: Buffer, cellsMax: number): Boc {
+  const bag = parseBoc(value, { rootsMax: 1, cellsMax });
   bag.hash(bag.roots[0]!);
   return bag;
 }

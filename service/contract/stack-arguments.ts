@@ -47,7 +47,7 @@ export function readBocCell(text: string, wanted: string, budget: ArgumentBudget
     orRefuse(wanted, () => countBocCells(bytes)),
   );
   return orRefuse(wanted, () => {
-    const table = parseBocParameter(bytes);
+    const table = parseBocParameter(bytes, ARGUMENT_CELLS_MAX);
     return { table, cell: table.roots[0]! };
   });
 }

@@ -127,9 +127,11 @@ function* measureBag(writing: Writing, shown: StackCell | StackWindow, times: nu
   return cells;
 }
 
+/** Bytes that a number takes. */
+const bytesOf = (value: number): number => Math.ceil((32 - Math.clz32(value)) / 8);
+
 /** Bytes of a bag with one root and a checksum. */
 function bagBytes(cells: number, dataBytes: number, refs: number): number {
-  const bytesOf = (value: number): number => Math.ceil((32 - Math.clz32(value)) / 8);
   const refBytes = bytesOf(cells);
   const data = dataBytes + refs * refBytes;
   return 6 + refBytes * 4 + bytesOf(data) + data + 4;

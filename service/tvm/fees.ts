@@ -1,7 +1,7 @@
 import { MASTERCHAIN } from '../decode/block-id.ts';
-import { parseBoc } from '../decode/boc.ts';
+import { parseBoc, parseBocInSteps } from '../decode/boc.ts';
 import type { Boc } from '../decode/boc.ts';
-import { writeBoc } from '../decode/boc-writer.ts';
+import { writeBocInSteps } from '../decode/boc-writer.ts';
 import { createCellStore } from '../decode/cell-store.ts';
 import type { CellStore } from '../decode/cell-store.ts';
 import { CellSlice } from '../decode/cell-slice.ts';
@@ -20,7 +20,12 @@ import { forwardFee, gasBought, gasFee, readPrices, storageFee } from './prices.
 import { openShardAccount } from './shard-account.ts';
 import type { Tvm, TvmWorld } from './tvm.ts';
 
+/** Await it between two parts of long work, so that other requests run. Undefined while there is no need. */
+export type Pause = () => Promise<void> | undefined;
+
 export type FeesRequest = TvmWorld & {
+  /** Called between the cells of the account and of the message. Default: no pauses. */
+  readonly pause?: Pause;
   readonly address: { readonly workchain: number; readonly id: Buffer };
   /** `Account` as a bag of cells; null when there is none. */
   readonly account: Buffer | null;
@@ -68,11 +73,12 @@ async function estimate(tvm: Pick<Tvm, 'emulateTransaction'>, request: FeesReque
   const config = parseBoc(request.config.boc);
   const prices = readPrices(config, config.roots[0]!, isMasterchain);
   const inPrices = isMasterchain ? prices.messages.masterchain : prices.messages.basechain;
-  const { store, account, state } = readSource(request);
-  const body = importBoc(store, request.body);
+  const { pause = noPause } = request;
+  const { store, account, state } = await readSource(request, pause);
+  const body = await importBoc(store, request.body, pause);
   const message = writeExternal(store, address, body, account?.state.kind === 'active' ? undefined : state);
   const fees = {
-    inForwardFee: forwardFee(inPrices, usageBelow(store, message)),
+    inForwardFee: forwardFee(inPrices, await usageBelow(store, message, pause)),
     storageFee:
       account === undefined ? 0n : storageFee(prices.storage, account.storage, account.storage.lastPaid, utime),
     gasFee: 0n,
@@ -81,7 +87,7 @@ async function estimate(tvm: Pick<Tvm, 'emulateTransaction'>, request: FeesReque
   if (state === undefined) return fees;
   const run = await runSource(tvm, request, { store, account, state, body, prices, inPrices });
   if (run === undefined) return fees;
-  const forwarded = run.actions === undefined ? 0n : actionsFee(run.actions, prices, isMasterchain);
+  const forwarded = run.actions === undefined ? 0n : await actionsFee(run.actions, prices, { isMasterchain, pause });
   return { ...fees, gasFee: gasFee(prices.gas, run.gas), forwardFee: forwarded };
 }
 
@@ -105,17 +111,19 @@ async function runSource(
   request: FeesRequest,
   { store, account, state, body, prices, inPrices }: Source,
 ): Promise<{ readonly gas: bigint; readonly actions: Buffer | undefined } | undefined> {
+  const { pause = noPause } = request;
   const balance = account?.balance.grams ?? 0n;
   const gasMax = gasBought(prices.gas, balance);
   const isPoor = gasMax < prices.gas.credit;
   const message = writeExternal(store, request.address, body, undefined);
   // The emulator takes the import fee first. The fee is added to the balance, so that the contract sees the balance it has.
-  const importFee = forwardFee(inPrices, usageBelow(store, message));
+  const importFee = forwardFee(inPrices, await usageBelow(store, message, pause));
   const given = importFee + (isPoor ? gasFee(prices.gas, prices.gas.limit) : balance);
+  const source = await paced(writeBocInSteps(store, writeSource(store, request, account, state, given)), pause);
   const result = await tvm.emulateTransaction({
     ...request,
-    shardAccount: openShardAccount(writeSource(store, request, account, state, given)),
-    message: writeBoc(store, [message]),
+    shardAccount: openShardAccount(source, await paced(parseBocInSteps(source), pause)),
+    message: await paced(writeBocInSteps(store, message), pause),
     lt: (account?.lastTransactionLt ?? 0n) + 1n,
     gasTrace: isPoor,
   });
@@ -128,36 +136,65 @@ async function runSource(
 /** Code and data that a message would run, as cells of the store. */
 type SourceState = { readonly code: number | undefined; readonly data: number | undefined };
 
-function readSource({ account: bytes, initCode, initData }: FeesRequest): {
+async function readSource(
+  { account: bytes, initCode, initData }: FeesRequest,
+  pause: Pause,
+): Promise<{
   readonly store: CellStore;
   readonly account: Account | undefined;
   readonly state: SourceState | undefined;
-} {
+}> {
   const store = createCellStore();
-  const account = bytes === null ? undefined : readAccount(store, importBoc(store, bytes));
+  const account = bytes === null ? undefined : readAccount(store, await importBoc(store, bytes, pause));
   if (account?.state.kind === 'active') return { store, account, state: account.state.init };
   if (initCode === null) return { store, account, state: undefined };
-  const data = initData === null ? undefined : importBoc(store, initData);
-  return { store, account, state: { code: importBoc(store, initCode), data } };
+  const data = initData === null ? undefined : await importBoc(store, initData, pause);
+  return { store, account, state: { code: await importBoc(store, initCode, pause), data } };
 }
 
-function importBoc(store: CellStore, bytes: Buffer): number {
-  const boc = parseBoc(bytes, { rootsMax: 1 });
+const noPause: Pause = () => undefined;
+
+/** Bytes of a bag of few cells. Its steps would cost more than its cells. */
+const SMALL_BYTES = 8192;
+
+/** References of a bag point to later cells, so the work begins with the last cell. */
+async function importBoc(store: CellStore, bytes: Buffer, pause: Pause): Promise<number> {
+  if (bytes.length <= SMALL_BYTES) {
+    const small = parseBoc(bytes, { rootsMax: 1 });
+    return store.import(small, small.roots[0]!);
+  }
+  const boc = await paced(parseBocInSteps(bytes, { rootsMax: 1 }), pause);
+  for (let cell = boc.size - 1; cell >= 0; cell--) {
+    const rest = pause();
+    if (rest !== undefined) await rest;
+    store.import(boc, cell);
+  }
   return store.import(boc, boc.roots[0]!);
+}
+
+async function paced<T>(steps: Generator<undefined, T>, pause: Pause): Promise<T> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    const rest = pause();
+    if (rest !== undefined) await rest;
+  }
 }
 
 /** Content of an external message: a body, and a state for an account without one. Each is a bag of cells with one root. */
 export type ExternalContent = Pick<FeesRequest, 'body' | 'initCode' | 'initData'>;
 
-/** Writes an external message like the reference client's library. Throws DecodeError when a part is no bag of cells. */
-export function writeExternalMessage(
+/** Writes an external message like the reference client's library. Rejects with DecodeError when a part is no bag of cells. */
+export async function writeExternalMessage(
   address: FeesRequest['address'],
   { body, initCode, initData }: ExternalContent,
-): Buffer {
+  pause: Pause = noPause,
+): Promise<Buffer> {
   const store = createCellStore();
-  const data = initData === null ? undefined : importBoc(store, initData);
-  const state = initCode === null ? undefined : { code: importBoc(store, initCode), data };
-  return writeBoc(store, [writeExternal(store, address, importBoc(store, body), state)]);
+  const data = initData === null ? undefined : await importBoc(store, initData, pause);
+  const state = initCode === null ? undefined : { code: await importBoc(store, initCode, pause), data };
+  const message = writeExternal(store, address, await importBoc(store, body, pause), state);
+  return paced(writeBocInSteps(store, message), pause);
 }
 
 /** `addr_std$10 anycast:(Maybe Anycast) workchain_id:int8 address:bits256`. */
@@ -192,14 +229,14 @@ function writeExternal(
   return inside.finish(store);
 }
 
-/** Writes the account as `ShardAccount`: active with this state and balance, without storage debt. */
+/** Puts the account into the store as `ShardAccount`: active with this state and balance, without storage debt. */
 function writeSource(
   store: CellStore,
   { address, utime }: FeesRequest,
   account: Account | undefined,
   state: SourceState,
   balance: bigint,
-): Buffer {
+): number {
   const { cells, bits } = account?.storage ?? { cells: 0, bits: 0 };
   const lastLt = account?.lastTransactionLt ?? 0n;
   // `ShardAccount` contains the lt of the transaction itself, which is below that of its last message.
@@ -208,7 +245,7 @@ function writeSource(
   writer.varUint(BigInt(cells), 7).varUint(BigInt(bits), 7).int(0, 3).int(utime, 32).bit(false);
   writer.int(lastLt, 64).varUint(balance, 16).maybeRef(account?.balance.extra);
   const cell = writeState(writer.bit(true), state).finish(store);
-  return writeBoc(store, [new BitWriter().ref(cell).bytes(Buffer.alloc(32)).int(transactionLt, 64).finish(store)]);
+  return new BitWriter().ref(cell).bytes(Buffer.alloc(32)).int(transactionLt, 64).finish(store);
 }
 
 function gasUsed(transaction: Buffer): bigint {
@@ -220,15 +257,19 @@ function gasUsed(transaction: Buffer): bigint {
 const [SEND_MESSAGE, SET_CODE] = [0x0ec3c86d, 0xad4de08e];
 
 /** `out_list_empty$_`, `out_list$_ prev:^(OutList n) action:OutAction`, `action_send_msg#0ec3c86d mode:(## 8) out_msg:^(MessageRelaxed Any)`. */
-function actionsFee(outList: Buffer, { messages }: Prices, isMasterchain: boolean): bigint {
-  const boc = parseBoc(outList);
+async function actionsFee(
+  outList: Buffer,
+  { messages }: Prices,
+  { isMasterchain, pause }: { readonly isMasterchain: boolean; readonly pause: Pause },
+): Promise<bigint> {
+  const boc = await paced(parseBocInSteps(outList), pause);
   let total = 0n;
   for (const action of listActions(boc)) {
     const tag = action.uint(32);
     if (tag === SET_CODE) throw unsupported('an action that sets code');
     if (tag !== SEND_MESSAGE) continue;
     action.skip(8);
-    const { toMasterchain, usage } = readSent(boc, action.ref());
+    const { toMasterchain, usage } = await readSent(boc, action.ref(), pause);
     total += forwardFee(isMasterchain || toMasterchain ? messages.masterchain : messages.basechain, usage);
   }
   return total;
@@ -247,11 +288,18 @@ function listActions(boc: Boc): CellSlice[] {
   return actions;
 }
 
-function readSent(table: CellTable, cell: number): { toMasterchain: boolean; usage: CellUsage } {
+async function readSent(
+  table: CellTable,
+  cell: number,
+  pause: Pause,
+): Promise<{ toMasterchain: boolean; usage: CellUsage }> {
   const info = readInfo(table, cell);
-  if (info.kind !== 'internal') return { toMasterchain: false, usage: usageBelow(table, cell) };
+  if (info.kind !== 'internal') return { toMasterchain: false, usage: await usageBelow(table, cell, pause) };
   const ofInfo = info.value.extra === undefined ? 0 : 1;
-  return { toMasterchain: info.destination.workchain === MASTERCHAIN, usage: usageBelow(table, cell, ofInfo) };
+  return {
+    toMasterchain: info.destination.workchain === MASTERCHAIN,
+    usage: await usageBelow(table, cell, pause, ofInfo),
+  };
 }
 
 function readInfo(table: CellTable, cell: number): MessageInfo {
@@ -264,7 +312,7 @@ function readInfo(table: CellTable, cell: number): MessageInfo {
 }
 
 /** Counts cells and bits below a cell, from one of its references on. Each hash counts once; the cell itself is not counted. */
-function usageBelow(table: CellTable, root: number, firstRef = 0): CellUsage {
+async function usageBelow(table: CellTable, root: number, pause: Pause, firstRef = 0): Promise<CellUsage> {
   const seen = new Set<string>();
   let bits = 0;
   const waiting: number[] = [];
@@ -273,6 +321,8 @@ function usageBelow(table: CellTable, root: number, firstRef = 0): CellUsage {
   };
   push(root, firstRef);
   for (let cell = waiting.pop(); cell !== undefined; cell = waiting.pop()) {
+    const rest = pause();
+    if (rest !== undefined) await rest;
     const hash = table.hash(cell).toString('latin1');
     if (seen.has(hash)) continue;
     seen.add(hash);

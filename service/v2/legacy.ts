@@ -1,7 +1,7 @@
 import { writeBoc } from '../decode/boc-writer.ts';
 import { createCellStore } from '../decode/cell-store.ts';
 import { DecodeError } from '../decode/errors.ts';
-import { flawOfBody, flawOfState, optionalStateBag } from '../contract/boc-parameter.ts';
+import { flawOfBody, flawOfState, optionalStateBag, PART_CELLS_MAX } from '../contract/boc-parameter.ts';
 import type { LiveFees } from '../live/contracts/fees.ts';
 import type { LegacySend } from '../live/send/legacy-send.ts';
 import type { LiveSend } from '../live/send/send.ts';
@@ -14,9 +14,6 @@ import { defineOperation, mapAnswer, type Operation } from '../contract/operatio
 import type { DefaultedParameter, RequiredParameter } from '../contract/parameter.ts';
 import { boc, done } from './send.ts';
 import { readCellObject } from './stack-cell-input.ts';
-
-/** Cells in one request: each takes some dozen bytes of a body of 1 MiB at the least. */
-const CELLS_MAX = 65_536;
 
 const cellInput = {
   name: 'CellObjectInput',
@@ -33,9 +30,9 @@ const cellInput = {
 /** A cell as nested objects `{data: {b64, len}, refs}`, as a bag of cells. */
 function readCell(raw: unknown, name: string): Buffer {
   try {
-    let left = CELLS_MAX;
+    let left = PART_CELLS_MAX;
     const take = (): void => {
-      if (--left < 0) throw invalid(`more than ${CELLS_MAX} cells`);
+      if (--left < 0) throw invalid(`more than ${PART_CELLS_MAX} cells`);
     };
     const { table, cell } = readCellObject(createCellStore(), raw, take, 'Error while parsing cell object');
     return writeBoc(table, [cell], { crc32c: true });

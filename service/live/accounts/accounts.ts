@@ -24,6 +24,8 @@ export type LiveAccount = {
   /** BoC (one root, CRC32C, no index) of the code and data; null unless active and present. */
   readonly code: Buffer | null;
   readonly data: Buffer | null;
+  /** Hash of the root cell of the code, of the proved account; null without code. */
+  readonly codeHash?: Buffer | null;
   /** 32 bytes; null unless frozen. */
   readonly frozenHash: Buffer | null;
   /** Listed in config parameter 44 with `suspended_until` after `shardUtime`. */

@@ -248,7 +248,8 @@ export function createChainSnapshots(
         const [cell, world] = await Promise.all([reader.readCell(address, block, context), readWorld(context)]);
         const { account, utime }: AccountCell = note(cell);
         noteRun();
-        return estimateFees(tvm, { ...world, ...message, address, account, utime });
+        const { pause } = createTimeSlice(context.signal);
+        return estimateFees(tvm, { ...world, ...message, address, account, utime, pause });
       },
       readVersion: async () => note(await configs.configAt(block, context)).version,
       readShardAccount: async (account) => note(await reader.readShardAccount(account, block, context)),

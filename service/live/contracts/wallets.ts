@@ -9,7 +9,12 @@ import { readWalletData, type WalletFields } from '#service/decode/wallet-layout
 export type Wallet = WalletFields & { readonly type: WalletType };
 
 /** Code and data of an account as bags of cells. */
-export type ContractState = { readonly code: Buffer | null; readonly data: Buffer | null };
+export type ContractState = {
+  readonly code: Buffer | null;
+  readonly data: Buffer | null;
+  /** Hash of the root cell of the code, if it is known: the code may have 65,536 cells. */
+  readonly codeHash?: Buffer | null;
+};
 
 /** Wallet of an account; undefined when its code is no known wallet's or its data do not fit the code. */
 export function readWallet(state: ContractState): Wallet | undefined {
@@ -24,8 +29,9 @@ export function readWalletByHash(hash: string, state: Pick<ContractState, 'data'
 }
 
 /** Representation hash of the code in base64; undefined without code. */
-export function codeHash({ code }: ContractState): string | undefined {
+export function codeHash({ code, codeHash: known }: ContractState): string | undefined {
   if (code === null) return undefined;
+  if (known) return known.toString('base64');
   const table = parseBoc(code);
   return table.hash(table.roots[0]!).toString('base64');
 }

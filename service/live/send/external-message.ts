@@ -1,5 +1,5 @@
 import type { Boc } from '#service/decode/boc.ts';
-import { BOC_MAGIC, parseBoc } from '#service/decode/boc.ts';
+import { BOC_MAGIC, countBocCells, parseBoc } from '#service/decode/boc.ts';
 import { writeBoc } from '#service/decode/boc-writer.ts';
 import { DecodeError } from '#service/decode/errors.ts';
 import { digestBody, readMessage } from '#service/decode/tlb/message.ts';
@@ -59,8 +59,19 @@ function readOf(bytes: Buffer, allowed: { readonly internal: boolean }): Incomin
   return { boc, hash, normalizedHash: normalizedMessageHash(bag, root, digestBody(bag, body)), isInternal: false };
 }
 
-/** Cells that fit a message: each takes at least two bytes. */
-const MESSAGE_CELLS_MAX = MESSAGE_BYTES_MAX >> 1;
+/** Different cells that fit a message. A cell takes two bytes, and a reference of two bytes to it. */
+const MESSAGE_CELLS_MAX = (MESSAGE_BYTES_MAX >> 2) + 1;
+
+/**
+ * Refuses parts of a message that have more cells than a message, before the message is written.
+ * @param parts bags of cells
+ * @throws LiveError `bad_message`, as for the written message
+ */
+export function requireMessageCells(parts: readonly (Buffer | null)[]): void {
+  let cells = 0;
+  for (const part of parts) cells += part === null ? 0 : countBocCells(part);
+  if (cells > MESSAGE_CELLS_MAX) throw refusedByNode(tooLarge);
+}
 
 /** Limit of a bag. An index and stored hashes may make it longer than the sent message, but hardly by this factor. */
 const BAG_BYTES_MAX = 8 * MESSAGE_BYTES_MAX;

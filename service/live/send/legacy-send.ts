@@ -2,9 +2,10 @@ import { PoolError } from '#service/pool/errors.ts';
 import type { Pool } from '#service/pool/pool.ts';
 import type { ExternalContent } from '#service/tvm/fees.ts';
 import { writeExternalMessage } from '#service/tvm/fees.ts';
+import { createTimeSlice } from '#service/runtime/time-slice.ts';
 import type { AccountId, LiveAccounts } from '../accounts/accounts.ts';
 import type { LiveAnswer, ReadContext } from '#service/contract/answer.ts';
-import { readExternalMessage } from './external-message.ts';
+import { readExternalMessage, requireMessageCells } from './external-message.ts';
 import type { ExternalMessage } from './external-message.ts';
 import type { LiveSend, OnSent } from './send.ts';
 
@@ -69,7 +70,10 @@ export function createLegacySend({ pool, accounts, send, onSent, now }: LegacySe
     async sendQuery({ account, ...content }, context) {
       const read = await accounts.readAccount(account, undefined, context);
       const state = read.value.state === 'active' ? { initCode: null, initData: null } : {};
-      return send.send(writeExternalMessage(account, { ...content, ...state }), context);
+      const parts = { ...content, ...state };
+      requireMessageCells([parts.body, parts.initCode, parts.initData]);
+      const { pause } = createTimeSlice(context.signal);
+      return send.send(await writeExternalMessage(account, parts, pause), context);
     },
 
     sendRepeatedly(boc, { access, caller }) {

@@ -16,6 +16,8 @@ afterAll(() => listener.close());
 
 const state = (rest: Record<string, unknown>) => ({ method: 'getAddressState', params: { address }, ...rest });
 
+const run = (id: number) => ({ id, method: 'runGetMethodStd', params: { address, method: 'a', stack: [] } });
+
 describe('JSON-RPC', () => {
   it.each([
     ['a text', '"1"'],
@@ -155,7 +157,6 @@ describe('a batch', () => {
     const large = await startListener({
       live: { getMethods: scriptGetMethods(() => methodRun({ stack: [{ type: 'tuple', items }] })) },
     });
-    const run = (id: number) => ({ id, method: 'runGetMethodStd', params: { address, method: 'a', stack: [] } });
     const calls = [...Array.from({ length: 12 }, (_, id) => run(id)), state({ id: 12 })];
     const { status, text } = await rpc(large.url, calls);
     const answers = JSON.parse(text) as { id: number; code?: number; error?: string }[];

@@ -73,7 +73,7 @@ async function charge(code: Cell, rest: Partial<FeesRequest> = {}): Promise<Sour
   const result = await tvm.emulateTransaction({
     ...request,
     shardAccount: openShardAccount(writeShardAccount(known, NO_TRANSACTION)),
-    message: writeExternalMessage(request.address, request),
+    message: await writeExternalMessage(request.address, request),
     lt: 1_000_000n,
   });
   if (result.kind === 'rejected') return undefined;
@@ -142,6 +142,26 @@ describe('fees', () => {
   it('the fees count every message sent', async () => {
     const code = hex(`${ACCEPT}${SEND}${SEND}`, messageTo(0), messageTo(0));
     expect(await estimate(code)).toMatchObject({ forwardFee: 2n * (400_000n + 400n * 96n + 40_000n * 2n) });
+  });
+
+  it('the fees of a large account are estimated with other work between its cells', async () => {
+    let row = Array.from({ length: 3000 }, (_, at) => beginCell().storeUint(at, 32).endCell());
+    while (row.length > 1) {
+      row = Array.from({ length: Math.ceil(row.length / 4) }, (_, at) =>
+        row
+          .slice(at * 4, at * 4 + 4)
+          .reduce((above, cell) => above.storeRef(cell), beginCell())
+          .endCell(),
+      );
+    }
+    const code = hex(ACCEPT, row[0]!);
+    let pauses = 0;
+    const pause = () => {
+      pauses++;
+      return undefined;
+    };
+    expect(await estimate(code, { pause })).toEqual(await estimate(code));
+    expect(pauses).toBeGreaterThan(4000);
   });
 
   it('the fees of a poor account are cut where its gas ends', async () => {

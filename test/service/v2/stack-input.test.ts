@@ -50,13 +50,14 @@ function bagOfCells(cells: number, seed: number): string {
   return cell.toBoc().toString('base64');
 }
 
+const bags = (seeds: number) => Array.from({ length: seeds }, (_, seed) => bagOfCells(1000, seed));
+const typedCell = (bytes: string) => ({ '@type': 'tvm.stackEntryCell', cell: { '@type': 'tvm.cell', bytes } });
+const objectOfCells = (cells: number): object =>
+  cells === 1 ? emptyCell : { ...emptyCell, refs: [objectOfCells(cells - 1)] };
+
 describe('all arguments of a call together', () => {
-  const bags = (seeds: number) => Array.from({ length: seeds }, (_, seed) => bagOfCells(1000, seed));
   const message = 'TVM stack size exceeds limit: all cells of stack together are more than 4096';
   const refusal = expect.objectContaining({ code: 'invalid_parameter', message, data: { parameter: 'stack' } });
-  const cell = (bytes: string) => ({ '@type': 'tvm.stackEntryCell', cell: { '@type': 'tvm.cell', bytes } });
-  const objectOfCells = (cells: number): object =>
-    cells === 1 ? emptyCell : { ...emptyCell, refs: [objectOfCells(cells - 1)] };
 
   it.each([
     [
@@ -75,7 +76,7 @@ describe('all arguments of a call together', () => {
           'body',
         ),
     ],
-    ['typed bags in a list', (seeds: number) => typedStack.parse([list(...bags(seeds).map(cell))], 'body')],
+    ['typed bags in a list', (seeds: number) => typedStack.parse([list(...bags(seeds).map(typedCell))], 'body')],
   ])('have at most 4,096 cells: %s', (_name, parse) => {
     expect(() => parse(4)).not.toThrow();
     expect(() => parse(5)).toThrow(refusal);

@@ -41,6 +41,12 @@ describe('a wallet as the client library deploys it', () => {
     expect(readWallet({ ...deployed(contract), data })).toEqual({ type, seqno: 4_294_967_295 });
   });
 
+  test('of a proved account is found by the hash of its code, which is not read', () => {
+    const [, { init }] = numbered[0];
+    const state = { code: Buffer.alloc(0), codeHash: init.code.hash(), data: init.data.toBoc() };
+    expect(readWallet(state)).toEqual({ type: 'wallet v1 r1', seqno: 0 });
+  });
+
   test.each(identified)('%s has a seqno and an unsigned id', (type, contract) => {
     expect(readWallet(deployed(contract))).toEqual({ type, seqno: 0, walletId });
     const data = dataOf((cell) => cell.storeUint(5, 32).storeUint(walletId, 32));

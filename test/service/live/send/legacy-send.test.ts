@@ -7,6 +7,7 @@ import { createLegacySend } from '#service/live/send/legacy-send.ts';
 import { createLiveSend } from '#service/live/send/send.ts';
 import { PoolError } from '#service/pool/errors.ts';
 import type { PoolContext } from '#service/pool/reads.ts';
+import { headOf } from '#test/support/bag-head.ts';
 
 const code = beginCell().storeUint(1, 9).storeRef(beginCell().endCell()).endCell();
 const data = beginCell().storeUint(5, 32).endCell();
@@ -62,6 +63,16 @@ describe('a query', () => {
     expect([found?.code?.hash(), found?.data?.hash()]).toEqual(
       isDeployed ? [code.hash(), init.initData === null ? undefined : data.hash()] : [undefined, undefined],
     );
+  });
+
+  it('of more cells than a message can have is refused before it is written', async () => {
+    const { legacy, sent } = startSending();
+    const { body, ...init } = { body: small.toBoc(), initCode: headOf(16_000), initData: headOf(385) };
+    await expect(legacy.sendQuery({ account, body, ...init }, context)).rejects.toMatchObject({
+      code: 'bad_message',
+      message: expect.stringContaining('external message too large, rejecting'),
+    });
+    expect(sent).toEqual([]);
   });
 
   it('that the network refuses is refused', async () => {

@@ -98,9 +98,9 @@ describe('arguments of a get-method', () => {
 });
 
 test('all arguments of a call have at most 4,096 cells and 8,000 entries', () => {
-  let cell = beginCell().endCell();
-  for (let at = 1; at < 1000; at++) cell = beginCell().storeRef(cell).endCell();
-  const value = cell.toBoc().toString('base64');
+  let line = beginCell().endCell();
+  for (let at = 1; at < 1000; at++) line = beginCell().storeRef(line).endCell();
+  const value = line.toBoc().toString('base64');
   const bags = Array.from({ length: 5 }, () => ({ type: 'cell', value }));
   expect(read(bags.slice(1))).toHaveLength(4);
   expect(refused(bags)).toBe('TVM stack size exceeds limit: all cells of stack together are more than 4096');
