@@ -7,6 +7,7 @@ import type { Interfaces } from './engine/interfaces.ts';
 import { applyMatcher, type Matcher } from './engine/matcher.ts';
 import { indivisibleTypes, matchers as allMatchers } from './families.ts';
 import { actionsOf, type Action } from './engine/action-rows.ts';
+import { runSteps, type Steps } from './engine/steps.ts';
 
 /**
  * Result of classification. `failed`: only its messages could be classified. `unclassified`: the trace was skipped.
@@ -18,6 +19,9 @@ export type Classified = { readonly state: ClassificationState; readonly actions
 /** Larger traces are not classified, because their actions would have no use (service/actions/README.md#outcomes). */
 export const CLASSIFIED_TRANSACTIONS_MAX = 4000;
 
+/** The same of messages, logs among them: one for each transaction. A transaction may have 255, while recorded traces have one for each 20. */
+export const CLASSIFIED_MESSAGES_MAX = 8000;
+
 /**
  * Classifies a trace (service/actions/README.md). Depends only on its arguments.
  * If a matcher fails, the trace has only the actions of its single messages.
@@ -27,11 +31,7 @@ export function classify(
   interfaces: Interfaces,
   matchers: readonly Matcher[] = allMatchers,
 ): Classified {
-  const steps = classifySteps(trace, interfaces, matchers);
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
+  return runSteps(classifySteps(trace, interfaces, matchers));
 }
 
 /** The same in steps, so that others may run in between: the largest traces take half a second. */
@@ -39,37 +39,47 @@ export function* classifySteps(
   trace: ClassifierTrace,
   interfaces: Interfaces,
   matchers: readonly Matcher[] = allMatchers,
-): Generator<undefined, Classified> {
-  if (trace.transactions.length > CLASSIFIED_TRANSACTIONS_MAX) return { state: 'unclassified', actions: [] };
-  const tree = eventTree(trace);
+): Steps<Classified> {
+  if (isTooLarge(trace)) return { state: 'unclassified', actions: [] };
+  const tree = yield* eventTree(trace);
   if (tree === undefined) return { state: 'ok', actions: [] };
   try {
-    let root = basicBlocks(tree);
+    let root = yield* basicBlocks(tree);
     for (const matcher of matchers) {
-      root = applyMatcher(matcher, root, { interfaces });
+      root = yield* applyMatcher(matcher, root, { interfaces });
       yield;
     }
     root = joinDedustDeposits(root);
-    return { state: 'ok', actions: tell(trace, tree, root, interfaces) };
+    yield;
+    return { state: 'ok', actions: yield* tell(trace, tree, root, interfaces) };
   } catch {
-    return { state: 'failed', actions: basicActions(trace, tree) };
+    return { state: 'failed', actions: yield* basicActions(trace, tree) };
   }
 }
 
-function tell(
+function isTooLarge({ transactions }: ClassifierTrace): boolean {
+  if (transactions.length > CLASSIFIED_TRANSACTIONS_MAX) return true;
+  let messages = transactions.length;
+  for (const { outMessages } of transactions) {
+    for (const { destination } of outMessages) if (destination === null) messages++;
+  }
+  return messages > CLASSIFIED_MESSAGES_MAX;
+}
+
+function* tell(
   trace: ClassifierTrace,
   tree: ClassifierNode,
   root: TraceFragment,
   interfaces: Interfaces,
-): readonly Action[] {
+): Steps<readonly Action[]> {
   if (trace.transactions.length === 1 && tree.transaction.kind === 'tick_tock') return [];
-  const actions = actionsOf(trace, root, indivisibleTypes);
+  const actions = yield* actionsOf(trace, root, indivisibleTypes);
   if (actions.length > 0) return actions;
   const isGhost = tree.message?.source === null && tree.children.length === 0;
   return isGhost ? actionsOfRejectedOrder(trace, tree.transaction, interfaces) : [unknownAction(trace)];
 }
 
-function basicActions(trace: ClassifierTrace, tree: ClassifierNode): readonly Action[] {
+function* basicActions(trace: ClassifierTrace, tree: ClassifierNode): Steps<readonly Action[]> {
   if (tree.children.length === 0) return [unknownAction(trace)];
-  return actionsOf(trace, basicBlocks(tree), indivisibleTypes);
+  return yield* actionsOf(trace, yield* basicBlocks(tree), indivisibleTypes);
 }

@@ -4,6 +4,7 @@ import { breadthFirst, timesOf, transactionsOf, type TraceFragment, type NewFrag
 import { callType, deploymentsOf, deployType, tickTockType } from './basic-blocks.ts';
 import { accountColumns, named, type ActionColumns } from './columns.ts';
 import { nodeLt, type ClassifierTrace, type EventTransaction } from './classifier-input.ts';
+import type { Steps } from './steps.ts';
 
 /** Stored form of an action (service/actions/README.md#rows-of-actions). */
 export type Action = Required<Omit<ActionColumns, 'data'>> & {
@@ -32,19 +33,27 @@ export type Action = Required<Omit<ActionColumns, 'data'>> & {
  * Makes the rows of a classified tree: of each block, of parts that are actions too, and of all deployments.
  * @param indivisible types of blocks whose parts are no actions
  */
-export function actionsOf(trace: ClassifierTrace, root: TraceFragment, indivisible: ReadonlySet<string>): Action[] {
+export function* actionsOf(
+  trace: ClassifierTrace,
+  root: TraceFragment,
+  indivisible: ReadonlySet<string>,
+): Steps<Action[]> {
   const actions: Action[] = [];
-  const emit = (block: TraceFragment, parent: Action | undefined, ancestors: readonly string[]): void => {
+  function* emit(block: TraceFragment, parent: Action | undefined, ancestors: readonly string[]): Steps<void> {
     const action = isAction(block) ? actionOf(trace, block, parent?.actionId ?? null, ancestors) : undefined;
+    yield;
     const isSame = action?.actionId === parent?.actionId;
     if (action !== undefined && !isSame) actions.push(action);
     if (indivisible.has(block.type)) return;
     const within = [...new Set([...ancestors, block.type])];
-    for (const part of block.parts) if (part.type !== deployType) emit(part, action ?? parent, within);
-  };
+    for (const part of block.parts) if (part.type !== deployType) yield* emit(part, action ?? parent, within);
+  }
   for (const block of breadthFirst(root)) {
-    emit(block, undefined, []);
-    for (const deployment of deploymentsOf(block)) actions.push(actionOf(trace, deployment, null, []));
+    yield* emit(block, undefined, []);
+    for (const deployment of deploymentsOf(block)) {
+      actions.push(actionOf(trace, deployment, null, []));
+      yield;
+    }
   }
   return unique(actions);
 }

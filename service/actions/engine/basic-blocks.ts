@@ -1,6 +1,7 @@
 import { makeFragment, type TraceFragment } from './trace-fragment.ts';
 import { openBody, tryRead } from './body.ts';
 import { isLog, type EventMessage, type ClassifierNode } from './classifier-input.ts';
+import type { Steps } from './steps.ts';
 import type { ContractSlice } from '#service/decode/cell-slice.ts';
 import { readSnake, takeText } from '#service/decode/contract-data.ts';
 
@@ -37,11 +38,12 @@ export function deploymentsOf(block: TraceFragment): TraceFragment[] {
 }
 
 /** Makes a block for each node of a trace, connected as the nodes are (service/actions/README.md#tree-of-a-trace). */
-export function basicBlocks(root: ClassifierNode): TraceFragment {
+export function* basicBlocks(root: ClassifierNode): Steps<TraceFragment> {
   const first = basicBlock(root);
   const open: [ClassifierNode, TraceFragment][] = [[root, first]];
   for (let entry = open.pop(); entry !== undefined; entry = open.pop()) {
     const [node, block] = entry;
+    yield;
     block.next = node.children.map((child) => {
       const next = basicBlock(child);
       next.previous = block;

@@ -1,4 +1,5 @@
 import type { CellSlice } from '#service/decode/cell-slice.ts';
+import type { Steps } from './steps.ts';
 
 // Input of the classifier. Hashes are base64 of 32 bytes, addresses raw with upper-case hex (`0:AB..`), as in actions.
 
@@ -74,11 +75,12 @@ export function isLog({ message }: ClassifierNode): boolean {
 }
 
 /** The tree of a trace: the first transaction's node, with the messages of each transaction by `created_lt`. Undefined for an empty trace. */
-export function eventTree(trace: ClassifierTrace): ClassifierNode | undefined {
+export function* eventTree(trace: ClassifierTrace): Steps<ClassifierNode | undefined> {
   const [root] = trace.transactions;
   if (root === undefined) return undefined;
   const consumers = new Map<string, EventTransaction>();
   for (const transaction of trace.transactions) {
+    yield;
     if (transaction.inMessage !== null) consumers.set(placeOf(transaction.inMessage), transaction);
   }
   const first: ClassifierNode = {
@@ -91,6 +93,7 @@ export function eventTree(trace: ClassifierTrace): ClassifierNode | undefined {
   const open = [first];
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     if (isLog(node)) continue;
+    yield;
     for (const message of node.transaction.outMessages) {
       const transaction = message.destination === null ? node.transaction : consumers.get(placeOf(message));
       if (transaction === undefined) continue;

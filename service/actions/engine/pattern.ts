@@ -1,3 +1,4 @@
+import type { ReadBudget } from '#service/decode/read-budget.ts';
 import { BOUNCE_OPCODES } from '#service/decode/tlb/bounced-body.ts';
 import type { TraceFragment } from './trace-fragment.ts';
 import { callOf } from './basic-blocks.ts';
@@ -79,10 +80,16 @@ export function isExcess(block: TraceFragment): boolean {
 /** Blocks one below the other that one pattern may walk: the largest traces are some hundreds deep. */
 const DEPTH_MAX = 512;
 
-/** The blocks that fit, the root first; undefined when the root or anything around it does not. */
-export function match(pattern: Pattern, root: TraceFragment, context: Context): Found | undefined {
-  const matches = matchAt(pattern, root, context, 0, true);
-  if (matches === undefined) return undefined;
+/** One search for a pattern. `matches` has all that fits so far. */
+type Search = { readonly context: Context; readonly budget: ReadBudget; readonly matches: Match[] };
+
+/**
+ * The blocks that fit, the root first; undefined when the root or anything around it does not.
+ * @param budget takes a step for each pattern tried on a block. Throws DecodeError `too_big` when it is spent.
+ */
+export function match(pattern: Pattern, root: TraceFragment, context: Context, budget: ReadBudget): Found | undefined {
+  const matches: Match[] = [];
+  if (!matchAt(pattern, root, { context, budget, matches }, 0, true)) return undefined;
   return {
     blocks: [...new Set(matches.map(({ block }) => block))],
     one: (label) => matches.find((found) => found.label === label)?.block,
@@ -90,48 +97,54 @@ export function match(pattern: Pattern, root: TraceFragment, context: Context): 
   };
 }
 
-function matchAt(
-  pattern: Pattern,
-  block: TraceFragment,
-  context: Context,
-  depth: number,
-  isRoot = false,
-): Match[] | undefined {
-  if (depth > DEPTH_MAX) return undefined;
+/** Adds what fits to the matches, the block first. False, with the matches as before, when the block or anything around it does not fit. */
+function matchAt(pattern: Pattern, block: TraceFragment, search: Search, depth: number, isRoot = false): boolean {
+  if (depth > DEPTH_MAX) return false;
+  search.budget.step();
   const { label, choice } = pattern;
-  if (pattern.lazy !== undefined) return matchAt(pattern.lazy(), block, context, depth + 1, isRoot);
-  if (choice !== undefined) return labelled(label, block, choose(choice, block, context, depth));
-  if (pattern.repeat !== undefined) return walk(pattern.repeat, block, context, depth);
-  if (!fits(pattern, block, context)) return undefined;
-  const matches: Match[] = [{ block, label }];
+  if (pattern.lazy !== undefined) return matchAt(pattern.lazy(), block, search, depth + 1, isRoot);
+  const { matches } = search;
+  const start = matches.length;
+  const isFound =
+    choice !== undefined
+      ? choose(choice, block, search, depth)
+      : pattern.repeat !== undefined
+        ? walk(pattern.repeat, block, search, depth)
+        : matchAround(pattern, block, search, depth, isRoot);
+  if (!isFound) matches.length = start;
+  else if (choice !== undefined && label !== undefined) labelFrom(start, label, block, matches);
+  return isFound;
+}
+
+/** On failure the caller drops what was added. */
+function matchAround(pattern: Pattern, block: TraceFragment, search: Search, depth: number, isRoot: boolean): boolean {
+  if (!fits(pattern, block, search.context)) return false;
+  const { matches } = search;
   const { child, children = [], parent } = pattern;
+  // One block, before the walk over all that follow: a chain of calls begins a walk at each of them otherwise.
+  const above: Match[] = [];
+  if (parent !== undefined) {
+    const isFound =
+      block.previous !== undefined && matchAt(parent, block.previous, { ...search, matches: above }, depth + 1);
+    if (!isFound && parent.optional !== true) return false;
+  }
+  matches.push({ block, label: pattern.label });
   if (child !== undefined) {
-    const found = block.next.flatMap((next) => matchAt(child, next, context, depth + 1) ?? []);
-    if (found.length === 0 && child.optional !== true) return undefined;
-    matches.push(...found);
+    let count = 0;
+    for (const next of block.next) if (matchAt(child, next, search, depth + 1)) count++;
+    if (count === 0 && child.optional !== true) return false;
   }
   const taken = new Set<TraceFragment>();
   for (const entry of children) {
-    const found = firstOf(
-      block.next.filter((next) => !taken.has(next)),
-      (next) => matchAt(entry, next, context, depth + 1),
-    );
-    if (found === undefined && entry.optional !== true) return undefined;
-    if (found === undefined) continue;
-    taken.add(found[0]!.block);
-    matches.push(...found);
+    const found = block.next.find((next) => !taken.has(next) && matchAt(entry, next, search, depth + 1));
+    if (found !== undefined) taken.add(found);
+    else if (entry.optional !== true) return false;
   }
-  if (parent !== undefined) {
-    const found = block.previous && matchAt(parent, block.previous, context, depth + 1);
-    if (found === undefined && parent.optional !== true) return undefined;
-    matches.push(...(found ?? []));
-  }
+  matches.push(...above);
   if (pattern.leavesExcesses !== true && !isRoot) {
-    for (const next of block.next) {
-      if (isExcess(next)) matches.push({ block: next, label: undefined });
-    }
+    for (const next of block.next) if (isExcess(next)) matches.push({ block: next, label: undefined });
   }
-  return matches;
+  return true;
 }
 
 /** Tests the block itself. A pattern without opcodes and without a test fits no block. */
@@ -164,38 +177,32 @@ export function unionOf(sets: readonly (ReadonlySet<number> | undefined)[]): Rea
 function choose(
   { kind, of }: NonNullable<Pattern['choice']>,
   block: TraceFragment,
-  context: Context,
+  search: Search,
   depth: number,
-): Match[] | undefined {
-  if (kind === 'first') return firstOf(of, (one) => matchAt(one, block, context, depth + 1));
-  const fitting = of.map((one) => matchAt(one, block, context, depth + 1)).filter((found) => found !== undefined);
-  return fitting.length === 1 ? fitting[0] : undefined;
+): boolean {
+  if (kind === 'first') return of.some((one) => matchAt(one, block, search, depth + 1));
+  return of.filter((one) => matchAt(one, block, search, depth + 1)).length === 1;
 }
 
 function walk(
   { step, until }: NonNullable<Pattern['repeat']>,
   block: TraceFragment,
-  context: Context,
+  search: Search,
   depth: number,
-): Match[] | undefined {
-  const end = matchAt(until, block, context, depth + 1);
-  if (end !== undefined) return end;
-  const here = matchAt(step, block, context, depth + 1);
-  if (here === undefined) return undefined;
-  const below = firstOf(block.next, (next) => walk({ step, until }, next, context, depth + 1));
-  return below && [...here, ...below];
+): boolean {
+  if (matchAt(until, block, search, depth + 1)) return true;
+  const { matches } = search;
+  const start = matches.length;
+  if (!matchAt(step, block, search, depth + 1)) return false;
+  if (block.next.some((next) => walk({ step, until }, next, search, depth + 1))) return true;
+  matches.length = start;
+  return false;
 }
 
 /** A label on a choice names the block that the choice was about. */
-function labelled(label: string | undefined, block: TraceFragment, matches: Match[] | undefined): Match[] | undefined {
-  if (label === undefined || matches === undefined) return matches;
-  return matches.map((found) => (found.block === block && found.label === undefined ? { block, label } : found));
-}
-
-function firstOf<T, R>(items: readonly T[], find: (item: T) => R | undefined): R | undefined {
-  for (const item of items) {
-    const found = find(item);
-    if (found !== undefined) return found;
+function labelFrom(start: number, label: string, block: TraceFragment, matches: Match[]): void {
+  for (let at = start; at < matches.length; at++) {
+    const found = matches[at]!;
+    if (found.block === block && found.label === undefined) matches[at] = { block, label };
   }
-  return undefined;
 }

@@ -77,9 +77,11 @@ export function joinFragments(
   const nodes = [...new Set(beside === undefined ? own : [...own, beside])].toSorted(byLt);
   const block = { ...makeFragment(made, nodes, parts), begunBy };
   const tops = parts.filter(({ previous }) => previous === undefined || !within.has(previous));
-  const top = tops.length === 1 ? tops[0]! : tops.reduce((one, other) => (depthOf(other) < depthOf(one) ? other : one));
+  const top = tops.reduce((one, other) =>
+    one.previous === other.previous || depthOf(one) <= depthOf(other) ? one : other,
+  );
   block.previous = top.previous;
-  for (const { previous } of tops) {
+  for (const previous of new Set(tops.map((one) => one.previous))) {
     if (previous === undefined) continue;
     previous.next = previous.next
       .filter((one) => one === top || !within.has(one))

@@ -1,5 +1,5 @@
 import { beginCell } from '@ton/core';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { basicBlocks } from '#service/actions/engine/basic-blocks.ts';
 import { eventTree } from '#service/actions/engine/classifier-input.ts';
@@ -8,23 +8,32 @@ import {
   any,
   built,
   call,
+  first,
   followedBy,
+  followedByAll,
   match,
+  maybe,
+  repeat,
   withoutExcesses,
   type Pattern,
 } from '#service/actions/engine/pattern.ts';
+import { runSteps } from '#service/actions/engine/steps.ts';
+import { DecodeError } from '#service/decode/errors.ts';
+import { ReadBudget } from '#service/decode/read-budget.ts';
 import { accounts, bareBody, eventTrace, knownWallets, type Step } from '#test/support/event-traces.ts';
 
 const [user, contract, other] = accounts(3);
 
 const excess: Step = { to: user, body: bareBody(0xd53276db) };
 
+const excessCall = call(0xd53276db);
+
 /** Opcodes of the calls that fit, of `called` and of what it sends; null for plain transfers. */
 function found(pattern: Pattern, sends: readonly Step[]) {
   const called: Step = { to: contract, body: bareBody(0x11), sends };
-  const tree = eventTree(eventTrace(user, [called]));
-  const [root] = basicBlocks(tree!).next;
-  const blocks = match(pattern, root!, { interfaces: knownWallets({}) })?.blocks;
+  const tree = runSteps(eventTree(eventTrace(user, [called])));
+  const [root] = runSteps(basicBlocks(tree!)).next;
+  const blocks = match(pattern, root!, { interfaces: knownWallets({}) }, new ReadBudget())?.blocks;
   return blocks?.map(({ columns }) => columns.opcode ?? null);
 }
 
@@ -47,10 +56,37 @@ describe('a pattern', () => {
   });
 
   it('takes them of any block that it follows', () => {
-    const tree = eventTree(eventTrace(user, [{ to: contract, body: bareBody(0x11) }, excess]));
-    const [root] = basicBlocks(tree!).next;
-    const blocks = match(after(any, call(0x11)), root!, { interfaces: knownWallets({}) })?.blocks;
+    const tree = runSteps(eventTree(eventTrace(user, [{ to: contract, body: bareBody(0x11) }, excess])));
+    const [root] = runSteps(basicBlocks(tree!)).next;
+    const blocks = match(after(any, call(0x11)), root!, { interfaces: knownWallets({}) }, new ReadBudget())?.blocks;
     expect(blocks?.map(({ columns }) => columns.opcode)).toEqual([0x11, 0x7369676e, 0xd53276db]);
+  });
+
+  it('keeps nothing of a choice that did not fit', () => {
+    const half = followedByAll(call(0x11), call(0x22), call(0x33));
+    expect(found(first(half, call(0x11)), [{ to: other, body: bareBody(0x22) }])).toEqual([0x11]);
+  });
+
+  it('keeps nothing of a walk that came to no end', () => {
+    const step = followedBy(call(0x22), excessCall);
+    const sends = [{ to: other, body: bareBody(0x22), sends: [excess] }];
+    expect(found(followedByAll(call(0x11), maybe(repeat(step, call(0x33)))), sends)).toEqual([0x11]);
+  });
+
+  it('does not look at what follows a block when the block before it does not fit', () => {
+    const below = vi.fn<() => boolean>(() => true);
+    const sends = [{ to: other, body: bareBody(0x22) }];
+    expect(found(after(call(0x33), followedBy(call(0x11), { test: below })), sends)).toBeUndefined();
+    expect(below).not.toHaveBeenCalled();
+  });
+
+  it('is not looked for with more steps than its budget has', () => {
+    const tree = runSteps(eventTree(eventTrace(user, [{ to: contract, body: bareBody(0x11) }])));
+    const root = runSteps(basicBlocks(tree!));
+    const search = (steps: number) =>
+      match(followedBy(any, any), root, { interfaces: knownWallets({}) }, new ReadBudget({ steps }));
+    expect(search(2)?.blocks).toHaveLength(2);
+    expect(() => search(1)).toThrow(DecodeError);
   });
 
   it('leaves them where it says so', () => {
