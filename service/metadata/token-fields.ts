@@ -76,8 +76,9 @@ function lengthOf(value: unknown): number {
 
 function cleanObject(fields: JsonObject): JsonObject {
   // `__proto__` is harmless here as an own field, but not for a reader that copies fields by assignment.
-  const entries = Object.entries(fields).filter(([name]) => name !== '__proto__' && name.length <= KEY_CHARS_MAX);
-  return Object.fromEntries(entries.map(([name, value]) => [cleanText(name), clean(value)]));
+  const named = Object.entries(fields).map(([name, value]) => [cleanText(name), value] as const);
+  const entries = named.filter(([name]) => name !== '__proto__' && name.length <= KEY_CHARS_MAX);
+  return Object.fromEntries(entries.map(([name, value]) => [name, clean(value)]));
 }
 
 /** Cleans a value. The guard has bounded its depth. */

@@ -67,6 +67,12 @@ describe('the words of a token', () => {
     expect(words.name).toBe('N');
   });
 
+  it('such a key is also left out when what Postgres cannot store hides it', () => {
+    const page = String.raw`{"__pro\u0000to__":{"isAdmin":true},"a":[{"\u0000__proto__":1,"b":2}],"k\u0000ey":3}`;
+    const { extra } = mergeTokenFields('nft_items', {}, JSON.parse(page) as Record<string, unknown>);
+    expect(JSON.stringify(extra)).toBe('{"a":[{"b":2}],"key":3}');
+  });
+
   it('texts are cut beyond a readable length, and never within a character', () => {
     const { name, description, symbol } = mergeTokenFields(
       'jetton_masters',
