@@ -3,6 +3,7 @@ import type { ClassifierTrace } from '../actions/engine/classifier-input.ts';
 import type { Action } from '../actions/engine/action-rows.ts';
 import { columnsJson } from '../actions/engine/stored-columns.ts';
 import { parseAddress } from '../decode/address.ts';
+import { mapInSlices, type TimeSlice } from '../runtime/time-slice.ts';
 import { accountKey } from '../store/account-key.ts';
 import type { ActionAccountRow, ActionRow, TraceClassificationRow } from '../store/classification-tables.ts';
 
@@ -20,12 +21,36 @@ export type TraceMeaning = {
 };
 
 /** @param version of the interpreter */
-export function traceMeaning(trace: ClassifierTrace, { state, actions }: Classified, version: number): TraceMeaning {
-  const rows = actions.map((action) => actionRow(trace, action));
+export function traceMeaning(trace: ClassifierTrace, classified: Classified, version: number): TraceMeaning {
+  return meaningOf(
+    trace,
+    classified,
+    version,
+    classified.actions.map((action) => actionRow(trace, action)),
+  );
+}
+
+/** The same, with other work between the rows: a trace may have thousands. */
+export async function traceMeaningInSlices(
+  trace: ClassifierTrace,
+  classified: Classified,
+  version: number,
+  timeSlice: TimeSlice,
+): Promise<TraceMeaning> {
+  const rows = await mapInSlices(classified.actions, (action) => actionRow(trace, action), timeSlice);
+  return meaningOf(trace, classified, version, rows);
+}
+
+function meaningOf(
+  trace: ClassifierTrace,
+  { state }: Classified,
+  version: number,
+  actions: readonly ActionRow[],
+): TraceMeaning {
   return {
     trace: { trace_id: hashOf(trace.traceId), state: CLASSIFICATION_STATES[state], version },
-    actions: rows,
-    accounts: rows.flatMap(accountRows),
+    actions,
+    accounts: actions.flatMap(accountRows),
   };
 }
 

@@ -1,8 +1,7 @@
 import { CLASSIFIED_TRANSACTIONS_MAX, type Classified } from '../actions/classify.ts';
-import { createTimeSlice, type TimeSlice } from '../runtime/time-slice.ts';
+import { createTimeSlice, mapInSlices, type TimeSlice } from '../runtime/time-slice.ts';
 import type { EventTransaction } from '../actions/engine/classifier-input.ts';
 import { parseAddress } from '../decode/address.ts';
-import { DecodeError } from '../decode/errors.ts';
 import { classifyWithLookups } from '../interfaces/classify-with-lookups.ts';
 import type { ChangedAccount, Detected } from '../interfaces/detector.ts';
 import { hashKey } from '../store/hash-key.ts';
@@ -19,15 +18,15 @@ import { accountKey, accountOfKey } from '../store/account-key.ts';
 import type { EditedContract, Classification, RefusedMessage } from '../store/classification-writer.ts';
 import type { Store } from '../store/store.ts';
 import type { TraceRow } from '../store/tables.ts';
-import { traceMeaning, type TraceMeaning } from './action-rows.ts';
+import { traceMeaning, traceMeaningInSlices, type TraceMeaning } from './action-rows.ts';
 import { changesOf } from './changed-accounts.ts';
 import {
   createAccountFactsLookup,
   type AccountFactsLookup,
   type AccountFactsLookupDependencies,
 } from './account-facts-lookup.ts';
-import { eventTraceOf, openTransaction, type OpenTransaction } from './traces.ts';
-import { mayTransfer, passedOn, refusesJettons, transferOf } from './transfers.ts';
+import { eventTraceOf, openReadable, type OpenTransaction } from './traces.ts';
+import { mayTransfer, passedOn, refusesJettons, transferOf, type TransferRows } from './transfers.ts';
 
 /** Seqno of the masterchain block after the zerostates. */
 const FIRST_SEQNO = 1;
@@ -67,8 +66,8 @@ export async function interpret(
   const beginning = seqnos.includes(ZEROSTATES_SEQNO) ? await detectBeginning(dependencies, signal) : [];
   const rows = await readLedger(store, seqnos);
   const timeSlice = createTimeSlice(signal);
-  const own = await openAll(rows.transactions, timeSlice);
-  const earlier = await openAll(rows.earlier, timeSlice);
+  const own = await openReadable(rows.transactions, timeSlice);
+  const earlier = await openReadable(rows.earlier, timeSlice);
   const knowledge = await createAccountFactsLookup(changesOf(own), changesOf(earlier), dependencies, signal);
   const meanings: TraceMeaning[] = [];
   for (const { row, transactions } of tracesOf(rows.traces, [...own, ...earlier])) {
@@ -79,7 +78,7 @@ export async function interpret(
     contracts: [...beginning, ...knowledge.detected.map(({ found }) => found)],
     edited: await detectEdited(rows.edits, dependencies, signal),
     facts: knowledge.facts,
-    ...(await transfersOf(own, knowledge, store)),
+    ...(await transfersOf(own, knowledge, store, timeSlice)),
     refused: own.flatMap(({ stored, event }) => (refusesJettons(event) ? senderOf(stored, event) : [])),
     traces: meanings.map(({ trace }) => trace),
     actions: meanings.flatMap(({ actions }) => actions),
@@ -131,20 +130,6 @@ function readLedger(store: Pick<Store, 'transaction'>, seqnos: readonly number[]
   });
 }
 
-/** Opens the readable transactions. Transactions that no reader understands are left out. */
-async function openAll(stored: readonly StoredTransaction[], timeSlice: TimeSlice): Promise<OpenTransaction[]> {
-  const opened: OpenTransaction[] = [];
-  for (const one of stored) {
-    await timeSlice.pause();
-    try {
-      opened.push(openTransaction(one));
-    } catch (error) {
-      if (!(error instanceof DecodeError)) throw error;
-    }
-  }
-  return opened;
-}
-
 type WholeTrace = { readonly row: TraceRow; readonly transactions: readonly OpenTransaction[] };
 
 function tracesOf(rows: readonly TraceRow[], transactions: readonly OpenTransaction[]): WholeTrace[] {
@@ -169,7 +154,7 @@ async function meaningOf(
   const classified = whatIsLeftOut(row, transactions);
   if (classified !== undefined) return traceMeaning(trace, classified, version);
   const lookUp = knowledge.ofTrace(trace, changesOf(transactions));
-  return traceMeaning(trace, await classifyWithLookups(trace, lookUp, timeSlice), version);
+  return traceMeaningInSlices(trace, await classifyWithLookups(trace, lookUp, timeSlice), version, timeSlice);
 }
 
 /** Result for a trace that is not classified: too large, or partly unreadable. */
@@ -184,16 +169,18 @@ async function transfersOf(
   transactions: readonly OpenTransaction[],
   knowledge: AccountFactsLookup,
   store: Pick<Store, 'transaction'>,
+  timeSlice: TimeSlice,
 ): Promise<Transfers> {
   const asked = transactions.filter(({ event }) => mayTransfer(event));
-  const refused = await refusedMessages(asked, store);
-  const rows = await Promise.all(
-    asked.map(async ({ stored, event }) => {
-      const found: Detected | undefined = await knowledge.ofTransaction(stored);
-      const returned = passedOn(event).some(({ hash }) => refused.has(hash));
-      return transferOf({ stored, event, jettonWallet: found?.jettonWallet, nftItem: found?.nftItem, returned });
-    }),
+  const refused = await refusedMessages(asked, store, timeSlice);
+  const contracts = await Promise.all(
+    asked.map(async ({ stored, event }) => ({ stored, event, found: await knowledge.ofTransaction(stored) })),
   );
+  const transferIn = ({ stored, event, found }: (typeof contracts)[number]): TransferRows => {
+    const returned = passedOn(event).some(({ hash }) => refused.has(hash));
+    return transferOf({ stored, event, jettonWallet: found?.jettonWallet, nftItem: found?.nftItem, returned });
+  };
+  const rows = await mapInSlices(contracts, transferIn, timeSlice);
   return {
     looked: asked.map(({ stored }) => stored),
     jettonTransfers: rows.flatMap(({ jettonTransfer }) => jettonTransfer ?? []),
@@ -206,20 +193,18 @@ async function transfersOf(
 async function refusedMessages(
   asked: readonly OpenTransaction[],
   store: Pick<Store, 'transaction'>,
+  timeSlice: TimeSlice,
 ): Promise<ReadonlySet<string>> {
   const passing = asked.filter(({ event }) => passedOn(event).length > 0);
   const [first] = passing;
   if (first === undefined) return new Set();
-  const hashes = passing.flatMap(({ event }) => passedOn(event).map(({ hash }) => Buffer.from(hash, 'base64')));
+  const hashesOf = ({ event }: OpenTransaction) => passedOn(event).map(({ hash }) => Buffer.from(hash, 'base64'));
+  const hashes = (await mapInSlices(passing, hashesOf, timeSlice)).flat();
   const traces = passing.map(({ stored }) => stored.trace_id);
   const fromLt = passing.reduce((least, { stored: { lt } }) => (lt < least ? lt : least), first.stored.lt);
   const takers = await store.transaction(({ query }) => readTakers(query, hashes, traces, fromLt));
-  const refused = new Set<string>();
-  for (const taker of takers) {
-    const { event } = openTransaction(taker);
-    if (refusesJettons(event)) refused.add(Buffer.from(taker.in_msg_hash).toString('base64'));
-  }
-  return refused;
+  const opened = await openReadable(takers, timeSlice);
+  return new Set(opened.flatMap(({ event }) => (refusesJettons(event) ? event.inMessage!.hash : [])));
 }
 
 /** Sender of the message that began a transaction; empty for a message from outside. */

@@ -1,7 +1,9 @@
 import { eventTransaction } from '../actions/engine/event-transaction.ts';
 import type { ClassifierTrace, EventTransaction } from '../actions/engine/classifier-input.ts';
 import { parseBoc } from '../decode/boc.ts';
+import { DecodeError } from '../decode/errors.ts';
 import { readTransaction } from '../decode/tlb/transaction.ts';
+import { mapInSlices, type TimeSlice } from '../runtime/time-slice.ts';
 import type { StoredTransaction } from '../store/interpreted-rows.ts';
 import type { TraceRow } from '../store/tables.ts';
 
@@ -15,6 +17,24 @@ export type OpenTransaction = {
   readonly stateBefore: Buffer;
   readonly stateAfter: Buffer;
 };
+
+/** Opens the readable transactions. Transactions that no reader understands are left out. */
+export async function openReadable(
+  stored: readonly StoredTransaction[],
+  timeSlice: TimeSlice,
+): Promise<OpenTransaction[]> {
+  const opened = await mapInSlices(stored, tryOpen, timeSlice);
+  return opened.filter((one) => one !== undefined);
+}
+
+function tryOpen(stored: StoredTransaction): OpenTransaction | undefined {
+  try {
+    return openTransaction(stored);
+  } catch (error) {
+    if (error instanceof DecodeError) return undefined;
+    throw error;
+  }
+}
 
 /** Throws DecodeError. */
 export function openTransaction(stored: StoredTransaction): OpenTransaction {

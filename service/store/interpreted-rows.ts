@@ -28,10 +28,10 @@ export function readTakers(
   messages: readonly Uint8Array[],
   traces: readonly Uint8Array[],
   fromLt: bigint,
-): Promise<(StoredTransaction & { readonly in_msg_hash: Uint8Array })[]> {
+): Promise<StoredTransaction[]> {
   // The bounds spare looking into the partitions of all other lts.
   return query(
-    `SELECT ${columns}, in_msg_hash FROM transactions WHERE in_msg_hash = ANY ($1::bytea[]) AND lt > $2
+    `SELECT ${columns} FROM transactions WHERE in_msg_hash = ANY ($1::bytea[]) AND lt > $2
        AND lt <= (SELECT max(end_lt) FROM traces WHERE trace_id = ANY ($3::bytea[]))`,
     [encodeArray(hash, messages), fromLt, encodeArray(hash, traces)],
   );

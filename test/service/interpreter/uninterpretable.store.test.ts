@@ -50,3 +50,19 @@ describe('an account that cannot be examined', () => {
     expect(row!.count).toBeGreaterThan(10n);
   });
 });
+
+describe('the transaction that takes passed jettons', () => {
+  test('is left out when no reader understands it, and the blocks of those that passed them are interpreted', async () => {
+    const { store } = made;
+    const passed = `in_msg_hash IN (SELECT hash FROM messages WHERE opcode = ${0x178d4519})`;
+    await store.transaction(async ({ query }) => {
+      await query(`UPDATE transactions SET boc = '\\x00' WHERE ${passed}`);
+      await query(`UPDATE interpretations SET todo = true`);
+    });
+    const register = new Registry();
+    const interpreter = startInterpreter(store, { register, tuning: { asideMs: 1000 } });
+    await untilInterpreted(store);
+    await interpreter.close();
+    expect(await metric(register, 'ton_interpreter_put_aside_total')).toBe(0);
+  });
+});
