@@ -263,7 +263,7 @@ describe.skipIf(skipLoudly(redisUrl === undefined, { what: 'pending traces over 
       const comment = commentBody('hello').toBoc().toString('base64');
       const answer = {
         opcodes: ['jetton_transfer'],
-        bodies: [{ '@type': 'text_comment', type: 'text_comment', comment: 'hello' }],
+        bodies: [{ '@type': 'text_comment', type: 'text_comment', comment: 'hello', text: 'hello' }],
       };
       expect(await get(0, 'decode', { opcodes: '0x0f8a7ea5', bodies: comment })).toEqual({ status: 200, body: answer });
       const { api, key } = pods[1]!;

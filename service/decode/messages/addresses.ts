@@ -1,19 +1,7 @@
-import type { CellSlice } from '../cell-slice.ts';
 import { formatRawAddress } from '../address.ts';
-import { readInternalAddress, readMessageAddress } from '../tlb/message-address.ts';
 import type { InternalAddress, MessageAddress } from '../tlb/message-address.ts';
 
-/** Reads any address in the form of v3: `workchain:HEX`, or one of `addr_none`, `addr_extern`, `addr_var` (service/v3/README.md#values). */
-export function readAddressText(slice: CellSlice): string {
-  return addressText(readMessageAddress(slice));
-}
-
-/** Reads an account's address like `readAddressText`. Throws DecodeError `bad_tag`. */
-export function readAccountText(slice: CellSlice): string {
-  return addressText(readInternalAddress(slice));
-}
-
-/** Formats a parsed address like `readAddressText`. */
+/** Formats an address in the form of v3: `workchain:HEX`, or one of `addr_none`, `addr_extern`, `addr_var` (service/v3/README.md#values). */
 export function addressText(address: MessageAddress | undefined): string {
   if (address === undefined) return 'addr_none';
   if (address.kind === 'external') return 'addr_extern';

@@ -4,11 +4,8 @@ import type { CellTable } from '../cell-table.ts';
 import { openContractCell, writeBagText } from '../contract-data.ts';
 import { ReadBudget } from '../read-budget.ts';
 
-/**
- * Value of a decoded body. Numbers of any size are decimal text, bits upper-case hex. An address is `workchain:HEX` or `addr_none`, `addr_extern`,
- * `addr_var`. A cell of unknown content is a base64 BoC, a dictionary an object by key.
- */
-export type DecodedValue = string | boolean | null | DecodedObject;
+/** Value of a decoded body (service/v3/README.md#decoding). */
+export type DecodedValue = string | boolean | DecodedObject;
 export type DecodedObject = { [name: string]: DecodedValue };
 
 /** Decoded body; `@type` names the constructor. */
@@ -34,7 +31,7 @@ export class ExoticCell {
   }
 }
 
-export type ReadValue = string | boolean | null | RawCell | ExoticCell | ReadObject;
+export type ReadValue = string | boolean | RawCell | ExoticCell | ReadObject;
 export type ReadObject = { [name: string]: ReadValue };
 
 /** Budget of one body, and the positions of cells in the value that is being read. */
@@ -44,11 +41,20 @@ export class BodyBudget extends ReadBudget {
   isCut = false;
 }
 
-/** Field, or entry of a dictionary, that is a cell. */
-export type CellPlace = { of: ReadObject; readonly name: string };
+/** Field that is a cell. */
+type CellPlace = { readonly of: ReadObject; readonly name: string };
 
 /** Bytes of JSON of a field besides its name and value. */
 const FIELD_BYTES = 6;
+
+/** Bytes of JSON of an object and its type besides the type's name. */
+const TYPE_BYTES = 12;
+
+/** Returns the object of a constructor before its fields. Throws DecodeError `too_big`. */
+export function typed(name: string, budget: BodyBudget): ReadObject {
+  budget.write(TYPE_BYTES + name.length);
+  return { '@type': name };
+}
 
 /** Sets a field, and records it if it is a cell. Throws DecodeError `too_big`. */
 export function setValue(of: ReadObject, name: string, value: ReadValue, budget: BodyBudget): void {
@@ -73,7 +79,7 @@ export function takeRef(slice: ContractSlice): RawCell | ExoticCell {
   return isOrdinary ? new RawCell(openContractCell({ table, cell }, budget)) : new ExoticCell(table, cell);
 }
 
-/** Returns the cell as base64 of a BoC, by default with CRC-32C. Throws DecodeError `too_big`. */
-export function bocText(raw: RawCell | ExoticCell, budget: ReadBudget, options?: BocOptions): string {
+/** Returns the cell as base64 of a BoC. Throws DecodeError `too_big`. */
+export function bocText(raw: RawCell | ExoticCell, budget: ReadBudget, options: BocOptions = {}): string {
   return writeBagText(raw instanceof ExoticCell ? raw : raw.slice, budget, options);
 }

@@ -3,15 +3,16 @@ import { DecodeError } from '../errors.ts';
 import { READ_LIMITS } from '../read-budget.ts';
 import { bocText, BodyBudget, ExoticCell, RawCell } from './decoded.ts';
 import type { DecodedBody, ReadObject, ReadValue } from './decoded.ts';
-import { createReaders, isEmpty } from './readers.ts';
-import type { Read } from './readers.ts';
+import { createReaders } from './readers.ts';
 import { readConstructor } from './scheme-line.ts';
 import type { Constructor } from './scheme-line.ts';
 import schemes from './schemes.json' with { type: 'json' };
+import { isEmpty } from './simple-types.ts';
+import type { Read } from './simple-types.ts';
 import { bodyWithCounts, candidateBodies } from './wallets.ts';
 
 /** Most nested cells that are decoded (service/v3/README.md#decoding). */
-const NESTED_MAX = 10;
+const NESTED_MAX = 11;
 
 type Candidate = { readonly name: string; readonly read: Read; readonly skipBits: number };
 
@@ -50,15 +51,15 @@ export function decodedOpcode(opcode: number): string | undefined {
 }
 
 /**
- * Base of the bound on the bytes of JSON for the decoded bodies of one table. `OUTPUT_FACTOR` times the table's bytes are added. A flag of one bit
- * becomes 15 letters; honest bodies stay below eight times.
+ * Base of the bound on the bytes of JSON for the decoded bodies of one table. `OUTPUT_FACTOR` times the table's bytes are added. Bodies
+ * without shared cells stay below 15 times their bytes. An order of 255 equal messages has 3 KB and takes 220 KB of JSON.
  */
-const OUTPUT_LEAST = 64 * 1024;
+const OUTPUT_LEAST = 192 * 1024;
 const OUTPUT_FACTOR = 32;
 
 /**
  * Decodes a message's body. The first constructor that fits and has its first 32 bits is chosen. Without one, the body is tried as a wallet's order
- * without an operation. Nested cells are decoded likewise, ten deep. The slice does not move. A body that exceeds its budget is not decoded.
+ * without an operation. Nested cells are decoded likewise, eleven deep. The slice does not move. A body that exceeds its budget is not decoded.
  * @param budget by default the limits of one read, with a bound on JSON by the size of the body's table
  * @returns undefined when nothing fits
  */
@@ -119,11 +120,10 @@ function decodeSlice(body: ContractSlice, within: Within, budget: BodyBudget): D
   const around = budget.cells;
   budget.cells = [];
   const found = readNamed(body, budget) ?? readUnnamed(body, budget);
-  const decoded = found === undefined ? undefined : comment(found);
   // The decoded cells replace the cells in the value.
   for (const { of, name } of budget.cells) of[name] = lookInto(of[name]!, within, budget);
   budget.cells = around;
-  return decoded as DecodedBody | undefined;
+  return found as DecodedBody | undefined;
 }
 
 function readNamed(body: ContractSlice, budget: BodyBudget): ReadObject | undefined {
@@ -169,12 +169,6 @@ function attempt(
   }
   budget.cells.length = 0;
   return undefined;
-}
-
-/** Adds the second type of a text comment, for older clients (service/v3/README.md#decoding). */
-function comment(value: ReadObject): ReadObject {
-  if (value['@type'] !== 'text_comment') return value;
-  return { '@type': 'text_comment', type: 'text_comment', comment: value['text']! };
 }
 
 /** Decodes a cell of a value that was read whole, or returns its bag. */

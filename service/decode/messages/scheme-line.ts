@@ -34,7 +34,7 @@ export type Term =
 export function readConstructor(line: string): Constructor {
   const head = /^(\w+)(#_|\$_|#[0-9a-f]+|\$[01]+)?(?= |$)/.exec(line);
   if (head === null) throw new Error(`No constructor: ${line}`);
-  const tokens = line.slice(head[0].length).match(/#<|##|<=|>=|[\^[\](){}:?.*+=#]|\w+/g) ?? [];
+  const tokens = line.slice(head[0].length).match(/#<=?|##|<=|>=|[\^[\](){}:?.*+=#]|\w+/g) ?? [];
   const reader = createReader(tokens, line);
   const types = new Set<string>();
   const fields = reader.fields('=', types);

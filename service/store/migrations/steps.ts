@@ -13,6 +13,7 @@ import { itemsOnSale } from './0012-items-on-sale.ts';
 import { globalVersions } from './0013-global-versions.ts';
 import { accountEdits } from './0014-account-edits.ts';
 import { returnedJettons } from './0015-returned-jettons.ts';
+import { printedBodies } from './0016-printed-bodies.ts';
 import type { Migration } from './migration.ts';
 
 /** Every step, in order. */
@@ -32,6 +33,7 @@ export const migrations: readonly Migration[] = [
   globalVersions,
   accountEdits,
   returnedJettons,
+  printedBodies,
 ];
 
 /** Schema version of this code. */

@@ -5,10 +5,11 @@ import { list, named, object, oneOf, scalar, type Infer } from '#service/contrac
 import { parseBoc, type Boc } from '#service/decode/boc.ts';
 import { CellSlice } from '#service/decode/cell-slice.ts';
 import { DecodeError } from '#service/decode/errors.ts';
-import { BodyBudget } from '#service/decode/messages/decoded.ts';
+import { BodyBudget, type DecodedBody } from '#service/decode/messages/decoded.ts';
 import { decodeBody, decodedOpcode } from '#service/decode/messages/messages.ts';
 import { READ_LIMITS } from '#service/decode/read-budget.ts';
 import { decoded } from '../views/message-views.ts';
+import { isComment, viewDecoded } from '../views/payloads.ts';
 import { defineV3Operation, type V3Operation } from '../request/operation.ts';
 import { anyText } from '../request/scalars.ts';
 
@@ -113,10 +114,15 @@ function viewBody(text: string, budget: BodyBudget): BodyView {
   if (boc.kind(root) !== 'ordinary') return { error: 'unknown: no parser succeeded' };
   const body = new CellSlice(boc, root);
   const value = decodeBody(body, budget);
-  if (value !== undefined) return value;
+  if (value !== undefined) return viewOfBoth(value);
   if (budget.isSpent) return { error: 'unknown: the body takes more than is left of the answer' };
   const isShort = body.remainingBits < 32;
   return { error: `unknown: ${isShort ? `boc is too small, size ${body.remainingBits}` : 'no parser succeeded'}` };
+}
+
+/** A text comment has the fields of this operation and those of messages: clients read either. */
+function viewOfBoth(body: DecodedBody): DecodedBody {
+  return isComment(body) ? { ...viewDecoded(body), ...body } : body;
 }
 
 /** Bytes of either alphabet, padded or not; the reason of the failure for other texts. */

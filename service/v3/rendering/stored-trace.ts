@@ -4,7 +4,7 @@ import type { Rendered } from './packed-json.ts';
  * Version of the stored form of traces, which is also their rendered form. Increase it with a change of the form: traces of older versions
  * are no longer returned. Add a step of the schema that empties `written_traces`.
  */
-export const TRACE_FORMAT_VERSION = 3;
+export const TRACE_FORMAT_VERSION = 4;
 
 /** Cached data of a rendered trace besides its text. */
 export type StoredTrace = {

@@ -22,6 +22,7 @@ import {
   viewBytes,
   viewOpcode,
 } from '../request/scalars.ts';
+import { viewDecoded } from './payloads.ts';
 
 /** A decoded body with the fields of its constructor (service/v3/README.md#decoding). */
 export const decoded = named(
@@ -175,7 +176,7 @@ function viewInit({ table, cell }: CellAt): Infer<typeof messageContent> {
 /** Null for an exotic cell too: its contents are not in the message. */
 function decodedOf(table: CellTable, { body }: Message, decode: BodyDecoder): DecodedBody | null {
   if (table.kind(body.cell) !== 'ordinary') return null;
-  return decode(openBody(table, body)) ?? null;
+  return viewDecoded(decode(openBody(table, body)));
 }
 
 /** Normalized hash of a message from outside, if it differs from its hash (TEP-467). */

@@ -1,8 +1,9 @@
-import { beginCell, Dictionary } from '@ton/core';
-import type { Builder, Cell } from '@ton/core';
+import { beginCell } from '@ton/core';
+import type { Builder } from '@ton/core';
 import { readConstructor } from '#service/decode/messages/scheme-line.ts';
 import type { Constructor, Field, Term } from '#service/decode/messages/scheme-line.ts';
 import schemes from '#service/decode/messages/schemes.json' with { type: 'json' };
+import { storeDictionary, type Entry } from './dictionary-writer.ts';
 import { createValueWriter, storeBit, type Content, type Random } from './value-writer.ts';
 
 /** All constructors of a body, in the order of trial. */
@@ -24,31 +25,35 @@ export function createBodyBuilder(random: Random) {
 
   function constructor(source: Constructor, builder: Builder, scope: Scope): unknown {
     for (const bit of source.tag) builder.storeBit(bit === '1');
-    const [only, more] = source.fields;
-    if (source.name === '_' && only?.kind === 'value' && more === undefined) return write(only.term, builder, scope);
-    const target: Record<string, unknown> = { '@type': source.name === '_' ? source.type : source.name };
+    const target: Record<string, unknown> = source.name === '_' ? {} : { '@type': source.name };
     writeFields(source.fields, builder, { ...scope }, target);
-    if (source.name !== 'text_comment') return target;
-    return { '@type': 'text_comment', type: 'text_comment', comment: target['text'] };
+    return target;
   }
 
   function writeFields(fields: readonly Field[], builder: Builder, scope: Scope, target: Shown): void {
     for (const [at, field] of fields.entries()) {
       if (field.kind === 'check') continue;
-      const shown = write(field.term, builder, scope, checked(field, fields.slice(at + 1), random));
-      if (field.name === undefined) mergeUnnamed(target, shown);
-      else target[field.name] = shown;
+      if (field.term.kind === 'when' && !isThere(field.term, scope)) continue;
+      const shown = writeField(field.term, builder, scope, checked(field, fields.slice(at + 1), random));
+      target[field.name ?? ''] = shown;
       if (field.name !== undefined && typeof shown === 'string' && /^\d+$/.test(shown))
         scope[field.name] = Number(shown);
     }
   }
 
-  function write(term: Term, builder: Builder, scope: Scope, wanted?: number): unknown {
+  /** Writes a field: a reference has no wrapper, and a type of one bit is true or false. */
+  function writeField(term: Term, builder: Builder, scope: Scope, wanted?: number): unknown {
+    if (term.kind === 'when') return writeField(term.of, builder, scope);
     if (term.kind === 'ref') return writeRef(term.of, builder, scope);
-    if (term.kind === 'when') {
-      const number = Number(scope[term.name]);
-      const there = term.bit === undefined ? number !== 0 : ((number >> term.bit) & 1) === 1;
-      return there ? write(term.of, builder, scope) : null;
+    if (term.kind === 'apply' && ONE_BIT.has(term.name)) return storeBit(builder, random(2) === 1);
+    return write(term, builder, scope, wanted);
+  }
+
+  /** Writes an argument of a type, or the content of a cell. */
+  function write(term: Term, builder: Builder, scope: Scope, wanted?: number): unknown {
+    if (term.kind === 'ref') {
+      const shown = writeRef(term.of, builder, scope);
+      return isAnyCell(term.of) ? shown : { cell_reference: shown };
     }
     if (term.kind === 'group') {
       const target = {};
@@ -60,7 +65,7 @@ export function createBodyBuilder(random: Random) {
   }
 
   function writeRef(of: Term, builder: Builder, scope: Scope): unknown {
-    if (of.kind === 'apply' && /^(Cell|Any)$/.test(of.name)) {
+    if (isAnyCell(of)) {
       const { cell, shown } = values.content();
       builder.storeRef(cell);
       return shown;
@@ -103,20 +108,20 @@ export function createBodyBuilder(random: Random) {
         return { shown: values.number(32, builder, wanted) };
       case 'bits':
         return { shown: values.width('bits', 8 * lengthOf(first!, scope), builder) };
-      case 'Bool':
-        return { shown: storeBit(builder, random(2) === 1) };
       case 'Bit':
-        return { shown: storeBit(builder, random(2) === 1) ? '1' : '0' };
+        return { shown: { bit: storeBit(builder, random(2) === 1) ? '1' : '0' } };
       case 'Coins':
+        return { shown: { '@type': 'nanocoins', amount: values.varUint(16, builder) } };
       case 'Grams':
+        return { shown: { '@type': 'nanograms', amount: values.varUint(16, builder) } };
       case 'VarUInteger':
-        return { shown: values.coins(first?.kind === 'number' ? first.value : 16, builder) };
+        return { shown: values.varUint(first?.kind === 'number' ? first.value : 16, builder) };
       case 'MsgAddress':
       case 'MsgAddressInt':
       case 'MsgAddressExt':
         return { shown: values.address(name, builder) };
       case 'Maybe':
-        return { shown: storeBit(builder, random(2) === 1) ? write(first!, builder, scope) : null };
+        return { shown: writeMaybe(first!, builder, scope) };
       case 'Either':
         return { shown: writeEither(first!, second!, builder, scope) };
       case 'Hashmap':
@@ -134,27 +139,28 @@ export function createBodyBuilder(random: Random) {
     }
   }
 
+  function writeMaybe(of: Term, builder: Builder, scope: Scope): unknown {
+    if (!storeBit(builder, random(2) === 1)) return { '@type': 'nothing_from_maybe' };
+    return { '@type': 'something_from_maybe', value: write(of, builder, scope) };
+  }
+
   function writeEither(first: Term, second: Term, builder: Builder, scope: Scope): unknown {
     const isSecond = storeBit(builder, random(2) === 1);
     const value = write(isSecond ? second : first, builder, scope);
-    if (second.kind === 'ref') return value;
     return { '@type': isSecond ? 'second_from_either' : 'first_from_either', value };
   }
 
   function writeDictionary(kind: string, keyTerm: Term, of: Term, builder: Builder, scope: Scope): unknown {
     const keyBits = keyTerm.kind === 'number' ? keyTerm.value : 0;
-    const entries = new Map<bigint, Cell>();
-    const shown: Record<string, unknown> = {};
+    const entries = new Map<bigint, Entry>();
     for (let left = (kind === 'Hashmap' ? 1 : 0) + random(3); left > 0; left--) {
       const key = values.bits(keyBits);
       if (entries.has(key)) continue;
       const value = beginCell();
-      const text = keyBits > 64 ? hexKey(key, keyBits) : key.toString();
-      shown[text] = write(of, value, scope);
-      entries.set(key, value.endCell());
+      const shown = write(of, value, scope);
+      entries.set(key, { cell: value.endCell(), shown });
     }
-    storeDictionary(kind, keyBits, entries, builder);
-    return shown;
+    return storeDictionary(kind, keyBits, entries, builder);
   }
 
   return {
@@ -178,30 +184,18 @@ function checked(field: Field, behind: readonly Field[], random: Random): number
   return least + random(most - least + 1);
 }
 
-/** Adds a field without a name: its own fields belong to the object around it. */
-function mergeUnnamed(target: Shown, shown: unknown): void {
-  if (typeof shown !== 'object' || shown === null) target['value'] = shown;
-  else for (const [name, value] of Object.entries(shown)) if (name !== '@type') target[name] = value;
+/** Types whose two values are one bit. */
+const ONE_BIT = new Set(['Bool', 'Bit', 'uint1', 'DedustSwapKind', 'StormDirection', 'StormExecuteSelector']);
+
+function isAnyCell(of: Term): boolean {
+  return of.kind === 'apply' && /^(Cell|Any)$/.test(of.name);
 }
 
-function storeDictionary(kind: string, keyBits: number, entries: ReadonlyMap<bigint, Cell>, builder: Builder): void {
-  const dictionary = Dictionary.empty(Dictionary.Keys.BigUint(keyBits), {
-    serialize: (cell: Cell, target: Builder) => target.storeSlice(cell.beginParse(true)),
-    parse: () => beginCell().endCell(),
-  });
-  for (const [key, cell] of entries) dictionary.set(key, cell);
-  if (kind === 'HashmapE') builder.storeDict(dictionary);
-  else dictionary.storeDirect(builder);
+function isThere({ name, bit }: Term & { kind: 'when' }, scope: Scope): boolean {
+  const number = Number(scope[name]);
+  return bit === undefined ? number !== 0 : ((number >> bit) & 1) === 1;
 }
 
 function lengthOf(term: Term, scope: Scope): number {
   return term.kind === 'product' && term.left.kind === 'apply' ? Number(scope[term.left.name]) : 0;
-}
-
-function hexKey(key: bigint, width: number): string {
-  const bytes = Math.ceil(width / 8);
-  return (key << BigInt(bytes * 8 - width))
-    .toString(16)
-    .toUpperCase()
-    .padStart(bytes * 2, '0');
 }

@@ -84,7 +84,13 @@ describe('decodeBody', () => {
       '@type': 'new_bounce_body',
       original_body: { '@type': 'excess', query_id: '7' },
       exit_code: '-14',
-      compute_phase: { gas_used: '900', vm_steps: '12' },
+      original_info: {
+        value: {
+          grams: { '@type': 'nanograms', amount: { '@type': 'var_uint', len: '1', value: '9' } },
+          other: { '@type': 'extra_currencies', dict: { '@type': 'hashmap_empty' } },
+        },
+      },
+      compute_phase: { '@type': 'something_from_maybe', value: { gas_used: '900', vm_steps: '12' } },
     });
   });
 
@@ -104,23 +110,26 @@ describe('decodeBody', () => {
   it('a comment over many cells is read, and one that begins in a reference', () => {
     const text = 'Käse '.repeat(120);
     const chain = commentBody(text);
-    expect(decode(chain)).toEqual({ '@type': 'text_comment', type: 'text_comment', comment: text });
+    expect(decode(chain)).toEqual({ '@type': 'text_comment', text });
     const referred = beginCell().storeUint(0, 32).storeStringRefTail(text).endCell();
-    expect(decode(referred)).toEqual({ '@type': 'text_comment', type: 'text_comment', comment: text });
+    expect(decode(referred)).toEqual({ '@type': 'text_comment', text });
   });
 
   it('a cell of unknown content stays a BoC, and one of known content is decoded', () => {
     const inner = beginCell().storeUint(0x12345678, 32).endCell();
-    const notify = { '@type': 'jetton_notify', query_id: '1', amount: '5', sender: 'addr_none' };
-    const boc = inner.toBoc({ idx: false, crc32: true }).toString('base64');
-    expect(decode(notifyBody(inner))).toEqual({ ...notify, forward_payload: boc });
-    expect(decode(notifyBody(notifyBody(inner)))).toEqual({
-      ...notify,
-      forward_payload: { ...notify, forward_payload: boc },
+    const notify = (value: unknown): object => ({
+      '@type': 'jetton_notify',
+      query_id: '1',
+      amount: { '@type': 'var_uint', len: '1', value: '5' },
+      sender: { '@type': 'addr_none' },
+      forward_payload: { '@type': 'second_from_either', value },
     });
+    const boc = inner.toBoc({ idx: false, crc32: false }).toString('base64');
+    expect(decode(notifyBody(inner))).toEqual(notify(boc));
+    expect(decode(notifyBody(notifyBody(inner)))).toEqual(notify(notify(boc)));
   });
 
-  it('nested cells are decoded ten deep and no deeper', () => {
+  it('nested cells are decoded eleven deep and no deeper', () => {
     let cell = beginCell().storeUint(0xd53276db, 32).storeUint(0, 64).endCell();
     for (let level = 0; level < 14; level++) {
       cell = beginCell().storeUint(0xc0ffee36, 32).storeUint(level, 64).storeRef(cell).endCell();
@@ -128,7 +137,7 @@ describe('decodeBody', () => {
     let shown = decode(cell);
     let depth = 0;
     for (; typeof shown === 'object' && shown !== null; depth++) shown = (shown as { body: unknown }).body;
-    expect(depth).toBe(11);
+    expect(depth).toBe(12);
     expect(shown).toMatch(/^te6c/);
   });
 
@@ -141,9 +150,7 @@ describe('decodeBody', () => {
   });
 
   it('a cell that is repeated beyond the size of a message is given up', () => {
-    expect(Object.keys((settleRequest(3) as { conditionals_to_settle: object }).conditionals_to_settle)).toHaveLength(
-      8,
-    );
+    expect(JSON.stringify(settleRequest(3)).match(/hashmap_node_leaf/g)).toHaveLength(8);
     expect(settleRequest(8)).toBeUndefined();
   });
 });
@@ -200,8 +207,8 @@ const forwarded = (n: number): Builder =>
     .storeRef(commentBody(`payload ${n}`));
 
 describe('a decoder for bodies of one table', () => {
-  /** Eleven nested bodies. The last one is within reach by itself, but not in an order. */
-  const deep = Array.from({ length: 10 }).reduce<Cell>(
+  /** Twelve nested bodies. The last one is within reach by itself, but not in an order. */
+  const deep = Array.from({ length: 11 }).reduce<Cell>(
     (inner) => beginCell().storeUint(0xc0ffee36, 32).storeUint(0, 64).storeRef(inner).endCell(),
     beginCell().storeUint(0xd53276db, 32).storeUint(0, 64).endCell(),
   );

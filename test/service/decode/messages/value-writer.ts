@@ -1,7 +1,8 @@
-import { Address, beginCell } from '@ton/core';
+import { beginCell } from '@ton/core';
 import type { Builder, Cell } from '@ton/core';
 
 import { commentBody } from '#service/devchain/demo/tokens.ts';
+import { hexOf } from './dictionary-writer.ts';
 
 /** Returns whole numbers from 0 below a bound, the same in every run of a seed. */
 export type Random = (below: number) => number;
@@ -17,17 +18,19 @@ export function createValueWriter(random: Random) {
     return value;
   };
 
+  /** Returns bits as text of 0 and 1, and stores them. */
+  function storeBits(count: number, builder: Builder): string {
+    const value = bits(count);
+    builder.storeUint(value, count);
+    return count === 0 ? '' : value.toString(2).padStart(count, '0');
+  }
+
   function writeWidth(kind: string, count: number, builder: Builder): string {
+    if (kind === 'bits') return hexOf(storeBits(count, builder));
     const value = bits(count);
     builder.storeUint(value, count);
     if (kind === 'uint') return value.toString();
-    if (kind === 'int') return BigInt.asIntN(count, value).toString();
-    const bytes = Math.ceil(count / 8);
-    if (bytes === 0) return '';
-    return (value << BigInt(bytes * 8 - count))
-      .toString(16)
-      .toUpperCase()
-      .padStart(bytes * 2, '0');
+    return BigInt.asIntN(count, value).toString();
   }
 
   function writeNumber(width: number, builder: Builder, wanted: number | undefined): string {
@@ -37,23 +40,40 @@ export function createValueWriter(random: Random) {
     return value.toString();
   }
 
-  function writeCoins(limit: number, builder: Builder): string {
+  function writeVarUint(limit: number, builder: Builder): unknown {
     const length = random(limit > 16 ? 20 : 4);
     const value = length === 0 ? 0n : bits(length * 8);
     builder.storeUint(length, limit > 16 ? 5 : 4);
     builder.storeUint(value, length * 8);
-    return value.toString();
+    return { '@type': 'var_uint', len: String(length), value: value.toString() };
   }
 
-  function writeAddress(name: string, builder: Builder): string {
-    if (name === 'MsgAddressExt' || (name === 'MsgAddress' && random(4) === 0)) {
-      builder.storeAddress(null);
-      return 'addr_none';
+  function writeAddress(name: string, builder: Builder): unknown {
+    const kind = name === 'MsgAddressExt' ? random(2) : name === 'MsgAddressInt' ? 2 + random(2) : random(4);
+    builder.storeUint(kind, 2);
+    if (kind === 0) return { '@type': 'addr_none' };
+    const length = random(3) === 0 ? 256 : random(40);
+    if (kind === 1) {
+      builder.storeUint(length, 9);
+      return { '@type': 'addr_external', len: String(length), external_address: writeWidth('bits', length, builder) };
     }
-    const workchain = random(2) - 1;
-    const hash = Buffer.from(bits(256).toString(16).padStart(64, '0'), 'hex');
-    builder.storeAddress(new Address(workchain, hash));
-    return `${workchain}:${hash.toString('hex').toUpperCase()}`;
+    const anycast = writeAnycast(builder);
+    if (kind === 2) {
+      const workchain_id = writeWidth('int', 8, builder);
+      return { '@type': 'addr_std', anycast, workchain_id, address: writeWidth('bits', 256, builder) };
+    }
+    builder.storeUint(length, 9);
+    const workchain_id = writeWidth('int', 32, builder);
+    const address = writeWidth('bits', length, builder);
+    return { '@type': 'addr_var', anycast, addr_len: String(length), workchain_id, address };
+  }
+
+  function writeAnycast(builder: Builder): unknown {
+    if (!storeBit(builder, random(4) === 0)) return { '@type': 'nothing_from_maybe' };
+    const depth = 1 + random(30);
+    builder.storeUint(depth, 5);
+    const rewrite_pfx = writeWidth('bits', depth, builder);
+    return { '@type': 'something_from_maybe', value: { '@type': 'anycast_info', depth: String(depth), rewrite_pfx } };
   }
 
   /** Returns a cell that a field refers to: empty, of unknown content, or a body of its own. */
@@ -84,15 +104,15 @@ export function createValueWriter(random: Random) {
     content,
     width: writeWidth,
     number: writeNumber,
-    coins: writeCoins,
+    varUint: writeVarUint,
     address: writeAddress,
     rest: writeRest,
     snake: writeSnake,
-    text(builder: Builder): string {
-      const text = 'dns'.repeat(random(5));
-      builder.storeUint(text === '' ? 0 : 1, 8);
-      if (text !== '') builder.storeUint(text.length, 8).storeBuffer(Buffer.from(text));
-      return text;
+    /** Writes a text in chunks, each in a cell of its own. */
+    text(builder: Builder): unknown {
+      const chunks = Array.from({ length: random(4) }, () => Buffer.from('dns'.repeat(random(5))));
+      builder.storeUint(chunks.length, 8);
+      return { '@type': 'text', chunks: String(chunks.length), rest: chunksOf(chunks, builder) };
     },
   };
 }
@@ -103,10 +123,21 @@ export function storeBit(builder: Builder, bit: boolean): boolean {
 }
 
 function unknownCell(cell: Cell): Content {
-  return { cell, shown: cell.toBoc({ idx: false, crc32: true }).toString('base64') };
+  return { cell, shown: cell.toBoc({ idx: false, crc32: false }).toString('base64') };
 }
 
 function commentCell(): Content {
   const cell = commentBody('gm');
-  return { cell, shown: { '@type': 'text_comment', type: 'text_comment', comment: 'gm' } };
+  return { cell, shown: { '@type': 'text_comment', text: 'gm' } };
+}
+
+function chunksOf([data, ...more]: readonly Buffer[], builder: Builder): unknown {
+  if (data === undefined) return { '@type': 'text_chunk_empty' };
+  builder.storeUint(data.length, 8).storeBuffer(data);
+  const shown = { '@type': 'text_chunk', len: String(data.length), data: data.toString('hex').toUpperCase() };
+  if (more.length === 0) return { ...shown, next: { '@type': 'chunk_ref_empty' } };
+  const next = beginCell();
+  const ref = chunksOf(more, next);
+  builder.storeRef(next.endCell());
+  return { ...shown, next: { '@type': 'chunk_ref', ref } };
 }

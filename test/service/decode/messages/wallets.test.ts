@@ -52,6 +52,13 @@ function orders(count: number): Dictionary<number, MessageRelaxed> {
   return dictionary;
 }
 
+const receiverShown = {
+  '@type': 'addr_std',
+  anycast: { '@type': 'nothing_from_maybe' },
+  workchain_id: '0',
+  address: '4'.repeat(64),
+};
+
 const signature = Buffer.alloc(64, 0xab);
 
 function outList(count: number): Cell {
@@ -138,10 +145,10 @@ describe('orders of wallets', () => {
     (name, count, body) => {
       const shown = decode(body) as { '@type': string };
       expect(shown['@type']).toBe(name);
-      const comments = valuesOf(shown, 'comment');
+      const comments = valuesOf(shown, 'text');
       expect(comments).toHaveLength(count);
       expect(new Set(comments)).toEqual(new Set(Array.from({ length: count }, (_, at) => `number ${at}`)));
-      expect(new Set(valuesOf(shown, 'dest'))).toEqual(new Set(count === 0 ? [] : [`0:${'4'.repeat(64)}`]));
+      expect(valuesOf(shown, 'dest')).toEqual(Array.from({ length: count }, () => receiverShown));
     },
   );
 
@@ -175,11 +182,17 @@ describe('orders of wallets', () => {
       '@type': 'w5_extension_action_request',
       query_id: '3',
       request: {
-        out_actions: { '@type': 'out_list', prev: { prev: { '@type': 'out_list_empty' } } },
+        out_actions: {
+          '@type': 'something_from_maybe',
+          value: { cell_reference: { '@type': 'out_list', prev: { prev: { '@type': 'out_list_empty' } } } },
+        },
         extended_actions: {
-          '@type': 'extended_list_action',
-          action: { '@type': 'delete_extension' },
-          prev: { '@type': 'extended_list_last', action: { '@type': 'add_extension' } },
+          '@type': 'something_from_maybe',
+          value: {
+            '@type': 'extended_list_action',
+            action: { '@type': 'delete_extension', addr: receiverShown },
+            prev: { '@type': 'extended_list_last', action: { '@type': 'add_extension' } },
+          },
         },
       },
     });

@@ -26,7 +26,7 @@ function base64(cell: Cell): string {
 }
 
 const comment = commentBody('hello');
-const commentView = { '@type': 'text_comment', type: 'text_comment', comment: 'hello' };
+const commentView = { '@type': 'text_comment', type: 'text_comment', comment: 'hello', text: 'hello' };
 
 describe('decode', () => {
   it('answers two lists, empty when nothing is asked', async () => {
