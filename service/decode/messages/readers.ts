@@ -58,7 +58,7 @@ export function createReaders(constructors: readonly Constructor[]): Readers {
     return made;
   }
 
-  function typeReader(name: string, args: readonly Argument[], isClosed: boolean): Read {
+  function typeReader(name: string, args: readonly Argument[], isFixed: boolean): Read {
     const found = choicesOf(name);
     // Arguments that depend on no name are the same in each read. The type itself may not be compiled yet.
     let known: readonly (Scope | undefined)[] | undefined;
@@ -68,8 +68,8 @@ export function createReaders(constructors: readonly Constructor[]): Readers {
     };
     return (slice, scope, budget) => {
       budget.step();
-      const scopes = isClosed ? (known ??= bindAll()) : undefined;
-      const values = isClosed ? NO_VALUES : args.map((arg) => arg(scope));
+      const scopes = isFixed ? (known ??= bindAll()) : undefined;
+      const values = isFixed ? NO_VALUES : args.map((arg) => arg(scope));
       for (let at = 0; at < found.length; at++) {
         const choice = found[at]!;
         if (!hasTag(slice, choice)) continue;
@@ -116,9 +116,10 @@ export function createReaders(constructors: readonly Constructor[]): Readers {
   function isOneBit(name: string): boolean {
     if (name === 'uint1') return true;
     const own = byType.get(name) ?? [];
-    const [{ tag = '', fields = [] } = {}] = own;
-    if (own.length === 2) return tag.length === 1 && own.every((source) => source.fields.length === 0);
-    return own.length === 1 && tag === '' && fields.length === 1 && isOneBitNumber(fields[0]!);
+    const [first] = own;
+    if (first === undefined) return false;
+    if (own.length === 2) return first.tag.length === 1 && own.every((source) => source.fields.length === 0);
+    return own.length === 1 && first.tag === '' && first.fields.length === 1 && isOneBitNumber(first.fields[0]!);
   }
 
   /** Reads what a reference refers to. */
@@ -238,8 +239,8 @@ function isAnyCell(of: Term): boolean {
 
 type ReadField = (slice: ContractSlice, scope: OpenScope, budget: BodyBudget, target: ReadObject) => void;
 
-/** Reads a field into the object around it. @param isTold true if other fields refer to the value by its name */
-function valueReader({ name = '', term }: Field & { kind: 'value' }, read: Read, isTold: boolean): ReadField {
+/** Reads a field into the object around it. @param isNamed true if other fields refer to the value by its name */
+function valueReader({ name = '', term }: Field & { kind: 'value' }, read: Read, isNamed: boolean): ReadField {
   if (term.kind === 'when') {
     return (slice, scope, budget, target) => {
       if (isThere(term, scope)) setValue(target, name, read(slice, scope, budget), budget);
@@ -248,7 +249,7 @@ function valueReader({ name = '', term }: Field & { kind: 'value' }, read: Read,
   return (slice, scope, budget, target) => {
     const value = read(slice, scope, budget);
     setValue(target, name, value, budget);
-    if (isTold) scope[name] = Number(value);
+    if (isNamed) scope[name] = Number(value);
   };
 }
 

@@ -4,6 +4,7 @@ import { safeText } from '../format.ts';
 import { html } from '../html.ts';
 import { words } from '../texts.ts';
 import { Address } from './address.ts';
+import { foldBody } from './folded-body.ts';
 
 /** Levels and entries of one body that are shown: a body's author chooses both. */
 const DEPTH_MAX = 12;
@@ -13,7 +14,7 @@ const rawAddress = /^-?\d{1,3}:[0-9A-F]{64}$/;
 
 /** A decoded body: names with values, nested as the contract nests them. */
 export function Decoded({ value }: { readonly value: unknown }) {
-  return html`<div class="decoded">${drawValue(value, { left: ENTRIES_MAX }, 0)}</div>`;
+  return html`<div class="decoded">${drawValue(foldBody(value), { left: ENTRIES_MAX }, 0)}</div>`;
 }
 
 function drawValue(value: unknown, room: { left: number }, depth: number): VNode {

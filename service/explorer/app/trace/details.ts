@@ -6,6 +6,7 @@ import { opcodeText } from '../opcodes.ts';
 import { Address } from '../parts/address.ts';
 import { Ton } from '../parts/amount.ts';
 import { Facts } from '../parts/facts.ts';
+import { foldBody } from '../parts/folded-body.ts';
 import { Hash } from '../parts/hash.ts';
 import { Json } from '../parts/json.ts';
 import { Time } from '../parts/time.ts';
@@ -41,7 +42,7 @@ export function NodeDetails({ node, isSent }: { readonly node: TraceTree; readon
         [text.fees, transaction && html`<${Ton} value=${transaction.total_fees} />`],
       ]}
     />
-    ${message === undefined ? null : html`<${Json} value=${message.message_content?.decoded ?? message.message_content} title=${text.body} />`}
+    ${message === undefined ? null : html`<${Json} value=${foldBody(message.message_content?.decoded ?? message.message_content)} title=${text.body} />`}
     <${Json} value=${transaction ?? message} />
   </section>`;
 }
