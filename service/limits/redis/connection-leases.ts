@@ -1,5 +1,6 @@
 import type { RedisMetrics } from '../metrics.ts';
 import type { OnRedisFailure } from '../options.ts';
+import { typedCommand } from './script.ts';
 import { scriptOf } from './script-batcher.ts';
 import type { RedisSession } from './redis-session.ts';
 
@@ -36,7 +37,7 @@ const LEASE_MS = 30_000;
  *
  * Answers two numbers for each key. The first is 1 if the connection has its place, else 0. The second is 1 if the key had another type.
  */
-const leasesScript = `
+const leasesScript = `${typedCommand}
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local leaseMs, answers = tonumber(ARGV[1]), {}
@@ -44,10 +45,8 @@ local stop = string.format('%.0f', now + leaseMs)
 for index = 1, #KEYS do
   local key, wrong, granted = KEYS[index], 0, 1
   local op, connection, max, replaced = string.match(ARGV[1 + index], '^(%a+),(%d+),(%d*),(%d*)$')
-  if type(redis.pcall('ZREMRANGEBYSCORE', key, '-' .. string.format('%.0f', now), string.format('%.0f', now))) == 'table' then
-    redis.call('DEL', key)
-    wrong = 1
-  end
+  local at = string.format('%.0f', now)
+  if not typed('ZREMRANGEBYSCORE', key, '-' .. at, at) then wrong = 1 end
   if op == 'free' then
     redis.call('ZREM', key, connection)
   elseif op == 'renew' then

@@ -1,5 +1,5 @@
 import type { RedisMetrics } from '../metrics.ts';
-import { isReply } from './script-batcher.ts';
+import { failureOf, isReply } from './script-batcher.ts';
 import type { createEventLoopStalls, Mark } from './event-loop-stalls.ts';
 
 /**
@@ -38,7 +38,7 @@ export function createPendingAnswers({ stalls, metrics, onFailed }: PendingAnswe
     } catch (error) {
       metrics.roundTrip('failed', seconds());
       if (isReply(error, 'CROSSSLOT') || isReply(error, 'WRONGTYPE')) throw error;
-      if (pending.has(entry)) onFailed(error instanceof Error ? error.name : 'failed');
+      if (pending.has(entry)) onFailed(failureOf(error));
       throw error;
     } finally {
       pending.delete(entry);

@@ -6,6 +6,7 @@ import { createPendingAnswers, SLOW_MS } from './pending-answers.ts';
 import {
   createScriptBatcher,
   evaluate,
+  failureOf,
   isReply,
   scriptOf,
   type ScriptBatcher,
@@ -144,7 +145,7 @@ export function createRedisSession(options: RedisSessionOptions, dependencies: R
       if (stalls.since(asked) > SLOW_MS) leave('slow');
       else if (++quick >= QUICK_PROBES_MIN) comeBack();
     } catch (error) {
-      leave(error instanceof Error ? error.name : 'failed');
+      leave(failureOf(error));
     } finally {
       probe = undefined;
     }

@@ -100,3 +100,9 @@ export function createScriptBatcher(
 export function isReply(error: unknown, code: string): boolean {
   return error instanceof Error && error.message.startsWith(code);
 }
+
+/** Returns the code of an error that Redis replies, such as `OOM`, else the kind of the error. */
+export function failureOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'failed';
+  return error.name === 'ReplyError' ? (error.message.split(' ', 1)[0] ?? error.name) : error.name;
+}

@@ -12,6 +12,20 @@ end
 local mostWhole = 9007199254740991
 `;
 
+/**
+ * Lua function that runs a command on a key. Another type under the key is deleted, and the function returns nil. Any other error of Redis, such as
+ * no memory, ends the script: then no value is wrong, and a deletion would lose data.
+ */
+export const typedCommand = `
+local typed = function(command, key, ...)
+  local answer = redis.pcall(command, key, ...)
+  if type(answer) ~= 'table' or not answer.err then return answer end
+  if not string.find(answer.err, '^-?WRONGTYPE') then return redis.call(command, key, ...) end
+  redis.call('DEL', key)
+  return nil
+end
+`;
+
 /** Argument of `takeScript`: what is wanted, and what the pod knows. A field without a limit is absent. */
 export type TakeArgument = {
   /** All numbers of the plan. */
@@ -53,7 +67,7 @@ export type TakeArgument = {
  * - 8 is 1 if a value had another form.
  */
 export function takeScript(time: string): string {
-  return `${wholeNumber}
+  return `${wholeNumber}${typedCommand}
 local token, dayUs = 1000000, 86400000000
 local text = function(number) return string.format('%.0f', number) end
 local nothingAway = {deficit = 0, usedToday = 0, ofAllPods = 0}
@@ -66,11 +80,8 @@ for subject = 1, #KEYS do
   local least, want, back = arg.least, arg.want, arg.back
   local away, copy = arg.away or nothingAway, arg.copy or noCopy
   local cap, today, wrong = burst * token, math.floor(now / dayUs), 0
-  local stored = redis.pcall('HMGET', key, 'd', 'u', 'day', 'n', 'g')
-  if stored.err then
-    redis.call('DEL', key)
-    stored, wrong = {}, 1
-  end
+  local stored = typed('HMGET', key, 'd', 'u', 'day', 'n', 'g')
+  if not stored then stored, wrong = {}, 1 end
   local most, value = {cap + 1000000 * token, mostWhole, today + 1, 1000000000000, mostWhole}, {}
   for at = 1, #most do
     value[at] = whole(stored[at], most[at])
@@ -141,16 +152,13 @@ export const USAGE_MAX = 1_000_000_000_000;
  *
  * Answers 1 for each key if a value had another form, else 0.
  */
-export const countScript = `${wholeNumber}
+export const countScript = `${wholeNumber}${typedCommand}
 local answers = {}
 for index = 1, #KEYS do
   local key, part, flush = KEYS[index], {}, '!flush:' .. ARGV[1]
   for text in string.gmatch(ARGV[2 + index], '[^\\t]+') do part[#part + 1] = text end
-  local sent, wrong = redis.pcall('HGET', key, flush), 0
-  if type(sent) == 'table' then
-    redis.call('DEL', key)
-    sent, wrong = false, 1
-  end
+  local sent, wrong = typed('HGET', key, flush), 0
+  if sent == nil then sent, wrong = false, 1 end
   local last = whole(sent, mostWhole)
   if sent and not last then wrong = 1 end
   if (last or 0) < tonumber(part[1]) then
@@ -181,7 +189,7 @@ const SLOTS_MAX = 1_000_000;
  *
  * Answers two numbers for each key. The first is 1 if granted, else 0. The second is 1 if a value had another form, else 0.
  */
-export const slotsScript = `${wholeNumber}
+export const slotsScript = `${wholeNumber}${typedCommand}
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local pod, countedMs, answers = ARGV[1], tonumber(ARGV[2]), {}
@@ -189,11 +197,8 @@ for index = 1, #KEYS do
   local key, others = KEYS[index], 0
   local mine, max = string.match(ARGV[2 + index], '^(%d+),(-?%d+)$')
   mine, max = tonumber(mine), tonumber(max)
-  local reports, wrong, granted = redis.pcall('HGETALL', key), 0, 1
-  if reports.err then
-    redis.call('DEL', key)
-    reports, wrong = {}, 1
-  end
+  local reports, wrong, granted = typed('HGETALL', key), 0, 1
+  if not reports then reports, wrong = {}, 1 end
   for at = 1, #reports, 2 do
     local count, when = string.match(reports[at + 1], '^(%d+),(%d+)$')
     count, when = whole(count, ${SLOTS_MAX}), whole(when, now + countedMs)
@@ -226,12 +231,11 @@ return answers
  * Answers the number of pods and the time when the set was made as text. The third value is 1 if the key had another type. Another time means that
  * Redis lost its data, or that no pod was present.
  */
-export const presenceScript = `
+export const presenceScript = `${typedCommand}
 local time = redis.call('TIME')
 local now, wrong = tonumber(time[1]), 0
 local since = string.format('%.0f', now * 1000000 + tonumber(time[2]))
-if type(redis.pcall('ZADD', KEYS[1], 'NX', since, '!since')) == 'table' then
-  redis.call('DEL', KEYS[1])
+if not typed('ZADD', KEYS[1], 'NX', since, '!since') then
   redis.call('ZADD', KEYS[1], since, '!since')
   wrong = 1
 end
@@ -242,10 +246,10 @@ return {redis.call('ZCOUNT', KEYS[1], now - 5, now + 5), redis.call('ZSCORE', KE
 `;
 
 /** Prepares the key of a sorted set: deletes a value of another type and sets a new version. */
-const revocationEntries = `
+const revocationEntries = `${typedCommand}
 local time = redis.call('TIME')
 local now = tonumber(time[1])
-if type(redis.pcall('ZCARD', KEYS[1])) == 'table' then redis.call('DEL', KEYS[1]) end
+typed('ZCARD', KEYS[1])
 local changed = function() redis.call('SET', KEYS[2], string.format('%.0f', now * 1000000 + tonumber(time[2]))) end
 `;
 

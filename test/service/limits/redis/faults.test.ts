@@ -82,6 +82,20 @@ describe.skipIf(missing)('limits whose Redis fails', () => {
     proxy.close();
   });
 
+  it('a Redis without memory is away until it writes again, and each pod grants its share', async () => {
+    const { pods, keys, absences, close } = await startPods(2, { url: redis.url, plan: planOf({ burst: 100 }) });
+    // Within this time each pod hears of the other.
+    await sleep(2500);
+    await redis.command('CONFIG', 'SET', 'maxmemory', '1mb');
+    await untilAll(pods, false);
+    const { admitted, elapsedMs } = await load(pods, 2500, () => 2, askWith(keys[0]));
+    expect(absences()).toBe(2);
+    expect(admitted).toBeLessThanOrEqual(Math.ceil(((25 * elapsedMs) / 1000 + 100) * 1.1));
+    await redis.command('CONFIG', 'SET', 'maxmemory', '0');
+    await untilAll(pods, true);
+    await close();
+  });
+
   it('a flushed Redis does not end revocations', async () => {
     const { pods, keys, ids, api, close } = await startPods(1, { url: redis.url });
     const [pod] = pods as [SharedPod];
