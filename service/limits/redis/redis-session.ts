@@ -24,8 +24,8 @@ export type RedisSession = {
   /** Pods seen within the last seconds, at least 1. */
   readonly pods: number;
   /**
-   * Reports whether a key is revoked. A revocation ends when the key is in force again or no keyring has it. After a loss of data in Redis an id
-   * stays revoked until the key is restored or this process ends.
+   * Reports whether a key is revoked. A revocation ends when the key is in force again or no keyring has had it for a day. An id that Redis has
+   * lost stays revoked until then, or until this process ends.
    */
   readonly isRevoked: (keyId: string) => boolean;
   /** Returns a batch of queries by one script. A query rejects when the store is unavailable or slow. */

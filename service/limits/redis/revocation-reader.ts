@@ -62,7 +62,9 @@ export function createRevocationReader(scope: string, { metrics, inKeyring }: Re
 
   const trim = async (client: Connection, has: (id: string) => boolean): Promise<void> => {
     // A failed trim is left to the next time.
-    await trimRevocations(client, scope, revocations.listed().filter(has)).catch(() => 0);
+    const trimmed = await trimRevocations(client, scope, revocations.listed().filter(has)).catch(() => []);
+    revocations.trimmed(new Set(trimmed));
+    revocations.forget(has, Math.floor(performance.now() / 1000));
   };
 
   return {
@@ -74,8 +76,7 @@ export function createRevocationReader(scope: string, { metrics, inKeyring }: Re
     async read(client: Connection, since: () => Promise<string>): Promise<void> {
       await readChanged(client);
       reads++;
-      const found = { revoked: new Set([...entries.revoked, ...named]), restored: entries.restored };
-      if (!revocations.set(found, await since())) version = size = undefined;
+      if (!revocations.set({ ...entries, named }, await since())) version = size = undefined;
       if (inKeyring !== undefined && reads % TRIM_READS === 0) await trim(client, inKeyring);
     },
   };

@@ -75,18 +75,18 @@ export async function restoreIds(
 
 /**
  * Removes entries that are too old or too many. Entries of `inKeyring` count as revoked now.
- * @returns number of removed entries, at most 1,000 at once
+ * @returns ids of the removed entries, at most 1,000 at once
  */
 export async function trimRevocations(
   connection: RevocationConnection,
   scope: string,
   inKeyring: readonly string[],
-): Promise<number> {
+): Promise<readonly string[]> {
   const { entries, version } = revocationKeys(scope);
   const limits = [ENTRY_MAX_AGE_SECONDS, ENTRIES_MAX];
   const removed = (await evaluate(connection, trimming, [entries, version], [...limits, ...inKeyring])) as string[];
   if (removed.length > 0) await removeNamed(connection, scope, removed);
-  return removed.length;
+  return removed;
 }
 
 async function removeNamed(connection: RevocationConnection, scope: string, ids: readonly string[]): Promise<void> {
