@@ -37,11 +37,12 @@ export type TakeArgument = {
   /** Use that a pod counted while Redis was unavailable: its deficit, its tokens of the day, and the deficit of all pods. */
   readonly away?: { readonly deficit: number; readonly usedToday: number; readonly ofAllPods: number };
   /**
-   * The pod's copy of the hash: when the hash was made, the deficit by now, the day, and tokens of the day. The copy counts if Redis has another hash,
-   * because Redis lost the hash that the pod copied.
+   * The pod's copy of the hash: when the hash was made and copied, the deficit by now, the day, and tokens of the day. The copy counts if Redis has
+   * another hash or an older one, because Redis lost the hash that the pod copied.
    */
   readonly copy?: {
     readonly made: number;
+    readonly copied: number;
     readonly deficit: number;
     readonly day: number;
     readonly usedToday: number;
@@ -61,17 +62,17 @@ export type TakeArgument = {
  *
  * ARGV[i] is a TakeArgument in JSON.
  *
- * Answers eight numbers a subject.
+ * Answers nine numbers a subject.
  * - 1 granted, 2 reason (0 none, 1 rate, 2 day), 3 wait in microseconds.
  * - 4 deficit, 5 tokens of the day, 6 when the hash was made, 7 the day.
- * - 8 is 1 if a value had another form.
+ * - 8 is 1 if a value had another form. 9 is the time of the deficit.
  */
 export function takeScript(time: string): string {
   return `${wholeNumber}${typedCommand}
 local token, dayUs = 1000000, 86400000000
 local text = function(number) return string.format('%.0f', number) end
 local nothingAway = {deficit = 0, usedToday = 0, ofAllPods = 0}
-local noCopy = {made = 0, deficit = 0, day = 0, usedToday = 0}
+local noCopy = {made = 0, copied = 0, deficit = 0, day = 0, usedToday = 0}
 local answers = {}
 for subject = 1, #KEYS do
   local key, arg = KEYS[subject], cjson.decode(ARGV[subject])
@@ -90,7 +91,8 @@ for subject = 1, #KEYS do
   if wrong == 1 then value = {} end
   local deficit, made = 0, value[5]
   if value[1] then deficit = math.max(0, value[1] - math.max(0, now - (value[2] or now)) * rate) end
-  if made ~= copy.made then deficit = math.max(deficit, copy.deficit) end
+  local isLost = made ~= copy.made or (value[2] or 0) < copy.copied
+  if isLost then deficit = math.max(deficit, copy.deficit) end
   if away.deficit > 0 then
     deficit = math.max(deficit, math.min(math.max(deficit + away.deficit, away.ofAllPods), cap))
   end
@@ -99,9 +101,10 @@ for subject = 1, #KEYS do
   if value[3] and value[3] >= day then
     day, used = value[3], value[4] or 0
   end
-  if made ~= copy.made and copy.day == day then used = math.max(used, copy.usedToday) end
+  if isLost and copy.day == day then used = math.max(used, copy.usedToday) end
   used = math.max(0, used - back)
-  made = made or now
+  -- A hash older than a copy counts as another hash, so that the copies of the other pods count too.
+  if not made or (made == copy.made and isLost) then made = now end
   used = used + away.usedToday
   local grant, reason, wait = want, 0, 0
   if perDay then
@@ -128,7 +131,7 @@ for subject = 1, #KEYS do
   if rate > 0 then ttl = ttl + math.ceil(deficit / rate / 1000) end
   if perDay then ttl = math.max(ttl, math.ceil(((day + 1) * dayUs - now) / 1000) + 1000) end
   redis.call('PEXPIRE', key, text(ttl))
-  for _, number in ipairs({grant, reason, wait, deficit, used, made, day, wrong}) do answers[#answers + 1] = number end
+  for _, number in ipairs({grant, reason, wait, deficit, used, made, day, wrong, now}) do answers[#answers + 1] = number end
 end
 return answers
 `;
@@ -138,7 +141,7 @@ return answers
 export const redisTime = `(function() local t = redis.call('TIME') return tonumber(t[1]) * 1000000 + tonumber(t[2]) end)()`;
 
 /** Numbers that `takeScript` answers for a subject. */
-export const TAKE_ANSWER_LENGTH = 8;
+export const TAKE_ANSWER_LENGTH = 9;
 
 /** Highest count of requests on a day; a greater value is malformed. */
 export const USAGE_MAX = 1_000_000_000_000;

@@ -48,8 +48,8 @@ type SharedState = {
   demand: number;
   /** Time until which the day is used up. */
   dayOverUs: number;
-  /** Copy of the hash in Redis from the last answer: when it was made, its day, the day's tokens. The copy counts if Redis loses the hash. */
-  memory: { readonly made: number; readonly day: number; readonly usedToday: number };
+  /** Copy of the hash in Redis from the last answer: when it was made and copied, its day, the day's tokens. It counts if Redis loses the hash. */
+  memory: Readonly<Record<'made' | 'copied' | 'day' | 'usedToday', number>>;
   /** Tokens admitted while the budget is counted here, until they are reported to Redis. The pods' deficits add up to the total deficit. */
   away: { usedToday: number; readonly pods: number } | undefined;
   /** True when the day's use under the earlier scope was read, or does not count. */
@@ -102,9 +102,10 @@ export function createSharedBudgets(
       state.waiters.unshift(...batch);
       throw error;
     });
-    const [granted = 0, reason = 0, waitUs = 0, deficit = 0, usedToday = 0, made = 0, day = 0, wrong = 0] = answer;
+    const [granted = 0, reason = 0, waitUs = 0, deficit = 0, usedToday = 0, made = 0, day = 0, wrong = 0, copied = 0] =
+      answer;
     if (wrong === 1) metrics.malformed('budget');
-    state.memory = { made, day, usedToday };
+    state.memory = { made, copied, day, usedToday };
     state.away = undefined;
     budget.bucket = { deficit, updatedUs: sentUs };
     budget.usedToday = usedToday;
@@ -128,7 +129,7 @@ export function createSharedBudgets(
     if (earlier !== undefined && plan.requestsPerDay !== null) {
       const { day, n: used } = await store.fields(`limits:${earlier}:{${subject}}`);
       if (isCount(day) && isCount(used)) {
-        state.memory = { made: 0, day: Number(day), usedToday: Number(used) };
+        state.memory = { made: 0, copied: 0, day: Number(day), usedToday: Number(used) };
       }
     }
     state.isEarlierRead = true;
@@ -215,7 +216,7 @@ function newState(): SharedState {
     usedInWindow: 0,
     demand: 0,
     dayOverUs: 0,
-    memory: { made: 0, day: 0, usedToday: 0 },
+    memory: { made: 0, copied: 0, day: 0, usedToday: 0 },
     away: undefined,
     isEarlierRead: false,
   };
