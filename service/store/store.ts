@@ -10,6 +10,7 @@ import { StoreError, withStoreErrors } from './errors.ts';
 import { createStoreMetrics, type StoreMetrics } from './metrics.ts';
 import { createPrimaryPositions, type PrimaryPositions } from './primary-positions.ts';
 import type { ReadMode } from './queries/reader.ts';
+import { inReadTime, type HoldConnection } from './read-time.ts';
 import { createReplica, type BypassReason, type Replica } from './replica.ts';
 
 export type StoreOptions = {
@@ -27,7 +28,7 @@ export type StoreOptions = {
   readonly poolSize: number;
   /** Milliseconds that the replica may lag; beyond them the primary is asked. Default: no bound. */
   readonly replicaMaxLagMs?: number;
-  /** Time limit of a query of `read`. Transactions have no limit unless they name it: writers bound their batches. */
+  /** Time limit of a query of `read`, with the wait for its connection. Transactions have no limit unless they name it: writers bound their batches. */
   readonly statementTimeoutMs: number;
 };
 
@@ -101,13 +102,11 @@ export function createStore(options: StoreOptions, { logger, register, tracer, c
       const span = startReadSpan(tracer, settings.span, sql);
       try {
         const timeoutMs = settings.timeoutMs ?? options.statementTimeoutMs;
-        const rows = await onReader(
-          () => pools,
-          async (client, isSecond) => {
-            await limitTime(client, isSecond ? Math.max(timeoutMs - (clock() - began), 1) : timeoutMs);
-            return (await ask<R>(client, queryOf(sql, values, settings))).rows;
-          },
-        );
+        const run = async (client: PoolClient, isSecond: boolean): Promise<R[]> => {
+          await limitTime(client, isSecond ? Math.max(timeoutMs - (clock() - began), 1) : timeoutMs);
+          return (await ask<R>(client, queryOf(sql, values, settings))).rows;
+        };
+        const rows = await inReadTime(timeoutMs, (hold) => onReader(() => pools, run, hold));
         metrics.read('ok', secondsSince(began));
         return rows;
       } catch (error) {
@@ -130,7 +129,8 @@ export function createStore(options: StoreOptions, { logger, register, tracer, c
           await withStoreErrors(client.query(durable ? begin : `${begin}; SET LOCAL synchronous_commit = off`));
           return await finishTransaction(client, work);
         };
-        const result = await (snapshot ? onReader(() => pools, run) : borrowed(pools.primary, run));
+        const unbounded: HoldConnection = (_client, onIt) => onIt();
+        const result = await (snapshot ? onReader(() => pools, run, unbounded) : borrowed(pools.primary, run));
         metrics.transaction('committed', secondsSince(began));
         return result;
       } catch (error) {
@@ -202,18 +202,21 @@ function countConnections({ primary, replica }: Pools): { busy: number; idle: nu
 async function onReader<T>(
   pools: () => Pools,
   work: (client: PoolClient, isSecond: boolean) => Promise<T>,
+  hold: HoldConnection,
 ): Promise<T> {
   const { replica } = pools();
   const onPrimary = (isSecond: boolean): Promise<T> =>
-    borrowed(pools().primary, async (client) => {
-      const result = await work(client, isSecond);
-      await replica?.answered(client);
-      return result;
-    });
+    borrowed(pools().primary, (client) =>
+      hold(client, async () => {
+        const result = await work(client, isSecond);
+        await replica?.answered(client);
+        return result;
+      }),
+    );
   const client = await replica?.borrow();
   if (client === undefined) return onPrimary(false);
   try {
-    return await onBorrowed(client, (on) => work(on, false));
+    return await onBorrowed(client, (on) => hold(on, () => work(on, false)));
   } catch (error) {
     if (replica?.failed(error) !== true) throw error;
     return onPrimary(true);
