@@ -8,7 +8,7 @@ import { TonplaneError } from '../error.ts';
  * - `unreachable`: no connection, a broken connection, or a certificate of another host.
  * - `too_slow`, `too_large`, `too_many_redirects`: past the bounds.
  * - `bad_status`: a status that is neither 2xx nor a redirect.
- * - `not_json`: no JSON object, or an unknown encoding.
+ * - `not_json`: no JSON object, or an unknown or wrong encoding.
  * - `too_complex`: JSON that is too deep, or has too many values.
  */
 export type MetadataErrorCode =

@@ -149,11 +149,22 @@ function decompressed(host: string, { headers, body }: Dispatcher.ResponseData):
   return pipeline(body, decompress, () => {});
 }
 
-/** Converts a failure of the connection to a MetadataError, or to the signal's reason if that was the cause. */
+/** Codes of zlib for a body that is not of its encoding, or ends in its middle: `Z_DATA_ERROR`, `ERR__ERROR_FORMAT_PADDING_2`. */
+const wrongEncoding = /^(Z_|ERR__ERROR_|ERR_BROTLI_)/;
+
+/** Converts a failure of the connection, or of the body's encoding, to a MetadataError, or to the signal's reason if that was the cause. */
 function failure(host: string, error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
   if (error instanceof MetadataError) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
+  if (code !== undefined && wrongEncoding.test(code)) {
+    return new MetadataError(
+      'not_json',
+      `${host} answers in another encoding than it says`,
+      { host, cause: code },
+      error,
+    );
+  }
   return new MetadataError(
     'unreachable',
     `${host} cannot be reached${code === undefined ? '' : `: ${code}`}`,
