@@ -5,6 +5,7 @@ import { TonplaneError } from '../error.ts';
  * - `package_damaged`: a file is no archive package, or ends or breaks in the middle of an entry
  * - `archive_unusable`: the folder of archive packages cannot be read, or has more loose entries than fit into memory
  * - `chain_broken`: the way back from a masterchain block's shards does not meet the shards of the block before
+ * - `other_chain`: the newest indexed block is not of the network's chain, or the network has not reached it
  * - `wrong_block`: a block in the rows or in a file differs from its id
  * - `rows_failed`: a block cannot be made into rows, or the worker thread ended
  * - `lease_lost`: another process follows the head now
@@ -14,6 +15,7 @@ export type IndexerErrorCode =
   | 'package_damaged'
   | 'archive_unusable'
   | 'chain_broken'
+  | 'other_chain'
   | 'wrong_block'
   | 'rows_failed'
   | 'lease_lost';

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 
 import type { LiveBlockFiles } from '../live/blocks/block-files.ts';
-import { claimIndex, lacksZeroStates, readProgress } from '../store/indexer-state.ts';
+import { claimIndex, lacksZeroStates, newestBlock, readProgress } from '../store/indexer-state.ts';
 import type { IndexProgress } from '../store/indexer-state.ts';
 import { acquireHeadLease, type HeadLease } from '../store/lease.ts';
 import { checkSchema } from '../store/migrate.ts';
@@ -30,6 +30,7 @@ import type { ProgressView } from './progress.ts';
 import { createProgress } from './progress.ts';
 import type { Trouble } from '../runtime/retry.ts';
 import { createRetry, pause } from '../runtime/retry.ts';
+import { refuseOtherChain } from './same-chain.ts';
 import type { Stage } from './stage.ts';
 import type { BlockSource, HeadSource, SourceBlocks } from './source.ts';
 import { createStoredProgress } from './stored-progress.ts';
@@ -127,6 +128,13 @@ export function createIndexer(options: IndexerOptions, dependencies: IndexerDepe
     const { startSeqno, network } = options;
     await retry.run('schema', 0, () => checkSchema(store), signal);
     await retry.run('schema', 0, () => claimIndex(store, { ...network, startSeqno }), signal);
+    await checkChain();
+  }
+
+  /** Resolves once the index and the network have one chain. */
+  function checkChain(): Promise<void> {
+    const check = async (): Promise<void> => refuseOtherChain(await newestBlock(store), files, signal);
+    return retry.run('chain', 0, check, signal);
   }
 
   async function pastSource(): Promise<BlockSource> {
@@ -152,6 +160,7 @@ export function createIndexer(options: IndexerOptions, dependencies: IndexerDepe
         ...lease,
         // The remaining past is known before the first block of the head. Otherwise the index is live for a moment in between.
         moveTo: async (seqno) => {
+          await checkChain();
           const next = await lease.moveTo(seqno);
           await stored.update();
           return next;

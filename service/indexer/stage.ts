@@ -1,2 +1,2 @@
 /** Work of the indexer under retry: a label of metrics. */
-export type Stage = 'schema' | 'read' | 'rows' | 'write' | 'lease' | 'ranges' | 'archive' | 'progress';
+export type Stage = 'schema' | 'chain' | 'read' | 'rows' | 'write' | 'lease' | 'ranges' | 'archive' | 'progress';

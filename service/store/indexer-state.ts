@@ -84,6 +84,21 @@ export async function lacksZeroStates(store: Store): Promise<boolean> {
   return row?.lacks ?? false;
 }
 
+/** A masterchain block of the index. */
+export type IndexedBlock = { readonly seqno: number; readonly rootHash: Buffer };
+
+/** Returns the newest masterchain block of the index; undefined of an empty index. */
+export async function newestBlock(store: Store): Promise<IndexedBlock | undefined> {
+  const [row] = await store.transaction(
+    ({ query }) =>
+      query<{ seqno: number; root_hash: Buffer }>(
+        `SELECT seqno, root_hash FROM blocks WHERE workchain = -1 AND shard = ${-(2n ** 63n)} ORDER BY seqno DESC LIMIT 1`,
+      ),
+    { timeoutMs: LOOK_TIMEOUT_MS },
+  );
+  return row && { seqno: row.seqno, rootHash: row.root_hash };
+}
+
 /** How far the index is. */
 export type IndexProgress = {
   readonly startSeqno: number;
