@@ -120,7 +120,9 @@ describe('a start that cannot be', () => {
   it.each([
     [['--port', 'eighty'], 2, '--port: expected a number from 0 to 65535, got eighty'],
     [['--manifest', 'missing.yaml'], 1, '--manifest: expected a readable file, got ENOENT for missing.yaml'],
-    [['--data', '/dev/null/data'], 1, '--data: expected a folder that can be created and written'],
+    [['--data', '/dev/null/data'], 1, '--data: expected a folder that can be created and written, got EEXIST'],
+    [['--data', '/proc/xt'], 1, '--data: expected a folder that can be created and written, got ENOENT for /proc/xt'],
+    [['--data', '/proc'], 1, '--data: expected a folder that can be created and written, got ENOENT for /proc'],
   ])('%j ends with a sentence', async (args, expectedCode, expected) => {
     const { code, stderr } = await runToEnd(args);
     expect(stderr).toContain(expected);

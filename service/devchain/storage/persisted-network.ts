@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Logger } from 'pino';
@@ -13,6 +12,7 @@ import { lockFolder } from './folder-lock.ts';
 import type { AskedAccount, OriginReads, ForkPoint } from '../fork/fork.ts';
 import { openAppendLog } from './append-log.ts';
 import type { Consensus } from '../chain/signing.ts';
+import { makeFolder } from '#service/runtime/make-folder.ts';
 import type { TimeSlice } from '#service/runtime/time-slice.ts';
 import type { StateRetention } from '../chain/state-retention.ts';
 import { forgetOldBlocks, forgetOldStates } from '../chain/state-retention.ts';
@@ -71,7 +71,7 @@ const FORMAT = 1;
  * @throws DevchainError `network_in_use`, `kept_network_invalid`, or the system's error
  */
 export function openPersistedNetwork(folder: string, { logger }: { readonly logger: Logger }): PersistedNetwork {
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   const lock = lockFolder(folder);
   const path = join(folder, 'blocks.bin');
   const file = openAppendLog(path);

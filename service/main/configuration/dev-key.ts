@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { keyHash, makeKey, parseKey, type NewKey } from '#service/limits/keys.ts';
+import { makeFolder } from '#service/runtime/make-folder.ts';
 
 /** File in the folder of data that lasts over restarts. */
 export const keyFileName = 'dev.key';
@@ -17,7 +18,7 @@ export function loadDevKey(folder: string, randomBytes: (length: number) => Buff
   const stored = readStored(path);
   if (stored !== undefined) return stored;
   const made = makeKey(randomBytes);
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   writeFileSync(path, `${made.key}\n`, { mode: 0o600 });
   return made;
 }

@@ -1,5 +1,7 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmdirSync } from 'node:fs';
+import { join } from 'node:path';
 
+import { makeFolder } from '#service/runtime/make-folder.ts';
 import { StartError, systemCode } from '../errors.ts';
 
 /**
@@ -26,8 +28,23 @@ export function readNamedFile(option: string, path: string): string {
  * @throws StartError `folder_unusable` naming the option
  */
 export function makeNamedFolder(option: string, path: string): void {
+  refusing(option, path, () => makeFolder(path));
+}
+
+/**
+ * Makes the folder, and checks that it takes files.
+ * @throws StartError `folder_unusable` naming the option
+ */
+export function makeWritableFolder(option: string, path: string): void {
+  refusing(option, path, () => {
+    makeFolder(path);
+    rmdirSync(mkdtempSync(join(path, '.written-')));
+  });
+}
+
+function refusing(option: string, path: string, work: () => void): void {
   try {
-    mkdirSync(path, { recursive: true });
+    work();
   } catch (cause) {
     const reason = systemCode(cause);
     throw new StartError({

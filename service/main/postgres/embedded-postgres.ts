@@ -19,6 +19,7 @@ import { promisify } from 'node:util';
 
 import type { Logger } from 'pino';
 
+import { makeFolder } from '#service/runtime/make-folder.ts';
 import { StartError } from '../errors.ts';
 import { freePort } from './free-port.ts';
 import { postgresAccount } from './postgres-binaries.ts';
@@ -143,7 +144,7 @@ function passingFolder(): string {
 
 function keptPlace(path: string): Place {
   const folder = resolve(path);
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   chmodSync(folder, 0o700);
   give(folder);
   return { folder, temporary: false, passing: passingFolder() };

@@ -17,6 +17,7 @@ import { startApi, type Api, type ApiDependencies } from './api.ts';
 import type { Arguments } from '../configuration/arguments.ts';
 import { openDevIndex, prepareDevIndex, type DevIndex } from '../postgres/dev-index.ts';
 import { keyFileName, loadDevKey } from '../configuration/dev-key.ts';
+import { makeWritableFolder } from '../configuration/named-files.ts';
 import type { NewKey } from '#service/limits/keys.ts';
 import type { DevNetwork } from '../network/dev-network.ts';
 import type { ExplorerOptions } from '../wiring/explorer.ts';
@@ -53,6 +54,7 @@ export async function startDev(
   dependencies: DevDependencies,
 ): Promise<{ close(): Promise<void> }> {
   const { logger, output } = dependencies;
+  makeWritableFolder('--data', args.data);
   await refuseTakenPorts(portsOf(args));
   await using parts = new AsyncDisposableStack();
   const { network, index } = await openBoth(args, dependencies);
