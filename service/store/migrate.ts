@@ -42,6 +42,11 @@ export async function migrate(store: Store): Promise<readonly number[]> {
   }
 }
 
+/** Removes the schema with all of the index. Only for an index that can be made again. */
+export async function dropTables(store: Store): Promise<void> {
+  await store.transaction(({ query }) => query(`DROP SCHEMA ${store.schema} CASCADE`));
+}
+
 /**
  * Steps that `migrate` would take now. Read-only.
  *

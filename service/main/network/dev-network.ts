@@ -24,6 +24,8 @@ export type DevNetwork = {
   readonly stateDir: string | undefined;
   /** The ecosystem's configuration file of the network. */
   globalConfig(): object;
+  /** True of a masterchain block of an earlier run that the stored network has lost; absent where no run follows another. */
+  readonly hasLost?: (block: { readonly seqno: number; readonly rootHash: Buffer }) => boolean;
   /** Newest masterchain block that its lite server has. */
   headSeqno(): number;
   /** Count of accounts fetched from another network. An answer during which the count grew may lack an account. */

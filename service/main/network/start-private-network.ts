@@ -72,6 +72,7 @@ export async function startPrivateNetwork(
     demo: demo ?? {},
     stateDir: stored && args.data,
     globalConfig: () => network.globalConfig(),
+    ...(stored !== undefined && { hasLost: (block: MasterchainBlock) => hasLost(network.chain, block) }),
     headSeqno: () => network.head().id.seqno,
     ...(forked !== undefined && { accountsBrought: () => network.forkedAccounts }),
     facts: () => ({
@@ -164,6 +165,14 @@ async function openNetwork(
   );
   parts.adopt(network, closePart);
   return { network, stored, forked };
+}
+
+type MasterchainBlock = Parameters<NonNullable<DevNetwork['hasLost']>>[0];
+
+/** A block that is older than all blocks of the chain is no lost one. */
+function hasLost(chain: PrivateNetwork['chain'], { seqno, rootHash }: MasterchainBlock): boolean {
+  const block = chain.masterchain(seqno);
+  return block === undefined ? seqno > chain.lastSeqno : !block.id.rootHash.equals(rootHash);
 }
 
 type Filled = { readonly globalId: number; readonly accounts: StartupAccount[]; readonly demo: Demo | undefined };

@@ -6,10 +6,11 @@ import { Registry } from 'prom-client';
 
 import type { ServiceConfig } from '#service/config.ts';
 import { StoreError } from '#service/store/errors.ts';
-import { claimIndex } from '#service/store/indexer-state.ts';
-import { migrate } from '#service/store/migrate.ts';
+import { claimIndex, newestBlock } from '#service/store/indexer-state.ts';
+import { dropTables, migrate } from '#service/store/migrate.ts';
 import type { Arguments } from '../configuration/arguments.ts';
 import { givenPostgresCertificates, givenPostgresUrl } from '../configuration/configuration.ts';
+import type { DevNetwork } from '../network/dev-network.ts';
 import { startEmbeddedPostgres } from './embedded-postgres.ts';
 import { StartError } from '../errors.ts';
 import { postgresBinaries } from './postgres-binaries.ts';
@@ -60,14 +61,15 @@ export async function openDevIndex(
 }
 
 /**
- * Makes the tables, and the index that of this network.
+ * Makes the tables, and the index that of this network. An index with a block that the stored network has lost begins again: all of it
+ * comes from the blocks.
  *
  * @throws StartError `other_network`, StoreError
  */
 export async function prepareDevIndex(
   config: ServiceConfig,
   { url: postgresUrl, certificates }: Pick<DevIndex, 'url' | 'certificates'>,
-  { logger }: { readonly logger: Logger },
+  { logger, hasLost }: { readonly logger: Logger } & Pick<DevNetwork, 'hasLost'>,
 ): Promise<void> {
   const store = openStore(
     config,
@@ -76,7 +78,14 @@ export async function prepareDevIndex(
   );
   try {
     await migrate(store);
-    await claimIndex(store, { ...config.anchors.zeroState, startSeqno: config.indexer?.startSeqno ?? 1 });
+    const claim = () => claimIndex(store, { ...config.anchors.zeroState, startSeqno: config.indexer?.startSeqno ?? 1 });
+    await claim();
+    const newest = await newestBlock(store);
+    if (newest === undefined || hasLost?.(newest) !== true) return;
+    logger.warn({ seqno: newest.seqno }, 'the stored network has lost indexed blocks: the index is made again');
+    await dropTables(store);
+    await migrate(store);
+    await claim();
   } catch (cause) {
     if (!(cause instanceof StoreError) || cause.code !== 'other_network') throw cause;
     throw new StartError({

@@ -22,6 +22,7 @@ import type { NewKey } from '#service/limits/keys.ts';
 import type { DevNetwork } from '../network/dev-network.ts';
 import type { ExplorerOptions } from '../wiring/explorer.ts';
 import type { TerminalLine } from '../status/terminal-line.ts';
+import { forgetLostKeyBlocks } from '../network/lost-blocks.ts';
 import { startPrivateNetwork } from '../network/start-private-network.ts';
 import { startRecordedNetwork } from '../network/recorded-network.ts';
 import { exampleParameters, startPages, startPaths } from '../network/start-page.ts';
@@ -68,7 +69,8 @@ export async function startDev(
     database,
     isOpen: !access.keyRequired,
   });
-  if (database) await prepareDevIndex(config, index, { logger });
+  forgetLostKeyBlocks(config, network, { logger });
+  if (database) await prepareDevIndex(config, index, { logger, hasLost: network.hasLost });
   const api = await startDevApi(config, { network, index, devKey, access }, dependencies);
   parts.adopt(api, closePart);
   if (database) await indexBegins(api);

@@ -27,6 +27,9 @@ export type PoolParts = {
   readonly signatures: SignatureChecker;
 };
 
+/** File of the proved key blocks in the folder of a process. */
+export const trustedBlocksFile = (stateDir: string): string => join(stateDir, 'trusted-blocks.json');
+
 /** The pool with the trust chain over it and the threads that check signatures. */
 export function startPool(
   config: ServiceConfig,
@@ -57,7 +60,7 @@ export function startPool(
           {
             initBlock: anchors.initBlock,
             zeroState: anchors.zeroState,
-            ...(stateDir !== null && { file: join(stateDir, 'trusted-blocks.json') }),
+            ...(stateDir !== null && { file: trustedBlocksFile(stateDir) }),
           },
           { fetchProof, signatures, register, logger },
         );
