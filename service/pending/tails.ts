@@ -5,7 +5,7 @@ import type { CellTable } from '../decode/cell-table.ts';
 import type { Detector } from '../interfaces/detector.ts';
 import type { ChainSnapshots } from '../live/contracts/chain-snapshot.ts';
 import type { ExternalMessage } from '../live/send/external-message.ts';
-import { createTimeSlice, mapInSlices } from '../runtime/time-slice.ts';
+import { createTimeSlice, mapInSlices, type TimeSlice } from '../runtime/time-slice.ts';
 import { createSimulatedDetection } from '../simulation/detection.ts';
 import { simulateTail, type SimulatedTrace } from '../simulation/simulate-message.ts';
 import { classifySimulated, type ClassifiedTransactions } from '../simulation/simulated-actions.ts';
@@ -40,9 +40,9 @@ export type TailsDependencies = {
 export function createTails({ worlds, detector, now }: TailsDependencies): Tails {
   return {
     async simulate({ message, transactions, mcSeqno }, ending) {
-      const onWay = messagesOnWay(transactions);
-      if (onWay.length === 0) return undefined;
       const signal = AbortSignal.any([ending, AbortSignal.timeout(RUN_MS)]);
+      const onWay = await messagesOnWay(transactions, createTimeSlice(signal));
+      if (onWay.length === 0) return undefined;
       const context: ReadContext = { deadlineMs: now() + RUN_MS, signal, caller: 'begun traces' };
       const before = await worlds.open(mcSeqno, context);
       const messages = await mapInSlices(onWay.slice(0, BOUNDS.transactionsMax), writeMessage, createTimeSlice(signal));
@@ -60,17 +60,28 @@ export function createTails({ worlds, detector, now }: TailsDependencies): Tails
 type OnWay = { readonly table: CellTable; readonly cell: number };
 
 /** Messages between accounts that no transaction of the trace has taken, in their order. */
-function messagesOnWay(transactions: BegunTrace['transactions']): readonly OnWay[] {
-  const taken = new Set(
-    transactions.flatMap(({ table, transaction: { inMessage } }) =>
-      inMessage === undefined ? [] : table.hash(inMessage.cell).toString('hex'),
-    ),
-  );
-  return transactions.flatMap(({ table, transaction: { outMessages } }) =>
-    outMessages
-      .filter(({ info, cell }) => info.kind === 'internal' && !taken.has(table.hash(cell).toString('hex')))
-      .map(({ cell }) => ({ table, cell })),
-  );
+async function messagesOnWay(
+  transactions: BegunTrace['transactions'],
+  timeSlice: TimeSlice,
+): Promise<readonly OnWay[]> {
+  const taken = new Set(await mapInSlices(transactions, takenBy, timeSlice));
+  const isOnWay = ({ table, cell }: OnWay): boolean => !taken.has(nameOf(table, cell));
+  const onWay = await mapInSlices(transactions, (one) => sentBy(one).filter(isOnWay), timeSlice);
+  return onWay.flat();
+}
+
+type BegunTransaction = BegunTrace['transactions'][number];
+
+function takenBy({ table, transaction: { inMessage } }: BegunTransaction): string | undefined {
+  return inMessage && nameOf(table, inMessage.cell);
+}
+
+function sentBy({ table, transaction: { outMessages } }: BegunTransaction): readonly OnWay[] {
+  return outMessages.filter(({ info }) => info.kind === 'internal').map(({ cell }) => ({ table, cell }));
+}
+
+function nameOf(table: CellTable, cell: number): string {
+  return table.hash(cell).toString('hex');
 }
 
 function writeMessage({ table, cell }: OnWay): Buffer {

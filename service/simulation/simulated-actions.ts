@@ -1,10 +1,10 @@
 import type { Classified } from '../actions/classify.ts';
 import { eventTransaction } from '../actions/engine/event-transaction.ts';
-import type { ClassifierTrace } from '../actions/engine/classifier-input.ts';
+import type { ClassifierTrace, EventTransaction } from '../actions/engine/classifier-input.ts';
 import type { CellTable } from '../decode/cell-table.ts';
 import { classifyWithLookups, type LookUpFacts } from '../interfaces/classify-with-lookups.ts';
 import type { ExternalMessage } from '../live/send/external-message.ts';
-import type { TimeSlice } from '../runtime/time-slice.ts';
+import { mapInSlices, type TimeSlice } from '../runtime/time-slice.ts';
 import type { SimulatedDetection } from './detection.ts';
 import type { SimulatedTransaction } from './simulate-message.ts';
 
@@ -19,7 +19,7 @@ export type ClassifiedTransactions = {
 };
 
 /** Classifies a simulated trace by the states that it leaves. Rejects as `SimulatedDetection.detect` does, and when the time slice ends. */
-export function classifySimulated(
+export async function classifySimulated(
   message: Pick<ExternalMessage, 'hash' | 'normalizedHash'> | undefined,
   trace: ClassifiedTransactions,
   { detection, timeSlice }: { readonly detection: SimulatedDetection; readonly timeSlice: TimeSlice },
@@ -28,17 +28,16 @@ export function classifySimulated(
     const detected = await detection.detect(accounts);
     return new Map([...detected].map(([account, { facts }]) => [account, facts]));
   };
-  return classifyWithLookups(eventTraceOf(message, trace), lookUp, timeSlice);
+  return classifyWithLookups(await eventTraceOf(message, trace, timeSlice), lookUp, timeSlice);
 }
 
 /** @param message the message from outside; undefined for a message between accounts */
-function eventTraceOf(
+async function eventTraceOf(
   message: Pick<ExternalMessage, 'hash' | 'normalizedHash'> | undefined,
   { transactions }: ClassifiedTransactions,
-): ClassifierTrace {
-  const events = transactions.map(({ table, transaction, workchain }) =>
-    eventTransaction({ table, transaction, workchain, mcSeqno: NO_SEQNO }),
-  );
+  timeSlice: TimeSlice,
+): Promise<ClassifierTrace> {
+  const events = await mapInSlices(transactions, eventOf, timeSlice);
   const last = events.at(-1)!;
   return {
     traceId: events[0]!.hash,
@@ -49,4 +48,8 @@ function eventTraceOf(
     mcSeqnoEnd: NO_SEQNO,
     transactions: events,
   };
+}
+
+function eventOf({ table, transaction, workchain }: ClassifiedTransactions['transactions'][number]): EventTransaction {
+  return eventTransaction({ table, transaction, workchain, mcSeqno: NO_SEQNO });
 }

@@ -1,6 +1,5 @@
 import { parseBoc, type BagReader } from '#service/decode/boc.ts';
 import { createCellStore } from '#service/decode/cell-store.ts';
-import { readTransaction } from '#service/decode/tlb/transaction.ts';
 import { formatRawAddress } from '#service/decode/address.ts';
 import { addressText } from '#service/decode/messages/addresses.ts';
 import type { Message } from '#service/decode/tlb/message.ts';
@@ -14,6 +13,7 @@ import {
   openMessages,
   viewHead,
   viewTail,
+  type ShownTransaction,
   type StatesByHash,
   type TransactionTail,
   type TransactionView,
@@ -31,10 +31,13 @@ export type OpenedTransaction = TreeTransaction & {
 
 /** @throws DecodeError the stored cell is no transaction */
 export function openRow(row: FoundTransaction, readBag: BagReader = parseBoc): OpenedTransaction {
-  const table = readBag(row.boc);
-  const read = readTransaction(table, table.roots[0]!);
-  const { stateUpdate, originalStatus, endStatus, inMessage, outMessages } = read;
-  const account = formatRawAddress({ workchain: row.workchain, id: read.account }, 'upper');
+  return nameParts(row, openTransaction(row, readBag));
+}
+
+/** @param shown the same row, opened */
+export function nameParts(row: FoundTransaction, { table, transaction }: ShownTransaction): OpenedTransaction {
+  const { stateUpdate, originalStatus, endStatus, inMessage, outMessages } = transaction;
+  const account = formatRawAddress({ workchain: row.workchain, id: transaction.account }, 'upper');
   const nameOf = ({ cell }: Message): { readonly hash: string } => ({ hash: viewBytes(table.hash(cell)) });
   return {
     row,

@@ -2,18 +2,23 @@ import { writeBoc } from '#service/decode/boc-writer.ts';
 import { createCellStore } from '#service/decode/cell-store.ts';
 import { readExternalMessage } from '#service/live/send/external-message.ts';
 import type { Tails } from '#service/pending/tails.ts';
-import { createTimeSlice } from '#service/runtime/time-slice.ts';
+import { createTimeSlice, mapInSlices } from '#service/runtime/time-slice.ts';
 import { readTraces } from '#service/store/queries/final-blocks.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import { findTransactionsOfTraces } from '#service/store/queries/traces.ts';
+import type { FoundTransaction } from '#service/store/queries/transactions.ts';
 import type { ActionNetwork } from '#service/v3/action-details/action-derived.ts';
 import { openTransaction, readStates } from '#service/v3/rendering/assemble-transaction.ts';
 import { viewBytes } from '#service/v3/request/scalars.ts';
 import { actionsOfSimulated, viewSimulated } from '#service/v3/views/simulated-views.ts';
 import { growTree } from '#service/v3/views/trace-tree.ts';
+import type { ShownTransaction } from '#service/v3/views/transaction-views.ts';
 import { CONTENT_BYTES_MAX, type StreamTransaction, type TraceSnapshot } from '../changes.ts';
-import { openRow, streamTransaction as streamReal, type OpenedTransaction } from '../final/opened-transaction.ts';
+import { nameParts, streamTransaction as streamReal, type OpenedTransaction } from '../final/opened-transaction.ts';
 import { streamAction, streamTransaction } from './pending-snapshots.ts';
+
+/** A final transaction of the trace, opened once. */
+type Begun = { readonly named: OpenedTransaction; readonly shown: ShownTransaction };
 
 export type TailSnapshotsDependencies = {
   readonly tails: Tails;
@@ -31,11 +36,11 @@ export function createTailSnapshots({
   reader,
   network,
 }: TailSnapshotsDependencies): (change: TraceSnapshot, signal: AbortSignal) => Promise<TraceSnapshot | undefined> {
-  async function readBegun({ hashes, position }: TraceSnapshot): Promise<readonly OpenedTransaction[]> {
+  async function readBegun({ hashes, position }: TraceSnapshot, signal: AbortSignal): Promise<readonly Begun[]> {
     const [row] = await readTraces(reader, [Buffer.from(hashes.at(-1)!, 'hex')]);
     const rows = row === undefined ? [] : await findTransactionsOfTraces(reader, [row]);
     const isNewer = rows.some(({ mc_seqno: mcSeqno }) => mcSeqno > position!.mcSeqno);
-    return isNewer ? [] : rows.map((one) => openRow(one));
+    return isNewer ? [] : mapInSlices(rows, openBegun, createTimeSlice(signal));
   }
 
   async function viewReal(begun: readonly OpenedTransaction[], signal: AbortSignal): Promise<StreamTransaction[]> {
@@ -48,21 +53,22 @@ export function createTailSnapshots({
   }
 
   return async (change, signal) => {
-    const begun = await readBegun(change);
-    const [root] = begun;
+    const opened = await readBegun(change, signal);
+    const [root] = opened;
     if (root === undefined) return undefined;
-    const transactions = begun.map(({ row }) => openTransaction(row));
-    const { table, transaction } = transactions[0]!;
+    const begun = opened.map(({ named }) => named);
+    const transactions = opened.map(({ shown }) => shown);
+    const { table, transaction } = root.shown;
     const message = readExternalMessage(writeBoc(table, [transaction.inMessage!.cell]));
     const tail = await tails.simulate({ message, transactions, mcSeqno: change.position!.mcSeqno }, signal);
     if (tail === undefined) return undefined;
     const names = { messageHash: message.hash, key: message.normalizedHash };
     const simulated = await viewSimulated(
-      { ...tail, ...names, rootHash: root.row.trace_id },
+      { ...tail, ...names, rootHash: root.named.row.trace_id },
       { timeSlice: createTimeSlice(signal), store: createCellStore(), contentsMax: CONTENT_BYTES_MAX },
     );
     const end = (tail.transactions.at(-1) ?? transactions.at(-1)!).transaction;
-    const traceId = viewBytes(root.row.trace_id);
+    const traceId = viewBytes(root.named.row.trace_id);
     const actions = actionsOfSimulated(tail.actions, { ...names, end, traceId }, null);
     const shown = [...(await viewReal(begun, signal)), ...simulated.map(streamTransaction)];
     return {
@@ -78,4 +84,9 @@ export function createTailSnapshots({
       traceId: null,
     };
   };
+}
+
+function openBegun(row: FoundTransaction): Begun {
+  const shown = openTransaction(row);
+  return { named: nameParts(row, shown), shown };
 }

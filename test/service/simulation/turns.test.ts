@@ -3,13 +3,17 @@ import { describe, expect, it } from 'vitest';
 
 import { parseBoc } from '#service/decode/boc.ts';
 import { writeBocText } from '#service/decode/boc-writer.ts';
+import { readTransaction } from '#service/decode/tlb/transaction.ts';
 import { createAnswerBudget } from '#service/emulate/views/answer-budget.ts';
 import { viewContractCells } from '#service/emulate/views/contract-cells.ts';
 import { viewSimulated } from '#service/live/accounts/account-view.ts';
 import type { PinnedBlock } from '#service/live/pinned-block.ts';
+import { createTails } from '#service/pending/tails.ts';
 import { createTimeSlice } from '#service/runtime/time-slice.ts';
 import { overrideAccounts } from '#service/simulation/account-overrides.ts';
+import type { SimulatedDetection } from '#service/simulation/detection.ts';
 import { simulateMessage } from '#service/simulation/simulate-message.ts';
+import { classifySimulated } from '#service/simulation/simulated-actions.ts';
 import { TvmError } from '#service/tvm/errors.ts';
 import { bagWithLeaves } from '#test/support/many-cells.ts';
 import { account, emptyChain, noAccount, sending } from '#test/support/simulated-chain.ts';
@@ -81,7 +85,33 @@ describe('work on large bags of cells leaves turns of the event loop to other re
     // Hashing pauses at each cell. The cells are then visited, and copied.
     expect(pauses - cells).toBeGreaterThan(2 * Math.floor(data.size / 1024));
   });
+
+  it('between the transactions of a begun trace, whose messages on their way are looked for', async () => {
+    const boc = sending(40, Cell.fromBoc(bagWithLeaves(4096))[0]!);
+    const transactions = Array.from({ length: 8 }, () => opened(boc));
+    const worlds = { open: () => Promise.reject(new Error('no chain')) };
+    const tails = createTails({ worlds, detector: { detect: async () => undefined }, now: () => 0 });
+    const begun = { message: { hash: Buffer.alloc(32), normalizedHash: Buffer.alloc(32) }, transactions, mcSeqno: 1 };
+    const turns = await turnsDuring(() => expect(tails.simulate(begun, signal)).rejects.toThrow('no chain'));
+    expect(turns).toBeGreaterThan(8);
+  });
+
+  it('between the transactions of a simulated trace, which are read for its actions', async () => {
+    const boc = sending(2, new Cell());
+    const transactions = Array.from({ length: 20 }, () => opened(boc));
+    const detection = { detect: () => Promise.reject(new Error('all are read')) } as unknown as SimulatedDetection;
+    let pauses = 0;
+    const timeSlice = { pause: (): undefined => void pauses++ };
+    const classifying = classifySimulated(undefined, { transactions }, { detection, timeSlice });
+    await expect(classifying).rejects.toThrow('all are read');
+    expect(pauses).toBe(20);
+  });
 });
+
+function opened(boc: Buffer) {
+  const table = parseBoc(boc);
+  return { table, transaction: readTransaction(table, table.roots[0]!), workchain: 0 };
+}
 
 describe('work for a caller that leaves ends', () => {
   const left = AbortSignal.abort(new Error('the caller left'));
