@@ -69,7 +69,7 @@ export async function openDevIndex(
 export async function prepareDevIndex(
   config: ServiceConfig,
   { url: postgresUrl, certificates }: Pick<DevIndex, 'url' | 'certificates'>,
-  { logger, hasLost }: { readonly logger: Logger } & Pick<DevNetwork, 'hasLost'>,
+  { logger, hasLost }: { readonly logger: Logger; readonly hasLost: DevNetwork['hasLost'] },
 ): Promise<void> {
   const store = openStore(
     config,
