@@ -5,6 +5,17 @@ import type { Encoding, Explorer } from './explorer.ts';
 /** Paths of the explorer in the router's form. A path of one more segment is a page or a file. */
 export const explorerRoutes = ['/explorer', '/explorer/*'];
 
+/** URL for the router, which refuses a path with a wrong escape. Below `/explorer` such a path is a page: the application reads it. */
+export function routedExplorerUrl(url: string): string {
+  if (!url.startsWith('/explorer/')) return url;
+  try {
+    decodeURIComponent(url.split(/[?#]/, 1)[0] ?? '');
+    return url;
+  } catch {
+    return '/explorer';
+  }
+}
+
 /**
  * Answers a page or a file of the explorer.
  * @returns false for a file that does not exist, with nothing sent

@@ -4,7 +4,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Registry } from 'prom-client';
 
 import { askForBody, awaitsContinue, deferContinue } from './expectation.ts';
-import { answerExplorer, explorerRoutes } from '../explorer/answer.ts';
+import { answerExplorer, explorerRoutes, routedExplorerUrl } from '../explorer/answer.ts';
 import type { Explorer } from '../explorer/explorer.ts';
 import { createInternalAccess } from './internal-access.ts';
 
@@ -76,6 +76,7 @@ export function createInternalServer(
     logger: false,
     forceCloseConnections: true,
     bodyLimit: POST_BYTES_MAX,
+    rewriteUrl: ({ url = '/' }) => routedExplorerUrl(url),
     // A path that cannot be decoded skips all hooks.
     frameworkErrors: ({ message }, request, reply) => {
       if (!refuses(request, reply)) void sendJson(reply, 400, { error: message });

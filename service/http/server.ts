@@ -9,6 +9,7 @@ import type { Registry } from 'prom-client';
 import type { Limits } from '../limits/limits.ts';
 import type { V2 } from '../v2/v2.ts';
 import type { Emulate } from '../emulate/emulate.ts';
+import { routedExplorerUrl } from '../explorer/answer.ts';
 import type { Explorer } from '../explorer/explorer.ts';
 import type { V3 } from '../v3/v3.ts';
 import type { Streaming } from '../streaming/streaming.ts';
@@ -280,7 +281,7 @@ function createListener(
     requestTimeout: options.receiveTimeoutMs,
     // Requests that come on open connections while draining are served: their callers did nothing wrong.
     return503OnClosing: false,
-    rewriteUrl: ({ url = '/' }) => routedUrl(url),
+    rewriteUrl: ({ url = '/' }) => routedExplorerUrl(routedUrl(url)),
     forceCloseConnections: 'idle',
     routerOptions: {
       ignoreTrailingSlash: true,

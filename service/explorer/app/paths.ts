@@ -71,10 +71,14 @@ function traceOf(hash: string, transaction: string | null): Route {
 
 const blockForm = /^(-?\d{1,10}):([0-9a-f]{16}):(\d{1,10})$/i;
 
+/** v3 takes signed numbers of 32 bits. The page of a block also asks for the next one. */
+const SEQNO_MAX = 2 ** 31 - 2;
+
 /** `(wc,shard,seqno)` in the explorer's form `wc:shard:seqno`. */
 function blockOf(text: string): Route | undefined {
   const [, workchain, shard, seqno] = blockForm.exec(text) ?? [];
-  if (workchain === undefined || shard === undefined) return undefined;
+  if (workchain === undefined || shard === undefined || Number(seqno) > SEQNO_MAX) return undefined;
+  if (Number(workchain) !== (Number(workchain) | 0)) return undefined;
   return { page: 'block', workchain: Number(workchain), shard: shard.toLowerCase(), seqno: Number(seqno) };
 }
 

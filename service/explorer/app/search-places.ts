@@ -1,4 +1,5 @@
 import { ApiError, type Api } from './api.ts';
+import { shardOf } from './block/load-block.ts';
 import type { Block, Trace, Transaction } from './objects.ts';
 import { paths } from './paths.ts';
 import type { SearchForm } from './search.ts';
@@ -20,7 +21,7 @@ export function placesOf(api: Api, form: SearchForm): Place[] {
     case 'hash':
       return hashPlaces(api, form.hash);
     case 'block':
-      return [{ name: places.block, find: (signal) => block(api, form, signal) }];
+      return [{ name: places.block, find: (signal) => block(api, placeOf(form), signal) }];
     case 'domain':
       return [{ name: places.domain, find: (signal) => domain(api, form.domain, signal) }];
     default:
@@ -80,23 +81,38 @@ function hashPlaces(api: Api, hash: string): Place[] {
         return trace && { what: places.pending, text: hash, href: paths.trace(trace.external_hash ?? hash) };
       },
     },
+    { name: places.blockByHash, find: (signal) => block(api, { root_hash: hash }, signal) },
+    { name: places.accountById, find: (signal) => accountOfId(api, hash, signal) },
   ];
 }
 
-async function block(
-  api: Api,
-  { workchain, shard, seqno }: Extract<SearchForm, { form: 'block' }>,
-  signal: AbortSignal,
-): Promise<Found | undefined> {
-  const answer = await refusalIsNone(() =>
-    api.v3<{ blocks: Block[] }>('blocks', { workchain, shard, seqno, limit: 1 }, signal),
-  );
-  if (answer?.blocks[0] === undefined) return undefined;
+type BlockFilter = Parameters<Api['v3']>[1];
+
+function placeOf({ workchain, shard, seqno, rootHash }: Extract<SearchForm, { form: 'block' }>): BlockFilter {
+  return { workchain, shard, seqno, ...(rootHash !== undefined && { root_hash: rootHash }) };
+}
+
+async function block(api: Api, filter: BlockFilter, signal: AbortSignal): Promise<Found | undefined> {
+  const answer = await refusalIsNone(() => api.v3<{ blocks: Block[] }>('blocks', { ...filter, limit: 1 }, signal));
+  const [found] = answer?.blocks ?? [];
+  if (found === undefined) return undefined;
+  const { workchain, seqno } = found;
+  const shard = shardOf(found);
   return {
     what: places.block,
     text: `(${workchain},${shard},${seqno})`,
     href: paths.block(workchain, shard, seqno),
   };
+}
+
+/** An address without its workchain: most accounts are in the basechain. */
+async function accountOfId(api: Api, id: string, signal: AbortSignal): Promise<Found | undefined> {
+  const address = `0:${id}`;
+  const answer = await refusalIsNone(() =>
+    api.v3<{ accounts: readonly unknown[] }>('accountStates', { address, include_boc: false }, signal),
+  );
+  if (answer?.accounts[0] === undefined) return undefined;
+  return { what: places.account, text: address, href: paths.account(address) };
 }
 
 async function domain(api: Api, name: string, signal: AbortSignal): Promise<Found | undefined> {

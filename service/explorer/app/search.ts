@@ -4,7 +4,14 @@ import { hashToHex } from './format.ts';
 export type SearchForm =
   | { readonly form: 'address'; readonly address: string }
   | { readonly form: 'hash'; readonly hash: string }
-  | { readonly form: 'block'; readonly workchain: number; readonly shard: string; readonly seqno: number }
+  | {
+      readonly form: 'block';
+      readonly workchain: number;
+      readonly shard: string;
+      readonly seqno: number;
+      /** Of a full block id; 64 hexadecimal digits. */
+      readonly rootHash?: string;
+    }
   | { readonly form: 'domain'; readonly domain: string };
 
 const MASTERCHAIN_SHARD = '8000000000000000';
@@ -14,7 +21,9 @@ const DOMAIN_MAX = 126;
 
 const rawAddress = /^(-?\d{1,10}):([0-9a-f]{64})$/i;
 const friendlyAddress = /^[A-Za-z0-9+/_-]{48}$/;
-const blockForm = /^\(?\s*(-?\d{1,10})\s*[,:]\s*(-?[0-9a-f]{1,20})\s*[,:]\s*(\d{1,10})\s*\)?$/i;
+/** Also a full id: root hash and file hash behind it. */
+const blockForm =
+  /^\(?\s*(-?\d{1,10})\s*[,:]\s*(-?[0-9a-f]{1,20})\s*[,:]\s*(\d{1,10})\s*\)?(?::([0-9a-f]{64}):[0-9a-f]{64})?$/i;
 const domainForm = /^[^\s/:?#@]+(\.[^\s/:?#@.]+)+\.?$/u;
 
 /** Returns the forms of a text in the order of their likelihood; empty for a text of no known form. */
@@ -49,10 +58,11 @@ function blockOf(text: string): SearchForm | undefined {
   if (/^\d{1,10}$/.test(text)) {
     return { form: 'block', workchain: -1, shard: MASTERCHAIN_SHARD, seqno: Number(text) };
   }
-  const [, workchain, given, seqno] = blockForm.exec(text) ?? [];
+  const [, workchain, given, seqno, rootHash] = blockForm.exec(text) ?? [];
   const shard = given === undefined ? undefined : shardHex(given);
   if (workchain === undefined || shard === undefined) return undefined;
-  return { form: 'block', workchain: Number(workchain), shard, seqno: Number(seqno) };
+  const place = { form: 'block', workchain: Number(workchain), shard, seqno: Number(seqno) } as const;
+  return rootHash === undefined ? place : { ...place, rootHash: rootHash.toLowerCase() };
 }
 
 /** 16 hexadecimal digits of a shard; undefined for a number beyond 64 bits. */

@@ -32,6 +32,8 @@ export const words = {
       trace: 'traces by hash',
       pending: 'pending traces',
       block: 'blocks',
+      blockByHash: 'blocks by root hash',
+      accountById: 'accounts of the basechain',
     },
     notForm: 'The text has no form of an address, a domain, a hash or a block.',
   },

@@ -37,14 +37,17 @@ describe.each([
   ['public', () => listener.url],
   ['internal', () => internalUrl],
 ])('the explorer on the %s listener', (_name, base) => {
-  it.each(['/explorer', '/explorer/', '/explorer/account/tonplane.ton?tab=nfts', '/explorer/tx/a%2Fb'])(
-    'is a page at %s',
-    async (path) => {
-      const { status, headers, text } = await request(base() + path);
-      expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
-      expect(text).toContain('<div id="app">');
-    },
-  );
+  it.each([
+    '/explorer',
+    '/explorer/',
+    '/explorer/account/tonplane.ton?tab=nfts',
+    '/explorer/tx/a%2Fb',
+    '/explorer/account/%E0%A4%A',
+  ])('is a page at %s', async (path) => {
+    const { status, headers, text } = await request(base() + path);
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(text).toContain('<div id="app">');
+  });
 
   it.each([
     ['/explorer/app/main.ts', 'text/javascript; charset=utf-8'],

@@ -30,7 +30,8 @@ export function isSame(one: BlockRef, other: BlockRef): boolean {
   return one.workchain === other.workchain && one.seqno === other.seqno && shardOf(one) === shardOf(other);
 }
 
-const shardOf = ({ shard }: BlockRef): string => shard.toLowerCase().padStart(16, '0');
+/** 16 hexadecimal digits. */
+export const shardOf = ({ shard }: BlockRef): string => shard.toLowerCase().padStart(16, '0');
 
 /** A shard as v2 takes it: a signed decimal number. @param shard hexadecimal digits */
 export function signedShard(shard: string): string {

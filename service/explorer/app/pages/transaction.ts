@@ -29,7 +29,8 @@ const NO_HASH = `${'A'.repeat(43)}=`;
 export function TransactionPage({ route }: { readonly route: Extract<Route, { page: 'transaction' | 'trace' }> }) {
   const { api } = useApplication();
   const load = useLoad<Answer>(`transaction ${route.hash}`, async (signal) => {
-    const hash = hashToHex(route.hash) ?? route.hash;
+    const hash = hashToHex(route.hash);
+    if (hash === undefined) throw new ApiError(422, words.trace.noHash);
     const answer = await api.v3<Answer>('transactions', { hash, limit: 1 }, signal);
     if (answer.transactions.length === 0) throw new ApiError(404, words.transaction.absent);
     return answer;

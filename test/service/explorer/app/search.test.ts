@@ -23,6 +23,10 @@ describe('a text in the search', () => {
     ['-1:8000000000000000:77', [block(-1, '8000000000000000', 77)]],
     ['( 0 , a000000000000000 , 5 )', [block(0, 'a000000000000000', 5)]],
     ['(0,-9223372036854775808,5)', [block(0, '8000000000000000', 5)]],
+    [
+      `(0,8000000000000000,1345):${hex.toUpperCase()}:${hex}`,
+      [{ ...block(0, '8000000000000000', 1345), rootHash: hex }],
+    ],
     ['77', [block(-1, '8000000000000000', 77)]],
     ['Alice.TON', [{ form: 'domain', domain: 'alice.ton' }]],
     ['sub.alice.t.me.', [{ form: 'domain', domain: 'sub.alice.t.me' }]],
@@ -33,10 +37,17 @@ describe('a text in the search', () => {
     expect(formsOf(text)).toEqual(forms);
   });
 
-  it.each(['', '  ', 'hello', 'a b.ton', '(1,2)', '(0,99999999999999999999,5)', 'x'.repeat(100_000), '<b>.</b>'])(
-    'has no form: %s',
-    (text) => {
-      expect(formsOf(text)).toEqual([]);
-    },
-  );
+  it.each([
+    '',
+    '  ',
+    'hello',
+    'a b.ton',
+    '(1,2)',
+    '(0,99999999999999999999,5)',
+    `(0,8000000000000000,5):${hex}`,
+    'x'.repeat(100_000),
+    '<b>.</b>',
+  ])('has no form: %s', (text) => {
+    expect(formsOf(text)).toEqual([]);
+  });
 });
