@@ -16,7 +16,7 @@ const SIZE_REFUSAL = 'TVM stack size exceeds limit';
  */
 export const ARGUMENT_CELLS_MAX = 4_096;
 
-/** What the arguments of one call may still have. */
+/** Cells and entries that the arguments of one call may still have. */
 export type ArgumentBudget = { cells: number; entries: number };
 
 export function makeArgumentBudget(): ArgumentBudget {

@@ -27,7 +27,7 @@ type WantedBag = { readonly shown: StackCell | StackWindow; times: number };
 type Writing = {
   /** Takes cells that have to be made to show slices. */
   readonly store: CellStore;
-  /** By cell of a table: number of the last bag that has it. */
+  /** Number of the last bag that has a cell, by cell of a table. */
   readonly marks: Map<CellTable, Uint16Array>;
   bags: number;
   bytesLeft: number;

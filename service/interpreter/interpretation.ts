@@ -198,13 +198,16 @@ async function refusedMessages(
   const passing = asked.filter(({ event }) => passedOn(event).length > 0);
   const [first] = passing;
   if (first === undefined) return new Set();
-  const hashesOf = ({ event }: OpenTransaction) => passedOn(event).map(({ hash }) => Buffer.from(hash, 'base64'));
-  const hashes = (await mapInSlices(passing, hashesOf, timeSlice)).flat();
+  const hashes = (await mapInSlices(passing, hashesPassedOn, timeSlice)).flat();
   const traces = passing.map(({ stored }) => stored.trace_id);
   const fromLt = passing.reduce((least, { stored: { lt } }) => (lt < least ? lt : least), first.stored.lt);
   const takers = await store.transaction(({ query }) => readTakers(query, hashes, traces, fromLt));
   const opened = await openReadable(takers, timeSlice);
   return new Set(opened.flatMap(({ event }) => (refusesJettons(event) ? event.inMessage!.hash : [])));
+}
+
+function hashesPassedOn({ event }: OpenTransaction): readonly Buffer[] {
+  return passedOn(event).map(({ hash }) => Buffer.from(hash, 'base64'));
 }
 
 /** Sender of the message that began a transaction; empty for a message from outside. */

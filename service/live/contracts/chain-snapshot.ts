@@ -248,7 +248,8 @@ export function createChainSnapshots(
         const [cell, world] = await Promise.all([reader.readCell(address, block, context), readWorld(context)]);
         const { account, utime }: AccountCell = note(cell);
         noteRun();
-        const { pause } = createTimeSlice(context.signal);
+        const timeSlice = createTimeSlice(context.signal);
+        const pause = (): Promise<void> | undefined => timeSlice.pause();
         return estimateFees(tvm, { ...world, ...message, address, account, utime, pause });
       },
       readVersion: async () => note(await configs.configAt(block, context)).version,

@@ -72,8 +72,8 @@ export function createLegacySend({ pool, accounts, send, onSent, now }: LegacySe
       const state = read.value.state === 'active' ? { initCode: null, initData: null } : {};
       const parts = { ...content, ...state };
       requireMessageCells([parts.body, parts.initCode, parts.initData]);
-      const { pause } = createTimeSlice(context.signal);
-      return send.send(await writeExternalMessage(account, parts, pause), context);
+      const timeSlice = createTimeSlice(context.signal);
+      return send.send(await writeExternalMessage(account, parts, () => timeSlice.pause()), context);
     },
 
     sendRepeatedly(boc, { access, caller }) {

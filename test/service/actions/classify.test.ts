@@ -70,26 +70,26 @@ function chainOf(length: number) {
   return eventTrace(wallet, [called!]);
 }
 
+/** Walks down from each block, and makes nothing. */
+function walker() {
+  const counted = { tests: 0 };
+  const step: Pattern = followedBy(
+    {
+      ...call(1),
+      test() {
+        counted.tests++;
+        return true;
+      },
+    },
+    maybe(lazy(() => step)),
+  );
+  const matcher: Matcher = { pattern: step, build: () => undefined };
+  return { matcher, counted };
+}
+
 describe('a chain of calls', () => {
   const LENGTH = 1500;
   const trace = chainOf(LENGTH);
-  /** Walks down from each block, and makes nothing. */
-  function walker() {
-    const counted = { tests: 0 };
-    const step: Pattern = followedBy(
-      {
-        ...call(1),
-        test() {
-          counted.tests++;
-          return true;
-        },
-      },
-      maybe(lazy(() => step)),
-    );
-    const matcher: Matcher = { pattern: step, build: () => undefined };
-    return { matcher, counted };
-  }
-
   it('is walked with bounded steps by a matcher that begins at each of them, and later matchers run', () => {
     const { matcher, counted } = walker();
     const later: Matcher = { pattern: call(1), build: () => ({ type: 'told', columns: {} }) };

@@ -9,6 +9,8 @@ import type { StoreUnderTest } from '#test/support/store.ts';
 import { metric } from '../pool/network.ts';
 import { startInterpreter, untilInterpreted } from './interpreter-under-test.ts';
 
+const INTERNAL_TRANSFER = 0x178d4519;
+
 let made: StoreUnderTest;
 
 beforeAll(async () => {
@@ -54,10 +56,10 @@ describe('an account that cannot be examined', () => {
 describe('the transaction that takes passed jettons', () => {
   test('is left out when no reader understands it, and the blocks of those that passed them are interpreted', async () => {
     const { store } = made;
-    const passed = `in_msg_hash IN (SELECT hash FROM messages WHERE opcode = ${0x178d4519})`;
+    const passed = `in_msg_hash IN (SELECT hash FROM messages WHERE opcode = ${INTERNAL_TRANSFER})`;
     await store.transaction(async ({ query }) => {
       await query(`UPDATE transactions SET boc = '\\x00' WHERE ${passed}`);
-      await query(`UPDATE interpretations SET todo = true`);
+      await query('UPDATE interpretations SET todo = true');
     });
     const register = new Registry();
     const interpreter = startInterpreter(store, { register, tuning: { asideMs: 1000 } });
