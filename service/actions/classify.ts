@@ -19,7 +19,7 @@ export type Classified = { readonly state: ClassificationState; readonly actions
 /** Larger traces are not classified, because their actions would have no use (service/actions/README.md#outcomes). */
 export const CLASSIFIED_TRANSACTIONS_MAX = 4000;
 
-/** The same of messages, logs among them: one for each transaction. A transaction may have 255, while recorded traces have one for each 20. */
+/** The same of messages with logs: one log for each transaction. Recorded traces have one for 20 transactions; a contract can write 255. */
 export const CLASSIFIED_MESSAGES_MAX = 8000;
 
 /**

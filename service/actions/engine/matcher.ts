@@ -20,8 +20,8 @@ export type Matcher<Type extends string = string> = {
 };
 
 /**
- * Steps of one matcher in one trace, each a pattern tried on a block. The largest trace has 8,000 messages, and recorded traces take at most
- * 4 steps for each.
+ * Steps of one matcher in one trace, each a pattern tried on a block. The largest trace has 8,000 messages. Recorded traces take at most 4
+ * steps for each.
  */
 export const MATCHER_STEPS_MAX = 100_000;
 
@@ -29,8 +29,8 @@ export const MATCHER_STEPS_MAX = 100_000;
 const PAUSE_STEPS = 256;
 
 /**
- * Runs a matcher once over a tree, from its root down; returns the root, which may be a new block. Steps and not time bound the work, so that each
- * machine finds the same: blocks after them stay as they are.
+ * Runs a matcher once over a tree, from its root down; returns the root, which may be a new block. Steps bound the work, because time differs
+ * between machines. Blocks after the last step stay as they are.
  */
 export function* applyMatcher(matcher: Matcher, root: TraceFragment, context: Context): Steps<TraceFragment> {
   const budget = new ReadBudget({ steps: MATCHER_STEPS_MAX });

@@ -80,7 +80,7 @@ export function isExcess(block: TraceFragment): boolean {
 /** Blocks one below the other that one pattern may walk: the largest traces are some hundreds deep. */
 const DEPTH_MAX = 512;
 
-/** One search for a pattern. `matches` has all that fits so far. */
+/** Search for a pattern. `matches` has all that fits so far. */
 type Search = { readonly context: Context; readonly budget: ReadBudget; readonly matches: Match[] };
 
 /**
@@ -97,7 +97,7 @@ export function match(pattern: Pattern, root: TraceFragment, context: Context, b
   };
 }
 
-/** Adds what fits to the matches, the block first. False, with the matches as before, when the block or anything around it does not fit. */
+/** Adds what fits to the matches, the block first. False when something does not fit: the matches are as before. */
 function matchAt(pattern: Pattern, block: TraceFragment, search: Search, depth: number, isRoot = false): boolean {
   if (depth > DEPTH_MAX) return false;
   search.budget.step();
@@ -121,7 +121,7 @@ function matchAround(pattern: Pattern, block: TraceFragment, search: Search, dep
   if (!fits(pattern, block, search.context)) return false;
   const { matches } = search;
   const { child, children = [], parent } = pattern;
-  // One block, before the walk over all that follow: a chain of calls begins a walk at each of them otherwise.
+  // Before the walk over all that follows: otherwise each block of a chain begins a walk.
   const above: Match[] = [];
   if (parent !== undefined) {
     const isFound =

@@ -1,7 +1,7 @@
 /** Work that yields between its parts, so that others may run. */
 export type Steps<Result> = Generator<undefined, Result>;
 
-/** Does all parts at once. */
+/** Runs all parts at once. */
 export function runSteps<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const step = steps.next();
