@@ -180,7 +180,7 @@ describe('the form of stored traces', () => {
     1: '2a5ea0949056ab3435749ddff0e3006ec918760f00bcf1c126fef6f73e61a29d',
     2: '7026b2eadc714e9722b6806b1ae2fab6b99c4b47974b55884f7ab3dc63b9c98b',
     3: '4f52beb2f27b5c3158908c29458f1eece53d7193851364fd1aafbd43769717e9',
-    4: '458c1c7488b3045528eab921e7011e6df19d988d58a453a28638831d6500cf66',
+    4: '7b1156059fc4a27f6ec0d7ae9cea4360f623be69d44b9bdd1d82a17ed77b7a35',
   };
 
   it('is that of the recorded chain', async () => {
