@@ -1,5 +1,5 @@
 import { putBack, refill, take as takeFrom } from '../bucket.ts';
-import { giveBack, quotaOf, spend, wholeSeconds, type Budget, type Shortage } from '../budget.ts';
+import { dayOf, giveBack, quotaOf, spend, wholeSeconds, type Budget, type Shortage } from '../budget.ts';
 import type { Budgets } from '../budgets.ts';
 import type { RedisMetrics } from '../metrics.ts';
 import type { LimitPlan, OnRedisFailure } from '../options.ts';
@@ -50,8 +50,11 @@ type SharedState = {
   dayOverUs: number;
   /** Copy of the hash in Redis from the last answer: when it was made and copied, its day, the day's tokens. It counts if Redis loses the hash. */
   memory: Readonly<Record<'made' | 'copied' | 'day' | 'usedToday', number>>;
-  /** Tokens admitted while the budget is counted here, until they are reported to Redis. The pods' deficits add up to the total deficit. */
-  away: { usedToday: number; readonly pods: number } | undefined;
+  /**
+   * Tokens admitted while the budget is counted here, until they are reported to Redis, and the tokens of all pods on that day before. The pods'
+   * deficits add up to the total deficit.
+   */
+  away: { usedToday: number; readonly usedBefore: number; readonly pods: number } | undefined;
   /** True when the day's use under the earlier scope was read, or does not count. */
   isEarlierRead: boolean;
 };
@@ -81,11 +84,12 @@ export function createSharedBudgets(
     if (onRedisFailure === 'Closed') return unavailable;
     if (state.away === undefined) {
       state.stock = 0;
-      state.away = { usedToday: 0, pods: store.pods };
+      state.away = { usedToday: 0, usedBefore: budget.usedToday, pods: store.pods };
       const { deficit } = refill(budget.bucket, plan, nowUs);
       budget.bucket = { deficit: deficit / store.pods, updatedUs: nowUs };
     }
-    const shortage = spend(budget, shareOf(plan, state.away.pods), nowUs, tokens);
+    if (budget.day < dayOf(nowUs)) state.away = { ...state.away, usedToday: 0, usedBefore: 0 };
+    const shortage = spend(budget, shareOf(plan, state.away), nowUs, tokens);
     if (shortage === undefined) state.away.usedToday += tokens;
     return shortage;
   };
@@ -108,6 +112,7 @@ export function createSharedBudgets(
     state.memory = { made, copied, day, usedToday };
     state.away = undefined;
     budget.bucket = { deficit, updatedUs: sentUs };
+    budget.day = day;
     budget.usedToday = usedToday;
     state.dayOverUs = reason === 2 ? sentUs + waitUs : 0;
     state.stock += granted;
@@ -261,7 +266,7 @@ function takeArgument(
   const copy = copyOf(budget, state, plan, nowUs);
   const { away } = state;
   if (away === undefined) return { ...wanted, copy };
-  const deficit = Math.ceil(refill(budget.bucket, shareOf(plan, away.pods), nowUs).deficit);
+  const deficit = Math.ceil(refill(budget.bucket, shareOf(plan, away), nowUs).deficit);
   return { ...wanted, copy, away: { deficit, usedToday: away.usedToday, ofAllPods: deficit * away.pods } };
 }
 
@@ -294,6 +299,15 @@ function countDemand(state: SharedState, nowUs: number, tokens: number): void {
 }
 
 /** Returns one pod's part of a plan, for the time when the use of other pods is unknown. */
-function shareOf(plan: LimitPlan, pods: number): LimitPlan {
-  return { ...plan, requestsPerSecond: plan.requestsPerSecond / pods, burst: Math.max(1, plan.burst / pods) };
+function shareOf(
+  plan: LimitPlan,
+  { usedBefore, pods }: { readonly usedBefore: number; readonly pods: number },
+): LimitPlan {
+  const { requestsPerSecond, burst, requestsPerDay: day } = plan;
+  return {
+    ...plan,
+    requestsPerSecond: requestsPerSecond / pods,
+    burst: Math.max(1, burst / pods),
+    requestsPerDay: day === null ? null : usedBefore + Math.max(0, day - usedBefore) / pods,
+  };
 }

@@ -46,6 +46,24 @@ describe.skipIf(missing)('limits whose Redis starts again with an older snapshot
     await close();
   });
 
+  it('pods without Redis share what is left of the day', async () => {
+    const plan = planOf({ requestsPerSecond: 0, requestsPerDay: 20 });
+    const { pods, keys, close } = await startPods(2, { url: redis.url, plan });
+    // Within this time each pod hears of the other.
+    await sleep(2500);
+    const admitted = async (asked: number): Promise<number> => {
+      let count = 0;
+      for (let at = 0; at < asked; at++) count += Number((await askWith(keys[0])(pods[at % 2] as SharedPod)).allowed);
+      return count;
+    };
+    expect(await admitted(8)).toBe(8);
+    redis.signal('SIGKILL');
+    await untilAll(pods, false);
+    // The pods knew 7 and 8 of the day: six each.
+    expect(await admitted(40)).toBe(12);
+    await close();
+  });
+
   it('the use of the day since the snapshot still counts', async () => {
     const plan = planOf({ requestsPerSecond: 0, requestsPerDay: 20 });
     const { pods, keys, close } = await startPods(2, { url: redis.url, plan });
