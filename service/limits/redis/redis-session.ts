@@ -90,7 +90,7 @@ export function createRedisSession(options: RedisSessionOptions, dependencies: R
     if (!here) return;
     here = false;
     metrics.away(1);
-    logger.warn({ why }, 'redis is away: limits follow onRedisFailure');
+    if (!closed) logger.warn({ why }, 'redis is away: limits follow onRedisFailure');
   };
 
   const comeBack = (): void => {

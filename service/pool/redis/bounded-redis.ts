@@ -40,6 +40,7 @@ export function createBoundedRedis(
   { client, logger }: { client: RedisClient; logger: Logger },
 ): BoundedRedis {
   let here = false;
+  let closed = false;
   let late = 0;
   let asked = 0;
   let probeSinceMs: number | undefined;
@@ -49,7 +50,7 @@ export function createBoundedRedis(
     if (here === next) return;
     here = next;
     if (next) logger.info({ use: options.use }, 'redis of the pool is here');
-    else logger.warn({ use: options.use }, 'redis of the pool is away and done without');
+    else if (!closed) logger.warn({ use: options.use }, 'redis of the pool is away and done without');
   }
 
   async function probe(): Promise<void> {
@@ -109,6 +110,7 @@ export function createBoundedRedis(
       }
     },
     close() {
+      closed = true;
       clearInterval(ticker);
       client.disconnect();
     },
