@@ -92,6 +92,7 @@ const rows: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['url_too_long', [414, 'request URL too long']],
   ['headers_too_large', [431, 'request headers too large']],
   ['bad_url', [400, 'malformed request URL']],
+  ['bad_host', [400, 'expected one Host header']],
   ['not_found', [404, 'Not Found']],
   ['wrong_method', [405, ownMessage]],
   // Runs of contracts: the result, the inputs, the room.

@@ -3,7 +3,7 @@ import type { RefusalCode, Refused } from '../limits/limits.ts';
 
 /**
  * Reasons why a request ends before or apart from its operation.
- * - `not_found`, `wrong_method`, `url_too_long`, `bad_url`, `headers_too_large`: the request line and the headers
+ * - `not_found`, `wrong_method`, `url_too_long`, `bad_url`, `bad_host`, `headers_too_large`: the request line and the headers
  * - `body_too_large`, `body_not_json`, `body_slow`, `body_cut`: the body
  * - `body_encoded`: the body is compressed
  * - `stack_too_long`: a get-method has more arguments than the VM takes
@@ -17,6 +17,7 @@ export type HttpErrorCode =
   | 'not_found'
   | 'wrong_method'
   | 'bad_url'
+  | 'bad_host'
   | 'url_too_long'
   | 'headers_too_large'
   | 'body_too_large'

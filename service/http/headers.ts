@@ -15,6 +15,12 @@ export function headerBytesOf({ url = '', rawHeaders }: Pick<IncomingMessage, 'u
   return rawHeaders.reduce((bytes, text) => bytes + text.length, url.length);
 }
 
+/** Returns false for HTTP/1.1 without a Host header, and for several ones (RFC 9112, 3.2). */
+export function hasOneHost({ httpVersion, rawHeaders }: Pick<IncomingMessage, 'httpVersion' | 'rawHeaders'>): boolean {
+  const hosts = rawHeaders.filter((text, at) => at % 2 === 0 && text.toLowerCase() === 'host').length;
+  return hosts === 1 || (hosts === 0 && httpVersion !== '1.1');
+}
+
 /** Headers that scripts in browsers may read. */
 const exposed = [
   'X-API-Version',
@@ -22,6 +28,9 @@ const exposed = [
   'Retry-After',
   'RateLimit',
   'RateLimit-Policy',
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
   nextCursorHeader,
   ignoredHeader,
   ...Object.values(debugHeaders),

@@ -28,7 +28,7 @@ import { HttpError } from './errors.ts';
 import { deferContinue } from './expectation.ts';
 import { createExchanges, type Exchanges } from './exchange.ts';
 import { createEarlyRefusal, type EarlyRefusal } from './early-refusal.ts';
-import { commonHeaders, headerBytesOf, preflightHeaders } from './headers.ts';
+import { commonHeaders, hasOneHost, headerBytesOf, preflightHeaders } from './headers.ts';
 import { answerExpectation, createMalformedAnswers, writeRaw } from './malformed-requests.ts';
 import { createHttpMetrics, type HttpMetrics } from './metrics.ts';
 import {
@@ -142,7 +142,7 @@ export function createHttpServer(given: HttpOptions, dependencies: HttpServerDep
     const exchange = exchanges.begin(request, reply);
     reply.headers(headersOf(request.url));
     const refusal = refuseAtOnce(request, routes, options);
-    if (request.method === 'OPTIONS') {
+    if (request.method === 'OPTIONS' && refusal?.code !== 'bad_host') {
       exchange.operation = 'preflight';
       void reply.headers(preflightHeaders).code(204).send();
     } else if (refusal !== undefined) {
@@ -291,7 +291,7 @@ function createListener(
       maxHeaderSize: Math.max(options.headerBytesMax, options.v3HeaderBytesMax),
       headersTimeout: options.headersTimeoutMs,
       connectionsCheckingInterval: options.connectionsCheckMs,
-      // Node would answer a request without Host by itself, without a body.
+      // Node would answer a request without Host by itself, without a body. `refuseAtOnce` does.
       requireHostHeader: false,
       ...(streaming && { shouldUpgradeCallback: isUpgrade }),
     },
@@ -313,6 +313,7 @@ function refuseAtOnce(
   routes: RouteTable,
   options: ResolvedHttpOptions,
 ): HttpError | undefined {
+  if (!hasOneHost(request.raw)) return new HttpError('bad_host');
   // Queries of v3 may have lists of 1,000 addresses. The listener's own bound on all headers bounds them.
   const contract = contractOf(request.url);
   if (contract !== 'v3') {

@@ -93,7 +93,6 @@ const get = (path: string, head = ''): string => `GET ${path} HTTP/1.1\r\nHost: 
 
 describe('requests at the edge of the protocol', () => {
   it.each([
-    ['no Host', 'GET /healthcheck HTTP/1.1\r\nConnection: close\r\n\r\n', 200],
     ['HTTP/1.0', 'GET /healthcheck HTTP/1.0\r\n\r\n', 200],
     ['a whole URL', get('http://example.org/healthcheck'), 200],
     ['an upgrade', get('/healthcheck', 'Upgrade: websocket\r\nConnection: upgrade\r\n'), 200],
@@ -106,6 +105,8 @@ describe('requests at the edge of the protocol', () => {
     ['headers beyond 64 KiB', get('/', `A: ${'x'.repeat(66_000)}\r\n`), 431, 'request headers too large'],
     ['a URL beyond 64 KiB', get(`/${'x'.repeat(66_000)}`), 431, 'request headers too large'],
     ['a URL of 8193 bytes', get(`/healthcheck?${'x'.repeat(8193 - 13)}`), 414, 'request URL too long'],
+    ['no Host', 'GET /healthcheck HTTP/1.1\r\nConnection: close\r\n\r\n', 400, 'expected one Host header'],
+    ['two Hosts', get('/healthcheck', 'host: y\r\n'), 400, 'expected one Host header'],
     ['a bad escape', get('/api/v2/%zz'), 400, 'malformed request URL'],
     ['half a character', get('/api/v2/%c3'), 400, 'malformed request URL'],
     ['an escaped slash', get('/api%2fv2/getMasterchainInfo'), 404, 'Not Found'],

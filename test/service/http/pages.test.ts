@@ -144,7 +144,7 @@ describe('every answer', () => {
       expect(reply.status).toBe(status);
       expect(reply.headers.get('access-control-allow-origin')).toBe('*');
       expect(reply.headers.get('access-control-expose-headers')).toBe(
-        'X-API-Version, Server-Timing, Retry-After, RateLimit, RateLimit-Policy, X-Next-Cursor, X-Tonplane-Ignored, X-Tonplane-Upstreams, X-Tonplane-Attempts, X-Tonplane-Cache, X-Tonplane-Head',
+        'X-API-Version, Server-Timing, Retry-After, RateLimit, RateLimit-Policy, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, X-Next-Cursor, X-Tonplane-Ignored, X-Tonplane-Upstreams, X-Tonplane-Attempts, X-Tonplane-Cache, X-Tonplane-Head',
       );
       expect(reply.headers.get('x-api-version')).toBe('2.2.0');
       expect(reply.headers.get('content-type')).toBe(contentType);
