@@ -129,7 +129,6 @@ export function createStore(options: StoreOptions, { logger, register, tracer, c
           await withStoreErrors(client.query(durable ? begin : `${begin}; SET LOCAL synchronous_commit = off`));
           return await finishTransaction(client, work);
         };
-        const unbounded: HoldConnection = (_client, onIt) => onIt();
         const result = await (snapshot ? onReader(() => pools, run, unbounded) : borrowed(pools.primary, run));
         metrics.transaction('committed', secondsSince(began));
         return result;
@@ -222,6 +221,9 @@ async function onReader<T>(
     return onPrimary(true);
   }
 }
+
+/** A transaction has no time of its own: its statements do. */
+const unbounded: HoldConnection = (_client, work) => work();
 
 /** A query that waits longer for a lock ends: its connection is needed by queries of other tables. */
 const LOCK_TIMEOUT_MS = 1000;

@@ -150,14 +150,15 @@ describe.skipIf(missing)('revocations', () => {
   });
 
   it('an id that Redis does not list is forgotten a day after the keyring had its key', () => {
-    const { set, forget, has } = createRevocations(() => undefined);
-    set({ revoked: [first, second], named: [], restored: [] }, '1');
-    set({ revoked: [], named: [], restored: [] }, '1');
+    const revocations = createRevocations(() => undefined);
+    const { has } = revocations;
+    revocations.set({ revoked: [first, second], named: [], restored: [] }, '1');
+    revocations.set({ revoked: [], named: [], restored: [] }, '1');
     const inKeyring = (id: string): boolean => id === first;
-    forget(inKeyring, 1000);
-    forget(inKeyring, 1000 + ENTRY_MAX_AGE_SECONDS);
+    revocations.forget(inKeyring, 1000);
+    revocations.forget(inKeyring, 1000 + ENTRY_MAX_AGE_SECONDS);
     expect([has(first), has(second)]).toEqual([true, true]);
-    forget(inKeyring, 1001 + ENTRY_MAX_AGE_SECONDS);
+    revocations.forget(inKeyring, 1001 + ENTRY_MAX_AGE_SECONDS);
     expect([has(first), has(second)]).toEqual([true, false]);
   });
 
