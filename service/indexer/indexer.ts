@@ -131,11 +131,8 @@ export function createIndexer(options: IndexerOptions, dependencies: IndexerDepe
     await checkChain();
   }
 
-  /** Resolves once the index and the network have one chain. */
-  function checkChain(): Promise<void> {
-    const check = async (): Promise<void> => refuseOtherChain(await newestBlock(store), files, signal);
-    return retry.run('chain', 0, check, signal);
-  }
+  const checkChain = (): Promise<void> =>
+    retry.run('chain', 0, () => refuseOtherChain(() => newestBlock(store), files, signal), signal);
 
   async function pastSource(): Promise<BlockSource> {
     const { archiveFolder } = options;

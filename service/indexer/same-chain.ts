@@ -1,4 +1,4 @@
-import { LiteServerError } from '../liteserver/errors.ts';
+import { TonplaneError } from '../error.ts';
 import type { LiveBlockFiles } from '../live/blocks/block-files.ts';
 import type { IndexedBlock } from '../store/indexer-state.ts';
 import { IndexerError } from './errors.ts';
@@ -13,16 +13,17 @@ const emptyIt = 'if the network went back to an older copy, empty the index: dro
  * Passes when the newest indexed block is of the network's chain. A network that was restored from a copy makes other blocks of the same
  * seqnos, and the index would have both.
  *
- * @param newest undefined of an empty index
+ * @param newestBlock resolves to undefined of an empty index
  * @param waitMs longest wait for lite servers that are behind the index
  * @throws IndexerError `other_chain`; rejects as `masterchainBlock` does
  */
 export async function refuseOtherChain(
-  newest: IndexedBlock | undefined,
+  newestBlock: () => Promise<IndexedBlock | undefined>,
   files: Pick<LiveBlockFiles, 'head' | 'waitHead' | 'masterchainBlock'>,
   signal: AbortSignal,
   waitMs = WAIT_MS,
 ): Promise<void> {
+  const newest = await newestBlock();
   if (newest === undefined) return;
   const { seqno, rootHash } = newest;
   if ((files.head()?.seqno ?? 0) < seqno) await files.waitHead(seqno - 1, waitMs, signal);
@@ -39,7 +40,7 @@ export async function refuseOtherChain(
     if (block.rootHash.equals(rootHash)) return;
   } catch (error) {
     // No lite server has a block of that age: nothing to compare with.
-    if (error instanceof LiteServerError && error.code === 'pruned') return;
+    if (error instanceof TonplaneError && error.code === 'pruned') return;
     throw error;
   }
   throw otherChain(`block ${seqno} of the index is not block ${seqno} of the network`, seqno);

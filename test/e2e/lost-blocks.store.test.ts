@@ -33,7 +33,7 @@ async function blocksOf({ url, key }: ServiceProcess): Promise<readonly Block[]>
   return ((await answer.json()) as { blocks: readonly Block[] }).blocks;
 }
 
-/** What v2 says about a block that v3 has. */
+/** Root hash by v2 of a block that v3 has. */
 async function liveHash({ url, key }: ServiceProcess, seqno: number): Promise<string> {
   const place = `workchain=-1&shard=-9223372036854775808&seqno=${seqno}`;
   const answer = await fetch(`${url}/api/v2/lookupBlock?${place}`, { headers: { 'x-api-key': key } });

@@ -9,7 +9,7 @@ export type SearchForm =
       readonly workchain: number;
       readonly shard: string;
       readonly seqno: number;
-      /** Of a full block id; 64 hexadecimal digits. */
+      /** Hash that a full block id has; 64 hexadecimal digits. */
       readonly rootHash?: string;
     }
   | { readonly form: 'domain'; readonly domain: string };

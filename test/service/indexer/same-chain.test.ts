@@ -31,14 +31,14 @@ describe('the chain of an index', () => {
       networkOf(new LiteServerError('pruned', { serverCode: 651, text: 'not in db', function: 'lookupBlock' }), 900),
     ],
   ])('passes %s', async (_name, newest, network) => {
-    await expect(refuseOtherChain(newest, network, signal, 1)).resolves.toBeUndefined();
+    await expect(refuseOtherChain(async () => newest, network, signal, 1)).resolves.toBeUndefined();
   });
 
   it.each([
     ['another block of the same seqno', networkOf(Buffer.alloc(32, 2), 200), 'block 120 of the index is not block 120'],
     ['a network that ends before it', networkOf(rootHash, 100), 'the index is at block 120, the network at 100'],
   ])('refuses %s, and says what to do', async (_name, network, text) => {
-    const refusal = refuseOtherChain(indexed, network, signal, 1);
+    const refusal = refuseOtherChain(async () => indexed, network, signal, 1);
     await expect(refusal).rejects.toMatchObject({ code: 'other_chain', retryable: true });
     await expect(refusal).rejects.toThrow(text);
     await expect(refusal).rejects.toThrow('empty the index');
@@ -46,6 +46,6 @@ describe('the chain of an index', () => {
 
   it('passes on the failure of a lite server that is away', async () => {
     const away = new LiteServerError('unreachable', { serverCode: undefined, text: 'away', function: 'lookupBlock' });
-    await expect(refuseOtherChain(indexed, networkOf(away, 200), signal, 1)).rejects.toBe(away);
+    await expect(refuseOtherChain(async () => indexed, networkOf(away, 200), signal, 1)).rejects.toBe(away);
   });
 });

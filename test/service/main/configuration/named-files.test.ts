@@ -14,7 +14,7 @@ describe('a folder of the command line', () => {
   });
 
   it('that takes no files is refused with a sentence', () => {
-    // Folders without the right to write are written by root; this one by nobody.
+    // Root writes into folders without the right to write, but not into this one.
     expect(() => makeWritableFolder('--data', '/proc')).toThrow(`${sentence} /proc`);
   });
 
