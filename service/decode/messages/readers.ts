@@ -32,6 +32,9 @@ type Argument = (scope: Scope) => number | Read;
 const NO_SCOPE: Scope = {};
 const NO_VALUES: readonly never[] = [];
 
+/** `HashmapNode m X`. */
+const NODE_ARGUMENTS: readonly Argument[] = [({ m }) => m!, ({ X }) => X!];
+
 /** Compiles readers of types once. Undefined types throw Error here, not while reading. */
 export function createReaders(constructors: readonly Constructor[]): Readers {
   const byType = Map.groupBy(constructors, (entry) => entry.type);
@@ -108,28 +111,13 @@ export function createReaders(constructors: readonly Constructor[]): Readers {
   /** Reads a type as a field: a reference is what it refers to, and any type of one bit is true or false (service/v3/README.md#decoding). */
   function fieldReader(term: Term): Read {
     if (term.kind === 'when') return fieldReader(term.of);
-    if (term.kind === 'ref') return contentReader(term.of);
-    return term.kind === 'apply' && isOneBit(term.name) ? (slice) => slice.bit() : termReader(term);
-  }
-
-  /** Reports whether values of a type have one bit, and either bit is a value. */
-  function isOneBit(name: string): boolean {
-    if (name === 'uint1') return true;
-    const own = byType.get(name) ?? [];
-    const [first] = own;
-    if (first === undefined) return false;
-    if (own.length === 2) return first.tag.length === 1 && own.every((source) => source.fields.length === 0);
-    return own.length === 1 && first.tag === '' && first.fields.length === 1 && isOneBitNumber(first.fields[0]!);
-  }
-
-  /** Reads what a reference refers to. */
-  function contentReader(of: Term): Read {
-    return isAnyCell(of) ? takeRef : refReader(termReader(of));
+    if (term.kind === 'ref') return contentReader(term.of, termReader);
+    return term.kind === 'apply' && isOneBit(term.name, byType) ? (slice) => slice.bit() : termReader(term);
   }
 
   /** Reads a type as an argument of another type, or as the content of a cell. */
   function termReader(term: Term): Read {
-    if (term.kind === 'ref') return isAnyCell(term.of) ? takeRef : referenceReader(contentReader(term.of));
+    if (term.kind === 'ref') return isAnyCell(term.of) ? takeRef : referenceReader(contentReader(term.of, termReader));
     if (term.kind === 'group') {
       const read = fieldsReader(term.fields);
       return (slice, scope, budget) => {
@@ -146,8 +134,9 @@ export function createReaders(constructors: readonly Constructor[]): Readers {
     const { name, args } = term;
     const plain = PLAIN[name] ?? fixedWidth(name);
     if (plain !== undefined) return plain;
-    if (byType.has(name)) return typeReader(name, args.map(argument), isClosed(term));
-    if (name === 'Hashmap') return edgeReader(argument(args[0]!), argument(args[1]!));
+    if (byType.has(name)) return typeReader(name, args.map(argument), isClosed(term, byType));
+    if (name === 'Hashmap')
+      return edgeReader(argument(args[0]!), argument(args[1]!), () => typeReader('HashmapNode', NODE_ARGUMENTS, false));
     const number = numberReader(name, args);
     if (number !== undefined) return number;
     // The other case is a parameter of the type around.
@@ -158,40 +147,15 @@ export function createReaders(constructors: readonly Constructor[]): Readers {
     };
   }
 
-  /** Reports whether no name around it changes what a type is. */
-  function isClosed(term: Term): boolean {
-    return namesIn(term).every(
-      (name) => PLAIN[name] !== undefined || byType.has(name) || fixedWidth(name) !== undefined || isBuiltIn(name),
-    );
-  }
-
   function argument(term: Term): Argument {
     if (term.kind === 'number') return () => term.value;
-    if (term.kind === 'apply' && !isClosed({ ...term, args: [] })) {
+    if (term.kind === 'apply' && !isClosed({ ...term, args: [] }, byType)) {
       const [more] = term.args;
       if (more === undefined) return (scope) => scope[term.name]!;
       return (scope) => Number(scope[term.name]) + constant(more);
     }
     const read = termReader(term);
     return (scope) => (slice, _scope, budget) => read(slice, scope, budget);
-  }
-
-  /**
-   * `hashmap_edge#_ {n:#} {X:Type} {l:#} {m:#} label:(HmLabel ~l n) {n = (~m) + l} node:(HashmapNode m X) = Hashmap n X`. @param keyBits
-   * bits of its keys that are left
-   */
-  function edgeReader(keyBits: Argument, of: Argument): Read {
-    const nodes: { at?: Read } = {};
-    return (slice, scope, budget) => {
-      // The type of nodes contains this type.
-      nodes.at ??= typeReader('HashmapNode', [({ m }) => m!, ({ X }) => X!], false);
-      const edge = typed('hashmap_edge', budget);
-      const rest = Number(keyBits(scope));
-      const { label, length } = readLabelObject(slice, rest, budget);
-      setValue(edge, 'label', label, budget);
-      setValue(edge, 'node', nodes.at(slice, { m: rest - length, X: of(scope) }, budget), budget);
-      return edge;
-    };
   }
 
   return {
@@ -204,6 +168,48 @@ export function createReaders(constructors: readonly Constructor[]): Readers {
       ),
     constructorsOf: (name) => byType.get(name) ?? [],
   };
+}
+
+type Types = ReadonlyMap<string, readonly Constructor[]>;
+
+/**
+ * `hashmap_edge#_ {n:#} {X:Type} {l:#} {m:#} label:(HmLabel ~l n) {n = (~m) + l} node:(HashmapNode m X) = Hashmap n X`.
+ * @param keyBits bits of its keys that are left
+ */
+function edgeReader(keyBits: Argument, of: Argument, nodeReader: () => Read): Read {
+  let readNode: Read | undefined;
+  return (slice, scope, budget) => {
+    // The type of nodes contains this type.
+    readNode ??= nodeReader();
+    const edge = typed('hashmap_edge', budget);
+    const rest = Number(keyBits(scope));
+    const { label, length } = readLabelObject(slice, rest, budget);
+    setValue(edge, 'label', label, budget);
+    setValue(edge, 'node', readNode(slice, { m: rest - length, X: of(scope) }, budget), budget);
+    return edge;
+  };
+}
+
+/** Reads the content of a reference. */
+function contentReader(of: Term, termReader: (term: Term) => Read): Read {
+  return isAnyCell(of) ? takeRef : refReader(termReader(of));
+}
+
+/** Reports whether no name around it changes a type. */
+function isClosed(term: Term, types: Types): boolean {
+  return namesIn(term).every(
+    (name) => PLAIN[name] !== undefined || types.has(name) || fixedWidth(name) !== undefined || isBuiltIn(name),
+  );
+}
+
+/** Reports whether values of a type have one bit, and either bit is a value. */
+function isOneBit(name: string, types: Types): boolean {
+  if (name === 'uint1') return true;
+  const own = types.get(name) ?? [];
+  const [first] = own;
+  if (first === undefined) return false;
+  if (own.length === 2) return first.tag.length === 1 && own.every((source) => source.fields.length === 0);
+  return own.length === 1 && first.tag === '' && first.fields.length === 1 && isOneBitNumber(first.fields[0]!);
 }
 
 function isOneBitNumber(field: Field): boolean {

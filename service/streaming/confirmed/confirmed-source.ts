@@ -97,12 +97,8 @@ export function createConfirmedSource(
       const next = await followedOf(file, at, files, context);
       const { replaced, dropped } = traces.finish([...blocks, openSeenBlock(file)], seqno);
       at = next;
-      try {
-        await correct(dropped);
-      } finally {
-        // No later look knows these traces.
-        await withdraw(replaced);
-      }
+      // No later look knows the replaced traces.
+      await correct(dropped).finally(() => withdraw(replaced));
     }
   }
 

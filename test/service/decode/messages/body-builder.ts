@@ -121,9 +121,11 @@ export function createBodyBuilder(random: Random) {
       case 'MsgAddressExt':
         return { shown: values.address(name, builder) };
       case 'Maybe':
-        return { shown: writeMaybe(first!, builder, scope) };
+        return { shown: writeMaybe(random, builder, () => write(first!, builder, scope)) };
       case 'Either':
-        return { shown: writeEither(first!, second!, builder, scope) };
+        return {
+          shown: writeEither(random, builder, (isSecond) => write(isSecond ? second! : first!, builder, scope)),
+        };
       case 'Hashmap':
       case 'HashmapE':
         return { shown: writeDictionary(name, first!, second!, builder, scope) };
@@ -137,17 +139,6 @@ export function createBodyBuilder(random: Random) {
       default:
         return undefined;
     }
-  }
-
-  function writeMaybe(of: Term, builder: Builder, scope: Scope): unknown {
-    if (!storeBit(builder, random(2) === 1)) return { '@type': 'nothing_from_maybe' };
-    return { '@type': 'something_from_maybe', value: write(of, builder, scope) };
-  }
-
-  function writeEither(first: Term, second: Term, builder: Builder, scope: Scope): unknown {
-    const isSecond = storeBit(builder, random(2) === 1);
-    const value = write(isSecond ? second : first, builder, scope);
-    return { '@type': isSecond ? 'second_from_either' : 'first_from_either', value };
   }
 
   function writeDictionary(kind: string, keyTerm: Term, of: Term, builder: Builder, scope: Scope): unknown {
@@ -171,6 +162,16 @@ export function createBodyBuilder(random: Random) {
       return { cell: builder.endCell(), shown };
     },
   };
+}
+
+function writeMaybe(random: Random, builder: Builder, write: () => unknown): unknown {
+  if (!storeBit(builder, random(2) === 1)) return { '@type': 'nothing_from_maybe' };
+  return { '@type': 'something_from_maybe', value: write() };
+}
+
+function writeEither(random: Random, builder: Builder, write: (isSecond: boolean) => unknown): unknown {
+  const isSecond = storeBit(builder, random(2) === 1);
+  return { '@type': isSecond ? 'second_from_either' : 'first_from_either', value: write(isSecond) };
 }
 
 /** Returns a number that the checks after a field allow; undefined when there are none. */

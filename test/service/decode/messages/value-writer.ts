@@ -18,17 +18,10 @@ export function createValueWriter(random: Random) {
     return value;
   };
 
-  /** Returns bits as text of 0 and 1, and stores them. */
-  function storeBits(count: number, builder: Builder): string {
-    const value = bits(count);
-    builder.storeUint(value, count);
-    return count === 0 ? '' : value.toString(2).padStart(count, '0');
-  }
-
   function writeWidth(kind: string, count: number, builder: Builder): string {
-    if (kind === 'bits') return hexOf(storeBits(count, builder));
     const value = bits(count);
     builder.storeUint(value, count);
+    if (kind === 'bits') return hexOf(count === 0 ? '' : value.toString(2).padStart(count, '0'));
     if (kind === 'uint') return value.toString();
     return BigInt.asIntN(count, value).toString();
   }
@@ -93,12 +86,6 @@ export function createValueWriter(random: Random) {
     return shown;
   }
 
-  function writeSnake(builder: Builder): string {
-    const text = 'ab cdé ж'.repeat(random(40));
-    builder.storeStringTail(text);
-    return text;
-  }
-
   return {
     bits,
     content,
@@ -107,7 +94,11 @@ export function createValueWriter(random: Random) {
     varUint: writeVarUint,
     address: writeAddress,
     rest: writeRest,
-    snake: writeSnake,
+    snake(builder: Builder): string {
+      const text = 'ab cdé ж'.repeat(random(40));
+      builder.storeStringTail(text);
+      return text;
+    },
     /** Writes a text in chunks, each in a cell of its own. */
     text(builder: Builder): unknown {
       const chunks = Array.from({ length: random(4) }, () => Buffer.from('dns'.repeat(random(5))));
