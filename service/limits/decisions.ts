@@ -50,7 +50,7 @@ export function createDecisions(
     if (key !== undefined) usage.count(key.id, null, nowMs);
     const code = reason === 'unavailable' ? 'limits_unavailable' : 'rate_limited';
     const hint = key === undefined ? keyHint : undefined;
-    const quota = quotaOf(subject, nowMs);
+    const quota = quotaOfRefusal(quotaOf(subject, nowMs), { reason, retryAfterSeconds });
     return { allowed: false, code, plan: priced.name, quota, retryAfterSeconds, keyHint: hint };
   };
 
@@ -134,6 +134,12 @@ export function createDecisions(
       };
     },
   };
+}
+
+/** The quota is of the rate. A day that is used up leaves nothing of it until its end. */
+function quotaOfRefusal(quota: Quota | null, { reason, retryAfterSeconds }: Shortage): Quota | null {
+  if (quota === null || reason !== 'day') return quota;
+  return { ...quota, remaining: 0, resetSeconds: retryAfterSeconds };
 }
 
 /** Returns the terms of get-methods. All callers without a key share one payer, because their number has no bound. */

@@ -318,6 +318,7 @@ describe('the limits of a plan', () => {
       allowed: false,
       code: 'rate_limited',
       retryAfterSeconds: 12 * 3600,
+      quota: { limit: 1000, remaining: 0, resetSeconds: 12 * 3600 },
     });
     pass(12 * 3_600_000);
     expect(await countAllowed(9, () => ask({ key: keys[0] }))).toBe(5);
