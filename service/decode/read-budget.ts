@@ -13,7 +13,7 @@ export type ReadLimits = {
 };
 
 /**
- * Limits of one read, which runs without a pause. 254 messages of a highload wallet with a jetton transfer in each take 10,200 steps. A list
+ * Limits of one read, which runs without a pause. 254 messages of a highload wallet with a jetton transfer in each take 7,900 steps. A list
  * of 255 actions is the deepest value. A message has at most 8,192 cells and 2^21 bits, some 400 KiB in a bag of cells.
  */
 export const READ_LIMITS: ReadLimits = { steps: 12_000, bytes: 1 << 20, output: 3 << 19, depth: 300 };
