@@ -208,13 +208,20 @@ function shownOf(
   };
 }
 
-/** Actions by their fields, without amounts, which may differ a little. */
+/** Actions by their fields, without amounts, which may differ a little. Equal ones are in the order in which they began. */
 function sortActions({ actions }: ComparedTrace): readonly Json[] {
   const keyed = actions.map((one) => {
     const fields = Object.entries(one).filter(([name]) => !unknowable.has(name));
-    return { one, key: JSON.stringify(fields, (name, value: unknown) => (isAmount(name, value) ? null : value)) };
+    const key = JSON.stringify(fields, (name, value: unknown) => (isAmount(name, value) ? null : value));
+    return { one, key, startLt: BigInt(one['start_lt'] as string) };
   });
-  return keyed.toSorted((a, b) => (a.key < b.key ? -1 : 1)).map(({ one }) => one);
+  const compared = keyed.toSorted((a, b) => compare(a.key, b.key) || compare(a.startLt, b.startLt));
+  return compared.map(({ one }) => one);
+}
+
+function compare<T extends string | bigint>(a: T, b: T): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }
 
 function isAmount(name: string, value: unknown): value is string {
