@@ -47,6 +47,18 @@ async function ask(reader: StreamReader, message: object): Promise<StreamFrame> 
   return reader.frames[before]!;
 }
 
+/** Opens a WebSocket of a caller who has one more request. @returns the requests that were paid */
+async function openWithTwoRequests(): Promise<{ readonly asked: readonly string[]; readonly reader: StreamReader }> {
+  const asked: string[] = [];
+  const limits = scriptLimits(({ operation }) => {
+    asked.push(operation);
+    if (asked.length < 3) return allowed;
+    return { allowed: false, code: 'rate_limited', plan: 'test', quota: null, retryAfterSeconds: 1 };
+  });
+  await start({ limits });
+  return { asked, reader: await at.ws(one) };
+}
+
 /** Request of an upgrade with further lines. */
 function upgradeText(lines: readonly string[]): string {
   const head = ['GET /api/streaming/v2/ws HTTP/1.1', 'Host: a', 'Connection: Upgrade', 'Upgrade: websocket', ...lines];
@@ -142,14 +154,7 @@ describe('messages of a WebSocket', () => {
   });
 
   it('to subscribe again cost one request each', async () => {
-    const asked: string[] = [];
-    const limits = scriptLimits(({ operation }) => {
-      asked.push(operation);
-      if (asked.length < 3) return allowed;
-      return { allowed: false, code: 'rate_limited', plan: 'test', quota: null, retryAfterSeconds: 1 };
-    });
-    await start({ limits });
-    const reader = await at.ws(one);
+    const { asked, reader } = await openWithTwoRequests();
     expect(asked).toEqual(['streaming']);
     expect(await ask(reader, { operation: 'subscribe', ...one })).toMatchObject({ status: 'subscribed' });
     const refused = await ask(reader, { operation: 'subscribe', id: 'x', ...one });
@@ -157,14 +162,7 @@ describe('messages of a WebSocket', () => {
   });
 
   it('above 16 KiB cost one request each, whatever they ask', async () => {
-    const asked: string[] = [];
-    const limits = scriptLimits(({ operation }) => {
-      asked.push(operation);
-      if (asked.length < 3) return allowed;
-      return { allowed: false, code: 'rate_limited', plan: 'test', quota: null, retryAfterSeconds: 1 };
-    });
-    await start({ limits });
-    const reader = await at.ws(one);
+    const { asked, reader } = await openWithTwoRequests();
     const unsubscribe = { operation: 'unsubscribe', addresses: Array.from({ length: 300 }, () => address) };
     expect(await ask(reader, { operation: 'ping', padding: 'x'.repeat(16_000) })).toMatchObject({ status: 'pong' });
     expect(asked).toEqual(['streaming']);
