@@ -17,23 +17,23 @@ export type HoldConnection = <T>(client: PoolClient, work: () => Promise<T>) => 
 export async function inReadTime<T>(timeoutMs: number, read: (hold: HoldConnection) => Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   let over: StoreError | undefined;
-  let held: PoolClient | undefined;
+  let inUse: PoolClient | undefined;
   const end = (): void => {
     over = new StoreError('statement_timeout', `Postgres gave no answer within ${timeoutMs} ms`);
     reject(over);
     // With a statement in progress, `end` destroys the socket.
-    held?.end().catch(() => undefined);
+    inUse?.end().catch(() => undefined);
   };
   // Answers that arrived while this process was busy are read first.
   let later: NodeJS.Immediate | undefined;
   const timer = setTimeout(() => (later = setImmediate(end)), timeoutMs + SLACK_MS);
   const hold: HoldConnection = async (client, work) => {
     if (over !== undefined) throw over;
-    held = client;
+    inUse = client;
     try {
       return await work();
     } finally {
-      held = undefined;
+      inUse = undefined;
     }
   };
   try {

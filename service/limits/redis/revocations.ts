@@ -39,9 +39,9 @@ export function createRevocations(onNew: () => void) {
     },
     /** Forgets missing ids whose key the keyring has not had for a day, as Redis trims its entries. */
     forget(inKeyring: (id: string) => boolean, nowSeconds: number): void {
-      for (const [id, heldAt] of missing) {
-        if (heldAt === undefined || inKeyring(id)) missing.set(id, nowSeconds);
-        else if (nowSeconds - heldAt > ENTRY_MAX_AGE_SECONDS) missing.delete(id);
+      for (const [id, seenAt] of missing) {
+        if (seenAt === undefined || inKeyring(id)) missing.set(id, nowSeconds);
+        else if (nowSeconds - seenAt > ENTRY_MAX_AGE_SECONDS) missing.delete(id);
       }
     },
     /** Forgets ids that were trimmed in Redis. */

@@ -48,7 +48,7 @@ describe('a trace of many messages to the outside', () => {
     ],
   });
 
-  it('is told while it is not too large', () => {
+  it('has actions up to the bound of messages, logs among them', () => {
     expect(classify(of(CLASSIFIED_MESSAGES_MAX), knownWallets({}))).toMatchObject({
       state: 'ok',
       actions: [{ type: 'call_contract' }],

@@ -60,7 +60,7 @@ describe('a transfer of jettons', () => {
     expect(actions).toMatchObject([{ type: 'jetton_transfer', destination: friend, success: true }]);
   });
 
-  it('is only its calls when the order names nobody', () => {
+  it('is only its calls when the order names no destination', () => {
     const body = open(0x0f8a7ea5).storeCoins(9).storeAddress(null).storeAddress(null).storeBit(false).storeCoins(0);
     const { state, actions } = tell({ ...whole, body: body.storeBit(false).endCell() });
     expect(state).toBe('ok');

@@ -31,7 +31,7 @@ const given = (to: string | null, sends: readonly Step[] = []): Step => ({
   sends,
 });
 
-describe('what is never told as failed', () => {
+describe('actions that never fail', () => {
   it('is a mint, whatever the item makes of the message', () => {
     const minted: Step = { to: item, body: bareBody(5), init: stateOf(beginCell().endCell()), aborted: true };
     expect(itemActions(owner, [minted], { nft: {} })).toMatchObject([{ type: 'nft_mint', success: true }]);

@@ -52,7 +52,7 @@ describe('a message out of a vesting', () => {
   it.each([
     ['nothing', []],
     ['something else', [{ to: receiver, body: bareBody(5) }]],
-  ])('is told as well when the contract sends %s', (_what, sent) => {
+  ])('is the same action when the contract sends %s', (_what, sent) => {
     const [action] = sending(wrapped, [], sent).actions;
     expect(action).toMatchObject({ type: 'vesting_send_message', destinationSecondary: receiver, success: true });
   });
