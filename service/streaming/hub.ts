@@ -126,15 +126,13 @@ export function createHub(options: HubOptions, dependencies: HubDependencies): W
     levels,
     names,
     publishing,
-    restart: (beginning) =>
+    restart: (beginning, isLost) =>
       turns.run(signal, async () => {
+        for (const to of subscribers()) if (isLost && takesConfirmed(to)) to.endSlow();
         for (const to of subscribers()) to.leaveLevels();
         levels.restart(beginning, publishing.ended.endOf);
         for (const some of [subscribers(), absent.all()]) for (const to of some) to.enterLevels(levels.mark());
       }),
-    endBelowFinal() {
-      for (const to of subscribers()) if (takesConfirmed(to)) to.endSlow();
-    },
     answer: formers.answer,
     metrics: createLevelsMetrics(register),
     logger,

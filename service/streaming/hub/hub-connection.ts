@@ -200,8 +200,9 @@ export class ConnectionAtHub implements HubConnection {
   #begin(wish: Subscription, planned: Resume, answer: (begun: Begun) => void): Position | null {
     const { subscriber } = this;
     const { livePosition, levels, cursorOf } = this.#dependencies;
-    const isOtherLog = planned.levels !== undefined && planned.levels.epoch !== levels.epoch();
-    const resume: Resume = isOtherLog ? { ...planned, resumed: 'finalized', levels: undefined } : planned;
+    // The log may have changed, or lost records, since the plan.
+    const isGone = planned.levels !== undefined && !levels.reaches(planned.levels, false);
+    const resume: Resume = isGone ? { ...planned, resumed: 'finalized', levels: undefined } : planned;
     // Live events follow a gap, whatever a former replay has not read yet.
     if (resume.gapFrom !== null) subscriber.isReplaying = false;
     const present = subscriber.viewer() === undefined ? livePosition() : subscriber.progress();

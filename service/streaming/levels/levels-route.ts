@@ -32,10 +32,11 @@ export type RouteDependencies = {
   readonly shared: SharedLog;
   readonly levels: LevelsLog;
   readonly publishing: Publishing;
-  /** Goes on with another log, between two changes. */
-  readonly restart: (beginning: LevelsBeginning) => Promise<void>;
-  /** Ends connections that lost records. Their cursors say so. */
-  readonly endBelowFinal: () => void;
+  /**
+   * Goes on with another log, between two changes.
+   * @param isLost connections below `finalized` lost records, and end; their cursors say so
+   */
+  readonly restart: (beginning: LevelsBeginning, isLost: boolean) => Promise<void>;
   readonly answer: Formers['answer'];
   readonly metrics: LevelsMetrics;
   readonly logger: Logger;
@@ -63,10 +64,12 @@ const WAIT_MS = { start: 2_000, answer: 1_000 } as const;
 
 /** Joins the shared log whenever Redis answers, and goes alone while it does not. Runs until it is closed. */
 export function createRoute(dependencies: RouteDependencies): Route {
-  const { shared, levels, publishing, restart, endBelowFinal, answer, metrics, logger, nowMs, random } = dependencies;
+  const { shared, levels, publishing, restart, answer, metrics, logger, nowMs, random } = dependencies;
   const ending = new AbortController();
   const { signal } = ending;
   let session: FeedSession | undefined;
+  /** Records were lost since this process came to its log. Callers who come before the next log lost them too. */
+  let isLost = false;
   /** Resolves when a change of the log is done. */
   let moving: PromiseWithResolvers<void> | undefined;
   const alone = new Set<Promise<void>>();
@@ -89,7 +92,8 @@ export function createRoute(dependencies: RouteDependencies): Route {
   async function arrive(beginning: LevelsBeginning, next: FeedSession | undefined): Promise<void> {
     depart('away');
     await Promise.allSettled(alone);
-    await restart(beginning);
+    await restart(beginning, isLost);
+    isLost = false;
     session = next;
     metrics.moved(next === undefined ? 'process' : 'shared');
     moving?.resolve();
@@ -130,7 +134,7 @@ export function createRoute(dependencies: RouteDependencies): Route {
     await arrive(found, next);
     started.resolve();
     const end = await next.follow(past.place);
-    if (end === 'lost') endBelowFinal();
+    isLost = end === 'lost';
     if (session === next) depart(end);
     return end;
   }

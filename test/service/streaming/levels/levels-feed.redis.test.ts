@@ -3,43 +3,29 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 
-import type { Change, TraceSnapshot } from '#service/streaming/changes.ts';
+import type { Change } from '#service/streaming/changes.ts';
 import { startFaultyRedis } from '#test/support/redis-server.ts';
 import { skipLoudly } from '#test/support/skips.ts';
 import { account, hash, trace, transaction, type Caller } from '../hub/hub-under-test.ts';
-import { createPods, openSharedLog, type PodsUnderTest, type PodUnderTest } from './pods-under-test.ts';
+import {
+  a,
+  commands,
+  createPods,
+  expired,
+  namesIn,
+  openSharedLog,
+  resumedOf,
+  shown,
+  wish,
+  type PodsUnderTest,
+  type PodUnderTest,
+} from './pods-under-test.ts';
 
 const redisUrl = inject('redisUrl');
 
-const [a, b] = [account('A'), account('B')];
-
-const wish = { accounts: new Set([a]), minFinality: 'pending' as const };
-
-function shown(number: number, finality: TraceSnapshot['finality'], name: string, of = a): TraceSnapshot {
-  return trace(hash(number), { finality, transactions: [transaction(name, of)] });
-}
-
-const expired = (number: number): Change => ({ kind: 'invalidation', key: hash(number), reason: 'expired' });
-
-type Transactions = readonly { readonly hash: string }[];
-
-/** Events as short texts, such as `pending t1`. */
-function namesIn({ events }: Pick<Caller, 'events'>): string[] {
-  return events.map(({ type, finality, transactions, reason }) =>
-    type === 'trace_invalidated' ? String(reason) : `${finality} ${(transactions as Transactions)[0]!.hash}`,
-  );
-}
+const b = account('B');
 
 const levelsOf = ({ events }: Caller): unknown[] => events.map(({ finality, reason }) => finality ?? reason);
-
-const resumedOf = ({ begun }: Caller): unknown => begun.at(-1)?.resumed;
-
-/** Does to Redis what another writer may do. */
-async function commands<T>(work: (client: Redis) => Promise<T>): Promise<void> {
-  const client = new Redis(redisUrl!);
-  await work(client);
-  client.disconnect();
-}
 
 const missing = skipLoudly(redisUrl === undefined, { what: 'levels of several pods', why: 'there is no Redis' });
 
@@ -135,9 +121,8 @@ describe.skipIf(missing)('levels below finalized of several pods', () => {
   });
 
   it('of a trace are shown at once to a caller that names it, also by a pod whose log has lost the record', async () => {
-    const findPending = async (): Promise<TraceSnapshot> => shown(1, 'pending', 't1');
-    const small = await pods.start({ levelsBytesMax: 1, findPending });
-    await one.hub.publish([await findPending()]);
+    const small = await pods.start({ levelsBytesMax: 1, findPending: async () => shown(1, 'pending', 't1') });
+    await one.hub.publish([shown(1, 'pending', 't1')]);
     await small.hub.publish([shown(2, 'pending', 't2')]);
     const caller = small.open();
     const named = { types: new Set(['trace'] as const), traces: new Set([hash(1)]), minFinality: 'pending' as const };
@@ -239,7 +224,7 @@ describe.skipIf(missing)('levels below finalized of several pods', () => {
     await one.hub.publish([shown(1, 'pending', 't1')]);
     cut.connection.close();
     const removed = async (minutes: number): Promise<unknown> => {
-      await commands(async (client) => {
+      await commands(redisUrl!, async (client) => {
         const [seconds] = await client.time();
         await client.hset(`${prefix()}data`, 'droppedMs', (Number(seconds) - 60 * minutes) * 1000);
       });
@@ -376,31 +361,12 @@ describe.skipIf(missing)('levels below finalized of several pods', () => {
     }
   });
 
-  it('end with 1013 where Redis lost records before the pod read them: the cursor brings final events', async () => {
-    const [below, final] = [other.open(), other.open()];
-    await below.subscribe(wish);
-    await final.subscribe({ ...wish, minFinality: 'finalized' });
-    await one.hub.publish([shown(1, 'pending', 't1')]);
-    await expect.poll(() => namesIn(below)).toEqual(['pending t1']);
-    await commands((client) => client.hincrby(`${prefix()}data`, 'next', 1));
-    await one.hub.publish([shown(2, 'pending', 't2')]);
-    await expect.poll(() => below.ended()?.code).toBe(1013);
-    expect(final.ended()).toBeUndefined();
-    for (const pod of [one, other]) await expect.poll(() => pod.hub.levels()).toBe('shared');
-    const again = other.open();
-    await again.subscribe(wish, below.ended()!.cursor!);
-    expect(resumedOf(again)).toBe('finalized');
-    await other.hub.publish([shown(3, 'pending', 't3')]);
-    await expect.poll(() => namesIn(again)).toEqual(['pending t3']);
-    expect(namesIn(below)).toEqual(['pending t1']);
-  });
-
   it('go on past records and words of another writer', async () => {
     const callers = [one.open(), other.open()];
     for (const caller of callers) await caller.subscribe(wish);
     await one.hub.publish([shown(1, 'pending', 't1')]);
     const { cursor } = callers[0]!.begun[0]!;
-    await commands(async (client) => {
+    await commands(redisUrl!, async (client) => {
       const [epoch] = await client.hmget(`${prefix()}data`, 'epoch');
       const head = {
         kind: 'trace',

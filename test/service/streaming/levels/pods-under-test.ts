@@ -1,13 +1,53 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { Redis } from 'ioredis';
 import { expect } from 'vitest';
 
-import { WHOLE_BLOCK, type Change } from '#service/streaming/changes.ts';
+import { WHOLE_BLOCK, type Change, type TraceSnapshot } from '#service/streaming/changes.ts';
 import type { HubDependencies, HubOptions } from '#service/streaming/hub.ts';
 import { createSharedLog, type SharedLog } from '#service/streaming/levels/shared-log.ts';
-import { createHubUnderTest, createScriptedLog, type HubUnderTest, type ScriptedLog } from '../hub/hub-under-test.ts';
+import {
+  account,
+  createHubUnderTest,
+  createScriptedLog,
+  hash,
+  trace,
+  transaction,
+  type Caller,
+  type HubUnderTest,
+  type ScriptedLog,
+} from '../hub/hub-under-test.ts';
 import { openGoodLink } from '#test/service/pending/redis-under-test.ts';
+
+export const a = account('A');
+
+/** Subscription of a test. */
+export const wish = { accounts: new Set([a]), minFinality: 'pending' as const };
+
+export function shown(number: number, finality: TraceSnapshot['finality'], name: string, of = a): TraceSnapshot {
+  return trace(hash(number), { finality, transactions: [transaction(name, of)] });
+}
+
+export const expired = (number: number): Change => ({ kind: 'invalidation', key: hash(number), reason: 'expired' });
+
+type Transactions = readonly { readonly hash: string }[];
+
+/** Events as short texts, such as `pending t1`. */
+export function namesIn({ events }: Pick<Caller, 'events'>): string[] {
+  return events.map(({ type, finality, transactions, reason }) =>
+    type === 'trace_invalidated' ? String(reason) : `${finality} ${(transactions as Transactions)[0]!.hash}`,
+  );
+}
+
+export const resumedOf = ({ begun }: Caller): unknown => begun.at(-1)?.resumed;
+
+/** Does to Redis what another writer may do. */
+export async function commands<T>(redisUrl: string, work: (client: Redis) => Promise<T>): Promise<void> {
+  const client = new Redis(redisUrl);
+  await work(client);
+  client.disconnect();
+}
 
 /** A pod of several that share an index and a log of levels. */
 export type PodUnderTest = Omit<HubUnderTest, 'block'> & {
