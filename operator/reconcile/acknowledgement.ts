@@ -19,6 +19,7 @@ const PROPAGATING_MS = 1000;
  */
 const SILENT_MS = 5000;
 
+/** Finds the ready pods whose report has another hash or keyring than the stored ones. A pod without a report is asked again, and does not count. */
 export function acknowledgementOf(
   given: { readonly pods: readonly KubernetesObject[]; readonly metadataPods: readonly KubernetesObject[] },
   reports: ReadonlyMap<string, PodReport>,

@@ -134,6 +134,7 @@ function isWorkload(tonApi: TonApi, { kind, metadata }: KubernetesObject): boole
   return workloads.has(kind) && metadata.name !== childNames(tonApi).canary && metadata.deletionTimestamp === undefined;
 }
 
+/** The live Deployment of the API; undefined if there is none. */
 export function apiOf(tonApi: TonApi, live: readonly KubernetesObject[]): KubernetesObject | undefined {
   return live.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === childNames(tonApi).api);
 }

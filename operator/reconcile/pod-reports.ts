@@ -57,6 +57,7 @@ export function createPodReports(
   };
 }
 
+/** IP address of a pod; undefined until the pod has one. */
 export function podAddress({ status }: KubernetesObject): string | undefined {
   const address = status?.['podIP'];
   return typeof address === 'string' && address !== '' ? address : undefined;

@@ -105,6 +105,7 @@ function number(value: unknown): number {
   return typeof value === 'number' ? value : 0;
 }
 
+/** The pod template of a workload; empty if the object has none. */
 export function templateOf({ spec }: KubernetesObject): Template {
   return (spec?.['template'] ?? {}) as Template;
 }

@@ -106,6 +106,7 @@ export function isUnused(budget: Budget, plan: LimitPlan, nowUs: number): boolea
   return budget.inFlight === 0 && !countsDay && !countsRate;
 }
 
+/** The part of a budget that outlives its eviction. `fullAtUs` is 0 for a plan without a rate. */
 export function remainsOf(budget: Budget, plan: LimitPlan): BudgetRemains {
   const fullAtUs = plan.requestsPerSecond === 0 ? 0 : budget.bucket.updatedUs + fullInUs(budget.bucket, plan);
   return { fullAtUs, day: budget.day, usedToday: budget.usedToday };
@@ -122,6 +123,7 @@ export function budgetFrom(remains: BudgetRemains, plan: LimitPlan, nowUs: numbe
   return budget;
 }
 
+/** Days since 1970, UTC. */
 export function dayOf(nowUs: number): number {
   return Math.floor(nowUs / DAY_US);
 }

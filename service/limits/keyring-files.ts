@@ -123,6 +123,7 @@ function expectedBytes(files: readonly KeyringFile[]): number {
   return files.reduce((sum, { path, bytes }) => sum + (isPacked(path) ? 3 * bytes : bytes), 0);
 }
 
+/** The error of a keyring file that cannot be read, with the code of the system and without the path. */
 export function unreadable(error: unknown): LimitsError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
   return new LimitsError('keyring_invalid', [`keyring file cannot be read: ${code}`]);

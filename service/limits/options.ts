@@ -53,6 +53,7 @@ export type Grants = {
 /** Permissions of a plan that does not name any. */
 const noGrants: Grants = { archive: false, liteServerTiers: ['shared'] };
 
+/** Permissions of a plan for old blocks and for lite servers, with the defaults. */
 export function grantsOf({ archive, liteServerTiers }: LimitPlan): Grants {
   return { archive: archive ?? noGrants.archive, liteServerTiers: liteServerTiers ?? noGrants.liteServerTiers };
 }

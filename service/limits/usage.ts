@@ -27,6 +27,7 @@ export function dayText(unixMs: number): string {
   return new Date(unixMs).toISOString().slice(0, 10);
 }
 
+/** Usage of a day (`YYYY-MM-DD`, UTC) from its counts: requests by operation in the order of names, and refused requests. */
 export function usageOf(day: string, counts: Iterable<readonly [string, number]>): Usage {
   const all = new Map(counts);
   const refused = all.get(refusedField) ?? 0;

@@ -97,6 +97,7 @@ export function createScriptBatcher(
   };
 }
 
+/** Reports whether an error is a reply of Redis with the code, such as `NOSCRIPT`. */
 export function isReply(error: unknown, code: string): boolean {
   return error instanceof Error && error.message.startsWith(code);
 }

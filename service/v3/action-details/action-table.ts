@@ -52,6 +52,7 @@ export function valueAt(scope: StoredColumns, path: readonly string[]): unknown 
   return value;
 }
 
+/** Reports whether a field is shown: the text at the path of its condition is in the list. A field without a condition is always shown. */
 export function holds(condition: Condition | undefined, scope: StoredColumns): boolean {
   if (condition === undefined) return true;
   const value = valueAt(scope, condition.path);

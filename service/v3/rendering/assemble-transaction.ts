@@ -29,6 +29,7 @@ type RenderRow = Pick<
 export type BegunTransaction = Pick<RenderedTransaction, 'hash' | 'traceId'> &
   Omit<PartialTransactionJson, 'accounts'> & { readonly tail: TransactionTail };
 
+/** Completes the JSON of a transaction with the states of its account. The result is settled if `states` has both states. */
 export function assembleTransaction(
   { pieces, tail, ...names }: BegunTransaction,
   states: StatesByHash,

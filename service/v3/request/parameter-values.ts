@@ -62,11 +62,13 @@ export function readLt(text: string): bigint | undefined {
   return value > int64Max ? int64Max : value;
 }
 
+/** Signed 32 bits, in decimal; undefined for any other text. */
 export function readInt32(text: string): number | undefined {
   const value = readInteger(text);
   return value !== undefined && isSigned(value, 32) ? Number(value) : undefined;
 }
 
+/** Unsigned 32 bits, in decimal; undefined for any other text. */
 export function readUint32(text: string): number | undefined {
   const value = readInteger(text);
   return value !== undefined && BigInt.asUintN(32, value) === value ? Number(value) : undefined;
@@ -83,6 +85,7 @@ const booleans: ReadonlyMap<string, boolean> = new Map(
   ['true', 'True', 'TRUE', 't', 'T', '1', 'false', 'False', 'FALSE', 'f', 'F', '0'].map((text, at) => [text, at < 6]),
 );
 
+/** A word of `booleans`; undefined for any other text. */
 export function readBool(text: string): boolean | undefined {
   return booleans.get(text);
 }

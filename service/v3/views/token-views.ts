@@ -88,6 +88,7 @@ export function viewForwarded(payload: Uint8Array | null): Fields<typeof forward
   return { forward_payload: viewBytesOrNull(payload), decoded_forward_payload: viewPayload(payload) };
 }
 
+/** The raw address of an account key; null for no account. */
 export function viewKeyOrNull(key: Uint8Array | null): string | null {
   return key === null ? null : viewAccountKey(key);
 }

@@ -133,6 +133,7 @@ export type TransactionTail = Pick<Transaction, 'stateUpdate' | 'originalStatus'
 
 type TailView = Pick<TransactionView, 'account_state_before' | 'account_state_after' | 'emulated' | 'finality'>;
 
+/** Fields of a transaction that depend on the index: states of its account, and whether it is simulated. */
 export function viewTail(tail: TransactionTail, states: StatesByHash): TailView {
   const { stateUpdate, originalStatus, endStatus, emulated } = tail;
   return {
