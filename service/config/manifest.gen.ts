@@ -50,7 +50,7 @@ export type TonApi = {
       readonly address: string;
       /** Ed25519 public key, base64 of 32 bytes, as id.key in a global config. */
       readonly publicKey: string;
-      /** archive: keeps old blocks and states; latest: recent ones only. */
+      /** archive: has old blocks and states; latest: recent blocks and states only. */
       readonly role: 'latest' | 'archive';
       /** Share of the reads, relative to the weights of the other lite servers. */
       readonly weight: number;
@@ -344,7 +344,7 @@ export type TonApi = {
           readonly privateKey: string;
         };
       };
-      /** Schema that holds the tables. Cannot be changed. */
+      /** Schema of the tables. Cannot be changed. */
       readonly schema: string;
       /** Connections per pod. */
       readonly poolSize: number;
@@ -813,7 +813,7 @@ export type TonApiKey = {
     readonly observedGeneration?: number;
     /** Public part of the valid key; safe to log. */
     readonly keyId?: string;
-    /** Secret that holds the key. */
+    /** Secret with the key. */
     readonly secretName?: string;
     /** Public parts of all keys in force; two during an overlap. */
     readonly activeKeyIds?: readonly string[];

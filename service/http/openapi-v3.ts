@@ -74,7 +74,7 @@ export function describeEmulate(emulate: Emulate): JsonSchema {
   return describeContract(emulate, {
     path: basePaths.emulate,
     title: 'TON emulation API v1',
-    summary: 'What a message would do, before it is sent',
+    summary: 'Results of a message, before it is sent',
     ownFailures: new Map([
       [400, 'The body is no JSON object'],
       [422, 'A field is missing or not valid, or the message is not accepted'],

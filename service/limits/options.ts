@@ -26,7 +26,7 @@ const anonymousStreaming: StreamingTerms = { connections: 1, addresses: 10, trac
 export const STREAM_ADDRESSES_MAX = 10_000;
 export const STREAM_TRACES_MAX = 1000;
 
-/** @param hasKey false: the defaults are those of callers without a key */
+/** Bounds of the streams of a plan, with the defaults. @param hasKey false: the defaults are those of callers without a key */
 export function streamingTermsOf({ streaming }: LimitPlan, hasKey: boolean): StreamingTerms {
   const terms = { ...(hasKey ? keyStreaming : anonymousStreaming), ...streaming };
   return {

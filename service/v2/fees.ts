@@ -60,7 +60,7 @@ export function feeOperations(live: LiveFees): readonly Operation[] {
       name: 'estimateFee',
       methods: ['POST'],
       tag: 'send',
-      summary: 'What an external message with this body would cost its account.',
+      summary: 'Fees of an external message with this body.',
       parameters,
       result: queryFees,
       handle: async ({ initCode, initData, ...call }, context) => {

@@ -47,7 +47,7 @@ export function sendOperations(live: LiveSend): readonly Operation[] {
     });
   return [
     sending('sendBoc', 'Sends a message.', done, () => ({ '@type': 'ok' })),
-    sending('sendBocReturnHash', 'Sends a message and tells its hashes.', extMessageInfo, viewExtMessageInfo),
+    sending('sendBocReturnHash', 'Sends a message and returns its hashes.', extMessageInfo, viewExtMessageInfo),
     sending(
       'sendBocReturnHashNoError',
       'As sendBocReturnHash; a message that is refused is answered with status 400.',

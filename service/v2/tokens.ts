@@ -294,7 +294,7 @@ export function tokenOperations(tokens: LiveTokens): readonly Operation[] {
       methods: ['GET', 'POST'],
       tag: 'accounts',
       failures: [409],
-      summary: 'What a jetton master, jetton wallet, NFT collection or NFT item says of itself, verified.',
+      summary: 'Verified data of a jetton master, jetton wallet, NFT collection or NFT item.',
       parameters: { address: spelledAddress, seqno: optionalSeqno },
       result: tokenData,
       handle: async ({ address, seqno }, context) =>

@@ -26,7 +26,7 @@ const cacheBytesMax = {
 /** Bytes of each cache of v3 in a process. */
 export type CacheBytes = Readonly<Record<keyof typeof cacheBytesMax, number>>;
 
-/** @param part of the usual bytes, above 0 to 1 */
+/** Bytes of each cache. @param part of the usual bytes, above 0 to 1 */
 export function cacheBytesOf(part = 1): CacheBytes {
   const bytes = Object.entries(cacheBytesMax).map(([kind, most]) => [kind, Math.ceil(most * part)]);
   return Object.fromEntries(bytes) as CacheBytes;

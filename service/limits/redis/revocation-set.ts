@@ -24,7 +24,7 @@ export const ENTRY_MAX_AGE_SECONDS = 86_400;
 const changing = scriptOf(revocationScript);
 const trimming = scriptOf(trimScript);
 
-/** @param scope as `scopeOf` makes it */
+/** Names in Redis of the revocations of a TonApi. @param scope as `scopeOf` makes it */
 export function revocationKeys(scope: string): RevocationKeys {
   const tag = `{revoked:${scope}}`;
   return {

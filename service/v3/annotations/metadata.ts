@@ -80,7 +80,7 @@ export function createTokenMetadata({ accounts, tokens }: TokenMetadataDependenc
       defineV3Operation({
         name: 'metadata',
         tag: 'accounts',
-        summary: 'What the tokens among some accounts say of themselves.',
+        summary: 'Data of the tokens among some accounts.',
         parameters: { addresses: requiredList(texts('address'), 'at least 1 address required') },
         result: metadata,
         flat: true,

@@ -58,7 +58,7 @@ export function viewAddressInformation(live: LiveAccount, useV2: boolean): Infer
   };
 }
 
-/** @throws V3Error `not_a_wallet` for an account with present or past code that is no wallet */
+/** Renders a wallet at the head. @throws V3Error `not_a_wallet` for an account with present or past code that is no wallet */
 export function viewWalletInformation(live: LiveAccount, useV2: boolean): Infer<typeof walletInformation> {
   const wallet = readWallet(live);
   if (wallet === undefined && live.state !== 'uninitialized') throw new V3Error('not_a_wallet', 'not a wallet');

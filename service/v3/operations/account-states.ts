@@ -77,7 +77,7 @@ export function accountStateOperations(dependencies: AccountStateDependencies): 
     defineV3Operation({
       name: 'accountStates',
       tag: 'accounts',
-      summary: 'Newest states of accounts; those that the index does not know are left out.',
+      summary: 'Newest states of accounts. Accounts that the index does not know are left out.',
       parameters: {
         addresses: requiredList(accounts('address'), 'address of account is required'),
         codeHashes: hashes('code_hash'),

@@ -64,7 +64,7 @@ export function actionOperations({ notes, network, writer }: ActionOperationsDep
     defineV3Operation({
       name: 'actions',
       tag: 'actions',
-      summary: 'Actions that all filters let through: what the transactions of a trace mean.',
+      summary: 'Actions that match all filters: meanings of parts of traces.',
       parameters,
       rows: ({ limit, withTransactions }) => (withTransactions ? limit * TRANSACTIONS_OF_ACTION : limit),
       failures: [404],

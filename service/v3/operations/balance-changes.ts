@@ -43,7 +43,7 @@ export function balanceChangeOperations(): readonly V3Operation[] {
     defineV3Operation({
       name: 'balanceChanges',
       tag: 'actions',
-      summary: 'What accounts have more or less after a trace, or after one action of it, and what they paid for that.',
+      summary: 'Changes of balances by a trace, or by one action of it, and the fees.',
       parameters: { traceId: hash('trace_id'), actionId: hash('action_id') },
       failures: [400, 404],
       result: balanceChangesResult,

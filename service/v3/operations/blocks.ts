@@ -39,7 +39,7 @@ export function blockOperations(): readonly V3Operation[] {
     defineV3Operation({
       name: 'blocks',
       tag: 'blockchain',
-      summary: 'Blocks that all filters let through.',
+      summary: 'Blocks that match all filters.',
       parameters: {
         workchain: int32('workchain'),
         shard: shard('shard'),

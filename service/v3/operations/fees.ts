@@ -45,7 +45,7 @@ export function feeOperations(live: LiveFees): readonly V3Operation[] {
     defineLiveOperation({
       name: 'estimateFee',
       methods: ['POST'],
-      summary: 'What an external message with this body would cost its account.',
+      summary: 'Fees of an external message with this body.',
       parameters,
       result,
       handle: async ({ initCode, initData, ...call }, context) =>

@@ -40,7 +40,7 @@ function masters(notes: AnswerAnnotations): V3Operation {
   return defineV3Operation({
     name: 'jetton/masters',
     tag: 'jettons',
-    summary: 'Masters of jettons that all filters let through.',
+    summary: 'Masters of jettons that match all filters.',
     parameters: { addresses: accounts('address'), admins: accounts('admin_address'), ...cursorPage },
     result: mastersResponse,
     flat: true,
@@ -66,7 +66,7 @@ function wallets(notes: AnswerAnnotations): V3Operation {
   return defineV3Operation({
     name: 'jetton/wallets',
     tag: 'jettons',
-    summary: 'Jetton wallets that all filters let through; by balance when an order is given.',
+    summary: 'Jetton wallets that match all filters; by balance when an order is given.',
     parameters: {
       addresses: accounts('address'),
       owners: accounts('owner_address'),
@@ -108,7 +108,7 @@ function transfers(notes: AnswerAnnotations): V3Operation {
   return defineV3Operation({
     name: 'jetton/transfers',
     tag: 'jettons',
-    summary: 'Transfers of jettons that all filters let through, but for those that came to nothing.',
+    summary: 'Transfers of jettons that match all filters, without aborted transfers.',
     parameters: { ...directed, ...ofWallets },
     result: transfersResponse,
     flat: true,
@@ -146,7 +146,7 @@ function burns(notes: AnswerAnnotations): V3Operation {
   return defineV3Operation({
     name: 'jetton/burns',
     tag: 'jettons',
-    summary: 'Burns of jettons that all filters let through, those that came to nothing too.',
+    summary: 'Burns of jettons that match all filters, aborted burns too.',
     parameters: { ...transferParameters, ...ofWallets },
     result: burnsResponse,
     flat: true,

@@ -25,7 +25,7 @@ export function messageOperations({ notes, writer }: MessageOperationsDependenci
     defineV3Operation({
       name: 'messages',
       tag: 'blockchain',
-      summary: 'Messages that all filters let through, each once.',
+      summary: 'Messages that match all filters, each once.',
       parameters: {
         hashes: hashes('msg_hash'),
         hash: hash('hash'),

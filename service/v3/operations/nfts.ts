@@ -49,7 +49,7 @@ function collections(notes: AnswerAnnotations): V3Operation {
   return defineV3Operation({
     name: 'nft/collections',
     tag: 'nfts',
-    summary: 'Collections of NFTs that all filters let through.',
+    summary: 'Collections of NFTs that match all filters.',
     parameters: { addresses: accounts('collection_address'), owners: accounts('owner_address'), ...cursorPage },
     result: collectionsResponse,
     flat: true,
@@ -72,7 +72,7 @@ function items(notes: AnswerAnnotations): V3Operation {
   return defineV3Operation({
     name: 'nft/items',
     tag: 'nfts',
-    summary: 'NFTs that all filters let through, with their collections and who sells them.',
+    summary: 'NFTs that match all filters, with their collections and sellers.',
     parameters: {
       addresses: accounts('address'),
       owners: accounts('owner_address'),
@@ -138,7 +138,7 @@ function transfers(notes: AnswerAnnotations): V3Operation {
   return defineV3Operation({
     name: 'nft/transfers',
     tag: 'nfts',
-    summary: 'Transfers of NFTs that all filters let through, those that came to nothing too.',
+    summary: 'Transfers of NFTs that match all filters, aborted transfers too.',
     parameters: { ...directed, items: accounts('item_address'), collection: account('collection_address') },
     result: transfersResponse,
     flat: true,
@@ -173,7 +173,7 @@ function sales(notes: AnswerAnnotations): V3Operation {
   return defineV3Operation({
     name: 'nft/sales',
     tag: 'nfts',
-    summary: 'Contracts that sell NFTs, with what they sell; those that the index does not know are left out.',
+    summary: 'Contracts that sell NFTs, with the NFTs. Contracts that the index does not know are left out.',
     parameters: { addresses: requiredList(accounts('address'), 'at least 1 address required') },
     rule: {
       schema: {},

@@ -17,7 +17,7 @@ export function sendOperations(send: LiveSend): readonly V3Operation[] {
     defineLiveOperation({
       name: 'message',
       methods: ['POST'],
-      summary: 'Sends a message from outside and tells its hashes.',
+      summary: 'Sends a message from outside and returns its hashes.',
       parameters: { boc: bytes('boc', 'boc is required') },
       result,
       handle: async ({ boc }, context) =>

@@ -68,7 +68,7 @@ export function transactionOperations({ books, writer }: TransactionOperationsDe
     defineV3Operation({
       name: 'transactions',
       tag: 'blockchain',
-      summary: 'Transactions that all filters let through.',
+      summary: 'Transactions that match all filters.',
       parameters: {
         workchain: int32('workchain'),
         shard: shard('shard'),
@@ -176,7 +176,7 @@ function adjacent(writer: TransactionRenderer, answer: Answer): V3Operation {
   return defineV3Operation({
     name: 'adjacentTransactions',
     tag: 'blockchain',
-    summary: 'The transaction that caused a transaction, and those that it caused.',
+    summary: 'The transaction that caused a transaction, and the transactions that it caused.',
     parameters: { hash: required(hash('hash'), 'hash is required'), direction },
     failures: [404],
     result: transactionsResponse,

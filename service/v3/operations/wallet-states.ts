@@ -85,7 +85,7 @@ export function walletStateOperations({ contents, notes }: AccountStateDependenc
     defineV3Operation({
       name: 'walletStates',
       tag: 'accounts',
-      summary: 'What accounts are as wallets; those that the index does not know are left out.',
+      summary: 'States of wallets. Accounts that the index does not know are left out.',
       parameters: { addresses: requiredList(accounts('address'), 'address of account is required') },
       result: response,
       flat: true,

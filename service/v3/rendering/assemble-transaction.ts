@@ -39,7 +39,7 @@ export function assembleTransaction(
   return { ...names, json: new RawJson<TransactionView>([...pieces, end]), isSettled: knowsStates(tail, states) };
 }
 
-/** @throws DecodeError the stored cell is no transaction */
+/** Reads the stored cell of a transaction. @throws DecodeError the cell is no transaction */
 export function openTransaction(row: RenderRow, readBag: BagReader = parseBoc): ShownTransaction {
   const table = readBag(row.boc);
   return {

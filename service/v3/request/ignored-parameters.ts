@@ -30,7 +30,7 @@ export function ignoredParameters(
     .map((name) => encodeURIComponent(name.toWellFormed().slice(0, NAME_CHARACTERS_MAX).toWellFormed()));
 }
 
-/** @throws ContractError with the names of the parameters */
+/** Refuses a request with ignored parameters. @throws ContractError with the names of the parameters */
 export function refuseIgnored(ignored: readonly string[]): void {
   if (ignored.length > 0) throw invalid(`unknown or empty parameters: ${ignored.join(', ')}`);
 }

@@ -8,7 +8,7 @@
  *       defineV3Operation({
  *         name: 'blocks',                                  // path /api/v3/blocks, any case; with a slash: 'jetton/wallets'
  *         tag: 'blockchain',
- *         summary: 'Blocks that all the filters let through.',
+ *         summary: 'Blocks that match all filters.',
  *         parameters: { workchain: int32('workchain'), ...paging },  // absent: undefined, [] for lists, the default for limit, offset, sort
  *         rule: { schema: {}, check: (values) => ... },    // optional: conditions between parameters (422)
  *         result: blocksResponse,                          // Shape: `handle` returns Infer of it

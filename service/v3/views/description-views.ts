@@ -126,7 +126,7 @@ export const description = named(
   }),
 );
 
-/** @param workchain of the account */
+/** Renders the description of a transaction (service/v3/README.md#description). @param workchain of the account */
 export function viewDescription(
   table: CellTable,
   descr: TransactionDescr,

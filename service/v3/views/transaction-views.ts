@@ -152,6 +152,8 @@ export type OpenedMessages = {
 };
 
 /**
+ * Views of the messages of a transaction.
+ *
  * @param store receives cells that rendering has to build: a single store for an answer
  * @param contentsMax bytes of bodies and states, after which messages are shown without theirs; default: no bound
  */
