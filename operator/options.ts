@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { parseArgs } from 'node:util';
 
+import { parseCommandLine } from '../service/config/command-line.ts';
 import { severities, type Severities } from './desired/alert-rules.ts';
 import type { GivenMetadata } from './desired/given-metadata.ts';
 import { OptionsError, usageError } from './errors.ts';
@@ -210,11 +210,7 @@ export function parseOptions(args: readonly string[], environment: NodeJS.Proces
 }
 
 function parseStrictly(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: flags, allowPositionals: true, strict: true });
-  } catch (cause) {
-    throw usageError(cause instanceof Error ? cause.message : 'unreadable arguments');
-  }
+  return parseCommandLine({ args: [...args], options: flags, allowPositionals: true, strict: true }, usageError);
 }
 
 function commandOf(positionals: readonly string[]): Command {

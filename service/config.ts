@@ -229,9 +229,9 @@ function namespaceOf({ metadata }: TonApi): string | undefined {
  */
 export function configFromGlobalConfig(text: string, network: Network, settings: ProcessSettings = {}): ServiceConfig {
   const problems: ConfigProblem[] = [];
-  const found = readGlobalConfig(text, problems);
+  const found = readGlobalConfigAt(GLOBAL_CONFIG, text, problems);
   if (found !== undefined && found.anchors === null) {
-    problems.push({ path: 'validator.zero_state', expected: 'expected a block id, got nothing' });
+    problems.push({ path: `${GLOBAL_CONFIG} validator.zero_state`, expected: 'expected a block id, got nothing' });
   }
   if (found === undefined || found.anchors === null) throw new ConfigError('config_invalid', problems);
   return devConfig({ network, liteServers: found.liteServers, anchors: found.anchors }, settings);
@@ -300,9 +300,17 @@ function resolveGlobalConfig(
     }
     return undefined;
   }
+  const at = reference === undefined ? GLOBAL_CONFIG : `spec.liteServerConfigRef (${reference.key})`;
+  return readGlobalConfigAt(at, text, problems);
+}
+
+/** Name of the file in problems, where no field refers to it. */
+const GLOBAL_CONFIG = 'global config';
+
+/** @param at place of the file, before the path of each problem */
+function readGlobalConfigAt(at: string, text: string, problems: ConfigProblem[]): GlobalConfig | undefined {
   const inFile: ConfigProblem[] = [];
   const found = readGlobalConfig(text, inFile);
-  const at = reference === undefined ? 'global config' : `spec.liteServerConfigRef (${reference.key})`;
   problems.push(...inFile.map(({ path, expected }) => ({ path: path === '' ? at : `${at} ${path}`, expected })));
   return found;
 }

@@ -1,5 +1,4 @@
-import { parseArgs } from 'node:util';
-
+import { parseCommandLine } from '#service/config/command-line.ts';
 import { OptionsError, usageError } from '../errors.ts';
 
 const commands = ['status', 'plan', 'keys', 'pods', 'top'] as const;
@@ -97,11 +96,7 @@ export function parsePluginOptions(args: readonly string[]): PluginOptions {
 }
 
 function parseStrictly(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: flags, allowPositionals: true, strict: true });
-  } catch (cause) {
-    throw usageError(cause instanceof Error ? cause.message : 'unreadable arguments');
-  }
+  return parseCommandLine({ args: [...args], options: flags, allowPositionals: true, strict: true }, usageError);
 }
 
 const dnsName = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;

@@ -1,6 +1,6 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 
+import { parseCommandLine } from '#service/config/command-line.ts';
 import { formatFriendlyAddress, parseAddress } from '#service/decode/address.ts';
 import type { MethodName, MethodParameter, MethodRow } from '#service/devchain/dev/method-table.ts';
 import { isMethodName, methodRows } from '#service/devchain/dev/method-table.ts';
@@ -114,8 +114,8 @@ function valueOf({ kind }: MethodParameter, text: string): unknown {
 
 function parseStrictly(name: MethodName, args: readonly string[]) {
   const fields = methodRows[name].parameters.map((parameter) => [parameter.name, { type: 'string' }] as const);
-  try {
-    return parseArgs({
+  return parseCommandLine(
+    {
       // An address of the masterchain begins with a minus: its other form is no option.
       args: args.map((text) => (/^-\d+:/.test(text) ? friendly(text) : text)),
       options: {
@@ -125,10 +125,9 @@ function parseStrictly(name: MethodName, args: readonly string[]) {
       },
       allowPositionals: true,
       strict: true,
-    });
-  } catch (cause) {
-    throw usageError('usage', cause instanceof Error ? cause.message : 'unreadable arguments');
-  }
+    },
+    (message) => usageError('usage', message),
+  );
 }
 
 function friendly(text: string): string {

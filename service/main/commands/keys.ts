@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 
+import { parseCommandLine } from '#service/config/command-line.ts';
 import type { KeyringRow } from '#service/config.ts';
 import { parseKeyring } from '#service/limits/keyring.ts';
 import { makeKey } from '#service/limits/keys.ts';
@@ -213,11 +213,7 @@ function whole(option: string, text: string): number {
 }
 
 function parse(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
-  } catch (cause) {
-    throw refuse(cause instanceof Error ? cause.message : 'unreadable arguments');
-  }
+  return parseCommandLine({ args: [...args], options, allowPositionals: true, strict: true }, refuse);
 }
 
 function refuse(message: string): ArgumentsError {

@@ -1,5 +1,4 @@
-import { parseArgs } from 'node:util';
-
+import { parseCommandLine } from '#service/config/command-line.ts';
 import { TonplaneError } from '#service/error.ts';
 import { redisUrlProblem } from '#service/limits/redis/connection.ts';
 import { clientCertificateFiles, type ClientCertificateFiles } from './client-certificates.ts';
@@ -291,11 +290,10 @@ export function parseArguments(args: readonly string[]): Arguments {
 }
 
 function parseStrictly(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options, allowPositionals: true, allowNegative: true, strict: true });
-  } catch (cause) {
-    throw refuse(cause instanceof Error ? cause.message : 'unreadable arguments');
-  }
+  return parseCommandLine(
+    { args: [...args], options, allowPositionals: true, allowNegative: true, strict: true },
+    refuse,
+  );
 }
 
 function roleOf(positionals: readonly string[], real: boolean): Role {

@@ -238,7 +238,9 @@ describe('a global config', () => {
     ['validator.hardforks: expected an array', (_config, validator) => void (validator['hardforks'] = {})],
     ['validator.hardforks[0]: expected a block id', (_config, validator) => void (validator['hardforks'] = [null])],
   ])('a global config is refused: %s', (line, change) => {
-    expect(messageOf(() => configFromGlobalConfig(globalConfigOf(change), 'mainnet')).split('\n')).toContain(line);
+    expect(messageOf(() => configFromGlobalConfig(globalConfigOf(change), 'mainnet')).split('\n')).toContain(
+      `global config ${line}`,
+    );
   });
 
   it.each([
@@ -247,7 +249,7 @@ describe('a global config', () => {
     ['[]', 'expected a JSON object'],
     [`"${'x'.repeat(4 * 1024 * 1024)}"`, 'expected at most 4194304 bytes'],
   ])('a global config is refused when it is %.20s', (text, message) => {
-    expect(messageOf(() => configFromGlobalConfig(text, 'mainnet'))).toBe(message);
+    expect(messageOf(() => configFromGlobalConfig(text, 'mainnet'))).toBe(`global config: ${message}`);
   });
 
   it('the default plans give 1 request a second without a key and no limit with one', () => {
