@@ -62,7 +62,7 @@ export function createIndexerMetrics(register: Registry, readings: IndexerReadin
   registerReadGauge(
     register,
     'ton_indexer_held_bytes',
-    'Size of blocks that are read and not written yet',
+    'Size of the rows of blocks that are read and not written yet',
     readings.bufferedBytes,
   );
   registerReadGauge(

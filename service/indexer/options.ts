@@ -15,7 +15,9 @@ export type IndexerOptions = {
 
 /** Bounds and times. The defaults suit every network; tests shorten them. */
 export type IndexerTuning = {
-  /** Blocks of both streams, read and not yet written. Four times the largest blocks of all shards of the main network. */
+  /**
+   * Blocks of both streams, read and not yet written, by their rows. Four times the largest blocks of all shards of the main network.
+   */
   readonly headBytesMax: number;
   readonly backfillBytesMax: number;
   /** Masterchain blocks to read ahead. */

@@ -2,6 +2,7 @@ import type { BlockRows } from '../store/tables.ts';
 import type { ReadAheadOptions, TakeLimits } from './read-ahead.ts';
 import { createReadAhead } from './read-ahead.ts';
 import type { Retry } from '../runtime/retry.ts';
+import { bytesOfRows } from './rows/row-bytes.ts';
 import type { Stage } from './stage.ts';
 import type { BlockSource } from './source.ts';
 import { bytesOf } from './source.ts';
@@ -11,7 +12,7 @@ export type ReadBlocks = {
   readonly rows: BlockRows;
   /** Unix seconds. */
   readonly utime: number;
-  /** Bytes of its blocks' files: memory use is proportional. */
+  /** Bytes of its rows, or of its blocks' files when these are more: memory use is proportional, before and after. */
   readonly bytes: number;
 };
 
@@ -45,7 +46,7 @@ export function createBlockStream(
   async function read(seqno: number, ended: AbortSignal): Promise<ReadBlocks> {
     const blocks = await retry.run('read', seqno, () => source.read(seqno, ended), ended);
     const rows = await retry.run('rows', seqno, () => toRows(blocks, ended), ended);
-    return { rows, utime: blocks.utime, bytes: bytesOf(blocks) };
+    return { rows, utime: blocks.utime, bytes: Math.max(bytesOf(blocks), bytesOfRows(rows)) };
   }
 
   return createReadAhead(

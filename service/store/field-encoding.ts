@@ -52,7 +52,7 @@ const fieldTypes: Readonly<Record<string, FieldType>> = {
   },
   'text[]': {
     oid: 1009,
-    write: writeElements(TEXT_OID, (sink, value: string) => sink.text(value)),
+    write: writeElements(TEXT_OID, (sink, value: string) => sink.text(withoutZeros(value))),
     carrier: {
       sql: 'text',
       from: (value: readonly string[]) => `{${value.map((one) => `"${one.replaceAll(/["\\]/g, '\\$&')}"`).join(',')}}`,
@@ -70,9 +70,15 @@ function withoutZeros(text: string): string {
 function jsonOf(value: unknown): string {
   const json = JSON.stringify(value);
   if (!refusedInJson.test(json)) return json;
-  return JSON.stringify(value, (_name, one: unknown) =>
-    typeof one === 'string' ? withoutZeros(one).toWellFormed() : one,
-  );
+  return JSON.stringify(value, (_name, one: unknown) => {
+    if (typeof one === 'string') return storable(one);
+    if (typeof one !== 'object' || one === null || Array.isArray(one)) return one;
+    return Object.fromEntries(Object.entries(one).map(([name, field]) => [storable(name), field]));
+  });
+}
+
+function storable(text: string): string {
+  return withoutZeros(text).toWellFormed();
 }
 
 const trueByte = Uint8Array.of(1);
@@ -101,6 +107,15 @@ export function elementSql(kind: ColumnKind<unknown>): string {
 
 /** Encodes a column's values as an array in the binary format. */
 export function encodeArray(kind: ColumnKind<unknown>, values: readonly unknown[]): Buffer {
+  return encodeArrayWithin(kind, values, Infinity)!;
+}
+
+/** Undefined if the array has more than `bytesMax`. */
+export function encodeArrayWithin(
+  kind: ColumnKind<unknown>,
+  values: readonly unknown[],
+  bytesMax: number,
+): Buffer | undefined {
   const { carrier } = typeOf(kind.sql);
   const element = carrier === undefined ? kind : { sql: carrier.sql, nullable: kind.nullable };
   const from = carrier?.from as ((value: unknown) => unknown) | undefined;
@@ -113,7 +128,10 @@ export function encodeArray(kind: ColumnKind<unknown>, values: readonly unknown[
     sink.int32(values.length);
     sink.int32(1);
   }
-  for (const value of values) write(sink, from === undefined || value === null ? value : from(value));
+  for (const value of values) {
+    write(sink, from === undefined || value === null ? value : from(value));
+    if (sink.length() > bytesMax) return undefined;
+  }
   return sink.take();
 }
 

@@ -8,8 +8,11 @@ import { withStoreErrors } from './errors.ts';
 import { encodeCopy, encodeUnnest } from './row-encoding.ts';
 import type { Session } from './store.ts';
 
-/** How rows travel: `copy` for the many of the past, `unnest` for the few of a block at the head. */
+/** How rows travel: `copy` for the many of the past, `unnest` for the few of a block at the head. Large ones travel by COPY anyway. */
 export type InsertMode = 'copy' | 'unnest';
+
+/** Bytes of a statement's values. Postgres ends a connection whose message has a GiB, and both sides have the whole message in memory. */
+const UNNEST_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Inserts rows into tables inside a transaction. */
 export type Inserts = {
@@ -38,10 +41,8 @@ export function createInserts(session: Session, carriage: InsertMode): Inserts {
     statement: (given: string) => string,
   ) => {
     if (rows.length === 0) return [];
-    if (carriage === 'unnest') {
-      const { sql, values } = encodeUnnest(table, rows);
-      return session.query<R>(statement(`${sql} AS given`), values);
-    }
+    const small = carriage === 'unnest' ? encodeUnnest(table, rows, UNNEST_BYTES_MAX) : undefined;
+    if (small !== undefined) return session.query<R>(statement(`${small.sql} AS given`), small.values);
     const stage = `stage_${table.name}`;
     // A commit empties the stage; a second use in the same transaction must empty it here.
     if (staged.has(stage)) await session.query(`TRUNCATE ${stage}`);

@@ -1,6 +1,6 @@
 import { createByteSink } from './byte-sink.ts';
 import type { ColumnKind, Row, Table } from './columns.ts';
-import { elementSql, encodeArray, writeField } from './field-encoding.ts';
+import { elementSql, encodeArrayWithin, writeField } from './field-encoding.ts';
 
 /** Signature, flags and length of the extension (Postgres manual, binary format of COPY). */
 const copyHeader = Buffer.concat([Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1'), Buffer.alloc(8)]);
@@ -23,12 +23,25 @@ export function* encodeCopy<T extends Table>(table: T, rows: Iterable<Row<T>>): 
   yield sink.take();
 }
 
-/** An SQL expression of rows as a relation with the table's columns, and its values: an array for each column. */
+/**
+ * An SQL expression of rows as a relation with the table's columns, and its values: an array for each column. Undefined if the values have
+ * more than `bytesMax`.
+ */
 export function encodeUnnest<T extends Table>(
   table: T,
   rows: readonly Row<T>[],
-): { readonly sql: string; readonly values: readonly Buffer[] } {
+  bytesMax: number,
+): { readonly sql: string; readonly values: readonly Buffer[] } | undefined {
   const columns = Object.entries<ColumnKind<unknown>>(table.columns);
+  const values: Buffer[] = [];
+  let left = bytesMax;
+  for (const [name, kind] of columns) {
+    const fields = rows.map((row) => (row as Readonly<Record<string, unknown>>)[name]);
+    const value = encodeArrayWithin(kind, fields, left);
+    if (value === undefined) return undefined;
+    left -= value.length;
+    values.push(value);
+  }
   const arrays = columns.map(([, kind], index) => `$${index + 1}::${elementSql(kind)}[]`);
   const names = columns.map(([name]) => name);
   const casts = columns.map(([name, kind]) =>
@@ -36,11 +49,6 @@ export function encodeUnnest<T extends Table>(
   );
   return {
     sql: `(SELECT ${casts.join(', ')} FROM unnest(${arrays.join(', ')}) AS given (${names.join(', ')}))`,
-    values: columns.map(([name, kind]) =>
-      encodeArray(
-        kind,
-        rows.map((row) => (row as Readonly<Record<string, unknown>>)[name]),
-      ),
-    ),
+    values,
   };
 }

@@ -13,6 +13,7 @@ import {
   transactions,
 } from '#service/store/tables.ts';
 import type { BlockRows, TransactionLinks } from '#service/store/tables.ts';
+import { bytesOfRows } from './row-bytes.ts';
 
 // Rows cross the thread border as one buffer. A clone of the objects costs the receiving thread more than the other thread spends on making
 // them.
@@ -26,7 +27,7 @@ const links = defineTable('links', [], { cause: small, norm: nullable(hash), sen
 
 /** Packs rows into a separate buffer, to be transferred. */
 export function packRows(rows: BlockRows): Buffer {
-  const sink = createByteSink(bytesGuess(rows));
+  const sink = createByteSink(bytesOfRows(rows));
   sink.int32(rows.mcSeqno);
   packTable(sink, blocks, rows.blocks);
   packTable(sink, shardTops, rows.shardTops);
@@ -55,12 +56,6 @@ export function unpackRows(buffer: Buffer): BlockRows {
     accountEdits: unpackTable(source, accountEdits),
     codes: unpackTable(source, codes),
   };
-}
-
-/** Somewhat more than the usual size, so that the sink need not grow. */
-function bytesGuess(rows: BlockRows): number {
-  const bocs = rows.transactions.reduce((sum, { boc }) => sum + boc.length, 0);
-  return 4096 + bocs + 400 * rows.transactions.length + 256 * rows.messages.length + 1024 * rows.accountStates.length;
 }
 
 function linkRow({ cause, externalHashNorm, sent, logs }: TransactionLinks): Row<typeof links> {

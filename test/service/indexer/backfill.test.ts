@@ -8,7 +8,7 @@ import type { SourceBlocks } from '#service/indexer/source.ts';
 import { createRetry } from '#service/runtime/retry.ts';
 import { StoreError } from '#service/store/errors.ts';
 import type { ClaimedRange } from '#service/store/ranges.ts';
-import type { BlockRows } from '#service/store/tables.ts';
+import { noRows } from '#test/support/block-rows.ts';
 
 const logger = pino({ level: 'silent' });
 
@@ -39,7 +39,7 @@ function fill(ranges: readonly { next: number; to: number }[], failAt: readonly 
             zeroStates: [],
           }) as unknown as SourceBlocks,
       },
-      toRows: async ({ mcSeqno }) => ({ mcSeqno, transactions: [] }) as unknown as BlockRows,
+      toRows: async ({ mcSeqno }) => noRows(mcSeqno),
       retry: createRetry({
         logger,
         random: () => 0,

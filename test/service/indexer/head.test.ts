@@ -8,7 +8,7 @@ import { createRetry, pause } from '#service/runtime/retry.ts';
 import type { SourceBlocks } from '#service/indexer/source.ts';
 import { StoreError } from '#service/store/errors.ts';
 import type { HeadLease } from '#service/store/lease.ts';
-import type { BlockRows } from '#service/store/tables.ts';
+import { noRows } from '#test/support/block-rows.ts';
 
 const logger = pino({ level: 'silent' });
 const HEAD = 200;
@@ -65,7 +65,7 @@ function followHead({
         },
         read: (mcSeqno) => Promise.resolve(blocksOf(mcSeqno)),
       },
-      toRows: ({ mcSeqno }) => Promise.resolve({ mcSeqno, transactions: [] } as unknown as BlockRows),
+      toRows: ({ mcSeqno }) => Promise.resolve(noRows(mcSeqno)),
       retry: createRetry({
         logger,
         random: () => 0,

@@ -23,6 +23,7 @@ import {
 } from '#service/store/columns.ts';
 import { createInserts, insertFrom } from '#service/store/insert.ts';
 import { encodeCopy } from '#service/store/row-encoding.ts';
+import type { Session } from '#service/store/store.ts';
 import { anyText } from '#test/support/any-text.ts';
 import { createStoreUnderTest, type StoreUnderTest } from '#test/support/store.ts';
 
@@ -162,6 +163,35 @@ describe('rows on their way to Postgres', () => {
     });
     const expected = ['ab', '\\u0000', 'c\\', '\ufffd', 'a\ufffd', '\ufffd\ufffd'];
     expect(stored).toEqual(expected.map((one) => ({ text: one, json: { in: [one], whole: '\ud83d\ude00' } })));
+  });
+
+  it.each(['copy', 'unnest'] as const)('arrive by %s under keys without what Postgres refuses', async (carriage) => {
+    const said = defineTable('said', ['place'], { place: int, texts, json });
+    const rows = [{ place: 0, texts: ['a\0b', '\0'], json: { 'a\0b': { ['c\ud800']: [{ '\0': null }] } } }];
+    const [stored] = await tested.store.transaction(async (session) => {
+      await session.query('CREATE TEMPORARY TABLE said (place integer, texts text[], json jsonb) ON COMMIT DROP');
+      await createInserts(session, carriage).add(said, rows);
+      return session.query('SELECT texts, json FROM said');
+    });
+    expect(stored).toEqual({ texts: ['ab', ''], json: { ab: { ['c\ufffd']: [{ '': null }] } } });
+  });
+
+  it('never make a message to Postgres larger than it takes', async () => {
+    const large = defineTable('large', ['place'], { place: int, bytes });
+    const value = Buffer.alloc(9 * 1024 * 1024, 7);
+    const rows = Array.from({ length: 8 }, (_, place) => ({ place, bytes: value }));
+    const sizes: number[] = [];
+    const stored = await tested.store.transaction(async (session) => {
+      const query: Session['query'] = (sql, values = []) => {
+        sizes.push((values as readonly Buffer[]).reduce((sum, { length }) => sum + length, 0));
+        return session.query(sql, values);
+      };
+      await query('CREATE TEMPORARY TABLE large (place integer, bytes bytea) ON COMMIT DROP');
+      await createInserts({ ...session, query }, 'unnest').add(large, rows);
+      return query('SELECT count(*)::int AS rows, sum(length(bytes))::int AS bytes FROM large');
+    });
+    expect(stored).toEqual([{ rows: 8, bytes: 8 * value.length }]);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(64 * 1024 * 1024);
   });
 
   it('leave in pieces that together are one copy', () => {

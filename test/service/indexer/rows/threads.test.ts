@@ -2,10 +2,13 @@ import { pino } from 'pino';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import { packRows, unpackRows } from '#service/indexer/rows/packed-rows.ts';
+import { bytesOfRows } from '#service/indexer/rows/row-bytes.ts';
 import { rowsOf } from '#service/indexer/rows/rows.ts';
 import type { RowThreads } from '#service/indexer/rows/threads.ts';
 import { createRowThreads } from '#service/indexer/rows/threads.ts';
 import type { SourceBlocks } from '#service/indexer/source.ts';
+import type { BlockRows } from '#service/store/tables.ts';
+import { noRows } from '#test/support/block-rows.ts';
 import { recordedBlocks } from '../recorded-blocks.ts';
 
 const logger = pino({ level: 'silent' });
@@ -71,6 +74,14 @@ describe('the threads that make rows', () => {
 });
 
 describe('packed rows', () => {
+  it('have some fewer bytes than are counted for them', async () => {
+    const rows = (await recordedBlocks()).map(rowsOf);
+    const sum = (sizeOf: (one: BlockRows) => number): number => rows.reduce((total, one) => total + sizeOf(one), 0);
+    const ratio = sum(bytesOfRows) / sum((one) => packRows(one).length);
+    expect(ratio).toBeGreaterThan(1);
+    expect(ratio).toBeLessThan(1.5);
+  });
+
   it('hold amounts, texts and lists that recorded blocks do not have', () => {
     const state = {
       hash: Buffer.alloc(32, 1),
@@ -81,16 +92,9 @@ describe('packed rows', () => {
       data_hash: Buffer.alloc(32, 2),
       code_hash: null,
     };
-    const rows = {
-      mcSeqno: 7,
-      blocks: [],
-      shardTops: [],
-      transactions: [],
-      links: [],
-      messages: [],
+    const rows: BlockRows = {
+      ...noRows(7),
       accountStates: [state, { ...state, balance: -1n, extra_currencies: null }],
-      latestAccountStates: [],
-      accountEdits: [],
       codes: [
         { code_hash: Buffer.alloc(32, 3), boc: Buffer.from('b5ee', 'hex'), methods: [0, 85143, 524287] },
         { code_hash: Buffer.alloc(32, 4), boc: Buffer.alloc(0), methods: null },
