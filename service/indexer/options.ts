@@ -15,9 +15,7 @@ export type IndexerOptions = {
 
 /** Bounds and times. The defaults suit every network; tests shorten them. */
 export type IndexerTuning = {
-  /**
-   * Blocks of both streams, read and not yet written, by their rows. Four times the largest blocks of all shards of the main network.
-   */
+  /** Bytes of rows of a stream that are read and not yet written, for the memory of the process. A larger block comes alone. */
   readonly headBytesMax: number;
   readonly backfillBytesMax: number;
   /** Masterchain blocks to read ahead. */

@@ -5,6 +5,12 @@ import type { TraceRows } from './trace-rows.ts';
 /** `traces.state` of a trace: broken while its root's message has no known sender. */
 export const TRACE_STATE = { complete: 0, pending: 1, broken: 2 } as const;
 
+/**
+ * Transactions of a stored trace that still becomes the lower part of another. A joining writes the new name to all of them, while no other
+ * process joins traces. The past is read backwards, so each batch would write a long trace again.
+ */
+export const LOWER_NODES_MAX = 16_384;
+
 /** A message with one end in the index and the other end in new rows. */
 export type JoinedEdge = {
   readonly msg_hash: Uint8Array;
@@ -31,8 +37,9 @@ export type TracePlan = {
 };
 
 /**
- * Joins the traces of new rows with stored traces at shared messages. The order of storing does not matter. Counters are sums, ends are
- * maxima, and a trace has the name of its topmost root.
+ * Joins the traces of new rows with stored traces at shared messages. Counters are sums, ends are maxima, and a trace has the name of its
+ * topmost root. The order of storing does not matter up to `LOWER_NODES_MAX`. A longer lower part stays `broken`, and its upper part
+ * `pending`.
  *
  * @param stored rows of the traces that `met` names
  * @param labels trace under which the transactions of a fragment were stored, if it is not the fragment itself
@@ -46,12 +53,14 @@ export function planTraces(
   const metBy = new Map(met.map((edge) => [hashKey(edge.msg_hash), edge.trace_id]));
   /** A broken trace -> the trace that sent its root's message. */
   const above = new Map<string, Uint8Array>();
+  const long = new Set(stored.filter(({ nodes }) => nodes > LOWER_NODES_MAX).map(({ trace_id }) => hashKey(trace_id)));
   const openEdges: OpenEdgeRow[] = [];
   for (const edge of rows.openEdges) {
     const other = metBy.get(hashKey(edge.msg_hash));
     if (other === undefined) openEdges.push(edge);
-    else if (edge.produced) above.set(hashKey(other), edge.trace_id);
-    else above.set(hashKey(edge.trace_id), other);
+    else if (edge.produced) {
+      if (!long.has(hashKey(other))) above.set(hashKey(other), edge.trace_id);
+    } else above.set(hashKey(edge.trace_id), other);
   }
   const topOf = createTops(above);
   const traces = joinRows([...stored, ...rows.traces], topOf);

@@ -1,6 +1,6 @@
 import type { BlockRows } from '#service/store/tables.ts';
 
-/** Fields of fixed size of a row, and what else comes with it. */
+/** Bytes of a row without its bag of cells. */
 const BYTES_OF = { block: 512, transaction: 256, message: 256, state: 192, latestState: 384 } as const;
 
 /**

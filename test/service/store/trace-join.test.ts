@@ -4,7 +4,7 @@ import { createInserts } from '#service/store/insert.ts';
 import { findTraces, placeOfTrace } from '#service/store/queries/traces.ts';
 import { openEdges, traceAccounts, traces, type TraceRow } from '#service/store/tables.ts';
 import { joinTraces } from '#service/store/trace-join.ts';
-import { TRACE_STATE } from '#service/store/trace-plan.ts';
+import { LOWER_NODES_MAX, TRACE_STATE } from '#service/store/trace-plan.ts';
 import type { StoreUnderTest } from '#test/support/store.ts';
 import { createMigratedStore } from '#test/support/templates.ts';
 import { bytesOf, keyOf } from '#test/support/token-rows.ts';
@@ -103,5 +103,40 @@ describe('accounts of a trace that goes on in each block', () => {
       { limit: 1, offset: 0, sort: 'desc' },
     );
     expect(placeOfTrace(ofBlock!).end_lt).toBe(ltOf(2));
+  });
+});
+
+/** Stores a part whose sender is unknown, then the transaction that sent its first message. @returns both traces as they are stored */
+async function meetSender(name: string, nodes: number): Promise<TraceRow[]> {
+  const lower = rowOf(name, 2, { nodes, state: TRACE_STATE.broken });
+  const upper = { ...rowOf(name, 1, {}), trace_id: bytesOf(`${name} sender`, 1) };
+  const edge = { msg_hash: bytesOf(`${name} message`, 1), trace_id: upper.trace_id, produced: true };
+  await made.store.transaction(async (session) => {
+    const inserts = createInserts(session, 'unnest');
+    await inserts.add(traces, [lower]);
+    await inserts.add(openEdges, [{ ...edge, trace_id: lower.trace_id, produced: false }]);
+    const rows = { transactions: [], traces: [upper], traceAccounts: [], openEdges: [edge] };
+    await joinTraces(session, inserts, { rows, labels: new Map(), transactions: [] });
+  });
+  return made.store.read<TraceRow>('SELECT * FROM traces WHERE trace_id = ANY ($1) ORDER BY mc_seqno_start', [
+    [upper.trace_id, lower.trace_id],
+  ]);
+}
+
+describe('the part of a trace that is stored before its sender', () => {
+  it('becomes a part of the trace of its sender up to 16,384 transactions', async () => {
+    const found = await meetSender('short part', LOWER_NODES_MAX);
+    expect(found).toMatchObject([{ mc_seqno_start: 1, nodes: LOWER_NODES_MAX + 1, state: TRACE_STATE.complete }]);
+  });
+
+  it('stays a broken trace when it has more, so that no batch of the past writes it again', async () => {
+    const found = await meetSender('long part', LOWER_NODES_MAX + 1);
+    expect(found).toMatchObject([
+      { nodes: 1, state: TRACE_STATE.pending, pending_edges: 1 },
+      { nodes: LOWER_NODES_MAX + 1, state: TRACE_STATE.broken, pending_edges: 1 },
+    ]);
+    expect(
+      await made.store.read('SELECT * FROM open_edges WHERE msg_hash = $1', [bytesOf('long part message', 1)]),
+    ).toEqual([]);
   });
 });
