@@ -2,9 +2,10 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cp, mkdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
-import { parseArgs, promisify } from 'node:util';
+import { promisify } from 'node:util';
 import { gunzipSync, gzipSync } from 'node:zlib';
 
+import { parseCommandLine } from '#service/config/command-line.ts';
 import packageFile from '../package.json' with { type: 'json' };
 
 const root = resolve(import.meta.dirname, '..');
@@ -197,20 +198,38 @@ async function run(program: string, args: readonly string[]): Promise<string> {
   return stdout;
 }
 
-if (import.meta.main) {
-  const { values } = parseArgs({
-    options: {
-      folder: { type: 'string' },
-      helm: { type: 'string', default: 'helm' },
-      builder: { type: 'string', default: CHECKOUT },
+const usage = `npm run release -- [--folder FOLDER] [--helm PROGRAM] [--builder URI]
+
+Makes the charts, definitions, bill of materials and provenance of a release.
+  --folder FOLDER  folder of the artefacts, made again; dist/release-VERSION by default
+  --helm PROGRAM   Helm 3; helm by default
+  --builder URI    builder that the provenance names
+`;
+
+async function main(): Promise<void> {
+  const { values } = parseCommandLine(
+    {
+      options: {
+        folder: { type: 'string' },
+        helm: { type: 'string', default: 'helm' },
+        builder: { type: 'string', default: CHECKOUT },
+        help: { type: 'boolean' },
+      },
     },
-  });
+    (message) => new Error(message),
+  );
+  if (values.help === true) {
+    process.stdout.write(usage);
+    return;
+  }
   const folder = resolve(values.folder ?? join(root, `dist/release-${packageFile.version}`));
-  try {
-    const names = await makeRelease({ folder, helm: values.helm, builder: values.builder, commit: await commitOf() });
-    process.stdout.write(names.map((name) => `${relative(process.cwd(), join(folder, name))}\n`).join(''));
-  } catch (error) {
+  const names = await makeRelease({ folder, helm: values.helm, builder: values.builder, commit: await commitOf() });
+  process.stdout.write(names.map((name) => `${relative(process.cwd(), join(folder, name))}\n`).join(''));
+}
+
+if (import.meta.main) {
+  main().catch((error: unknown) => {
     process.stderr.write(`${(error as Error).message}\n`);
     process.exitCode = 1;
-  }
+  });
 }

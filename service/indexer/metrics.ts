@@ -61,7 +61,7 @@ export function createIndexerMetrics(register: Registry, readings: IndexerReadin
   );
   registerReadGauge(
     register,
-    'ton_indexer_held_bytes',
+    'ton_indexer_buffered_bytes',
     'Size of the rows of blocks that are read and not written yet',
     readings.bufferedBytes,
   );

@@ -55,7 +55,7 @@ export function createMetadataMetrics(register: Registry, { backlog, claimed }: 
     'Time since the token that waits longest was due',
     () => backlog()?.oldestSeconds,
   );
-  registerReadGauge(register, 'ton_metadata_held_tasks', 'Tokens that this process took from the queue', claimed);
+  registerReadGauge(register, 'ton_metadata_claimed_tasks', 'Tokens that this process took from the queue', claimed);
   return {
     ended: (result: AttemptResult) => attempts.inc({ result }),
     givenUp: () => givenUp.inc(),

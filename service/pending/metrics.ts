@@ -3,7 +3,7 @@ import { Counter, type Registry } from 'prom-client';
 import { registerReadGauge } from '../telemetry/read-gauge.ts';
 
 /** How a message was run ahead of the chain, or why its trace went. */
-export type EmulationOutcome = 'foreseen' | 'rejected' | 'failed';
+export type EmulationOutcome = 'simulated' | 'rejected' | 'failed';
 export type GoneReason = 'indexed' | 'conflict' | 'expired' | 'displaced';
 
 export type PendingMetrics = {
@@ -17,7 +17,7 @@ export function createPendingMetrics(register: Registry, watched: () => number):
   const registers = [register];
   const emulations = new Counter({
     name: 'ton_pending_emulations_total',
-    help: 'Simulations of sent messages, by outcome: foreseen (its trace is pending), rejected (by the contract), failed',
+    help: 'Simulations of sent messages, by outcome: simulated (its trace is pending), rejected (by the contract), failed',
     labelNames: ['outcome'],
     registers,
   });

@@ -65,7 +65,7 @@ export function createSimulation(dependencies: SimulationDependencies): Simulati
       const trace = await simulateMessage(world, one.message.boc, { ...BOUNDS, signal: context.signal });
       one.seqno = seqno;
       one.read = trace.read;
-      metrics.emulated(trace.kind === 'trace' ? 'foreseen' : trace.kind);
+      metrics.emulated(trace.kind === 'trace' ? 'simulated' : trace.kind);
       if (trace.kind === 'rejected') refuse(key, one, { seqno, utime });
       else await publish(key, one, trace, { before: world, signal: context.signal });
     } catch (error) {

@@ -88,7 +88,7 @@ export function createAnswerCache(
         looked = look(key, state);
         found = looked === undefined ? undefined : await looked;
       }
-      metrics?.counted('answers', found === undefined ? 'made' : 'kept');
+      metrics?.counted('answers', found === undefined ? 'made' : 'cached');
       const answer = found ?? (await begin(key, state, write(context, make)));
       if (answer.nextCursor !== undefined) context.onNextPage(answer.nextCursor);
       return new RawJson([answer.json]);

@@ -29,7 +29,7 @@ export function createV3Metrics(register: Registry, readings: V3Readings): void 
 export type CacheKind = 'transactions' | 'messages' | 'traces' | 'accounts' | 'tokens' | 'answers';
 
 /** Source of a requested part: the cache, the index in rendered form, or rows of the index. */
-export type CacheOutcome = 'kept' | 'stored' | 'made';
+export type CacheOutcome = 'cached' | 'stored' | 'made';
 
 export type CacheMetrics = {
   readonly counted: (kind: CacheKind, outcome: CacheOutcome, count?: number) => void;
@@ -41,7 +41,7 @@ export function createCacheMetrics(register: Registry): CacheMetrics {
   const registers = [register];
   const readings = new Map<CacheKind, () => number>();
   const bytesGauge: Gauge = new Gauge({
-    name: 'ton_v3_kept_bytes',
+    name: 'ton_v3_cache_bytes',
     help: 'Cached parts of answers. Limits of a pod: transactions 48 MiB, messages 16, traces 28, accounts 20, tokens 12, answers 8',
     labelNames: ['kind'],
     registers,
@@ -50,8 +50,8 @@ export function createCacheMetrics(register: Registry): CacheMetrics {
     },
   });
   const parts = new Counter({
-    name: 'ton_v3_kept_reads_total',
-    help: 'Requested parts of answers, by kind and outcome: kept (cached), stored (rendered in the index), made (of rows)',
+    name: 'ton_v3_cache_reads_total',
+    help: 'Requested parts of answers, by kind and outcome: cached, stored (rendered in the index), made (of rows)',
     labelNames: ['kind', 'outcome'],
     registers,
   });

@@ -96,7 +96,7 @@ describe.skipIf(skipLoudly('missing' in found, { what: 'pending traces in the ex
       expect(await boxes()).toBe(0);
     }, 240_000);
 
-    it('is shown as it is foreseen, with links to its simulated transactions, then as it comes', async () => {
+    it('is shown as it is simulated, with links to its simulated transactions, then as it comes', async () => {
       const hash = await send((await walletMessage()).boc);
       await page.goto(`${service.url}${paths.trace(hash)}`);
       await expect.poll(text, patient).toContain('Simulated: no block has all of it yet');

@@ -122,7 +122,7 @@ describe('npm start', () => {
     await expect.poll(metrics, soon).toMatch(/^ton_interpreter_stored_traces_total [1-9]/m);
     const { traces } = await ask<{ traces: readonly { readonly transactions: object }[] }>(service, 'traces?limit=100');
     expect(traces.every(({ transactions }) => Object.keys(transactions).length > 0)).toBe(true);
-    expect(await metrics()).toMatch(/^ton_v3_kept_reads_total\{kind="traces",outcome="stored"\} [1-9]/m);
+    expect(await metrics()).toMatch(/^ton_v3_cache_reads_total\{kind="traces",outcome="stored"\} [1-9]/m);
     expect(await metrics()).toMatch(/^ton_interpreter_stored_traces_failures_total 0$/m);
   });
 

@@ -53,19 +53,27 @@ function survives(copy: string, { path, from, to }: Mutant, tests: readonly stri
   }
 }
 
-const [folder = ''] = process.argv.slice(2);
-const list = lists[folder];
-if (list === undefined) throw new Error(`expected one of ${Object.keys(lists).join(', ')}, got ${folder}`);
-const copy = copyProject();
-try {
-  if (!pass(copy, list.tests)) throw new Error('the tests fail without a mutant');
-  const survivors = list.mutants.filter((mutant) => {
-    const isAlive = survives(copy, mutant, list.tests);
-    process.stdout.write(`${isAlive ? 'SURVIVES' : 'found'} ${mutant.path}: ${JSON.stringify(mutant.from)}\n`);
-    return isAlive;
-  });
-  process.stdout.write(`${list.mutants.length} mutants, ${survivors.length} survive\n`);
-  process.exitCode = Math.min(1, survivors.length);
-} finally {
-  rmSync(copy, { recursive: true });
+/** Exits with 1 when a mutant survives or the tests fail without mutants. */
+function main([folder = '']: readonly string[]): void {
+  const list = lists[folder];
+  if (list === undefined) {
+    process.stderr.write(`npm run test:mutants -- FOLDER, which is one of ${Object.keys(lists).join(', ')}\n`);
+    process.exitCode = folder === '--help' ? 0 : 1;
+    return;
+  }
+  const copy = copyProject();
+  try {
+    if (!pass(copy, list.tests)) throw new Error('the tests fail without a mutant');
+    const survivors = list.mutants.filter((mutant) => {
+      const isAlive = survives(copy, mutant, list.tests);
+      process.stdout.write(`${isAlive ? 'SURVIVES' : 'found'} ${mutant.path}: ${JSON.stringify(mutant.from)}\n`);
+      return isAlive;
+    });
+    process.stdout.write(`${list.mutants.length} mutants, ${survivors.length} survive\n`);
+    process.exitCode = Math.min(1, survivors.length);
+  } finally {
+    rmSync(copy, { recursive: true });
+  }
 }
+
+main(process.argv.slice(2));

@@ -145,7 +145,7 @@ export function createAccountLabelCache(
       onKept?.(named.flatMap(({ raw, note }) => (note?.isToken === true ? [raw] : [])));
       const read = named.length === 0 ? nothingRead() : await readAll([...missing], view, store);
       const old = read.isSurveyable ? [...read.changed].filter((raw) => cached.has(raw)) : [...cached];
-      metrics.counted('accounts', 'kept', cached.size - old.length);
+      metrics.counted('accounts', 'cached', cached.size - old.length);
       metrics.counted('accounts', 'made', missing.size + old.length);
       const again = old.length === 0 ? nothingRead() : await readAll(old, memory.open(), store);
       if (missing.size + old.length === 0) return found;

@@ -139,7 +139,7 @@ export function createTokenInfoCache(
       const isOld = (raw: string): boolean => !first.isSurveyable || first.changed.has(raw);
       const isGone = (raw: string): boolean => !first.balances.has(raw);
       const old = new Set([...[...notes.keys()].filter(isOld), ...wallets.filter(isGone)]);
-      metrics.counted('tokens', 'kept', notes.size - old.size);
+      metrics.counted('tokens', 'cached', notes.size - old.size);
       const { balances } = first;
       for (const [raw, note] of first.notes) notes.set(raw, note);
       const masters = (): string[] => asked.flatMap((raw) => notes.get(raw)?.wallet?.jetton ?? []);

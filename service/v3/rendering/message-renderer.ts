@@ -53,7 +53,7 @@ export function createMessageRenderer({ cache, counted }: MessageRendererDepende
       );
       const wanted = keyed.map((one) => ({ ...one, cached: found.get(one.key) }));
       const fresh = wanted.flatMap(({ row, cached }) => (cached === undefined ? [row] : []));
-      counted('kept', rows.length - fresh.length);
+      counted('cached', rows.length - fresh.length);
       counted('made', fresh.length);
       const shown = await openFresh(fresh, reader);
       const opened = wanted.flatMap(({ row, key, cached }): Opened[] => {

@@ -88,7 +88,7 @@ export function createTraceCache({ texts, packed, random, counted }: TraceCacheD
         createTimeSlice(reader.signal),
       );
       const stored = await findStored(missing, reader);
-      counted('kept', written.length + packedHits.length);
+      counted('cached', written.length + packedHits.length);
       counted('stored', stored.length);
       counted('made', missing.length - stored.length);
       const known = new Map<TraceRow, BeforeReading>(written.map(([row, { names }]) => [row, names]));

@@ -102,7 +102,7 @@ export function createTransactionRenderer({
     const found = unwritten.map((one) => cached?.get(one.key) ?? one);
     const left = found.flatMap((one) => ('row' in one ? [one.row] : []));
     const cut = left.length === 0 ? undefined : await stored?.find(left, reader);
-    counted?.('kept', found.length - left.length);
+    counted?.('cached', found.length - left.length);
     counted?.('stored', cut?.size ?? 0);
     counted?.('made', left.length - (cut?.size ?? 0));
     if (cut === undefined) return found;

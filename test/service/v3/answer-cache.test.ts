@@ -81,7 +81,7 @@ function createScene(letters = 1) {
     ask,
     madeOf: async (asked?: Asked) => (await ask(asked)).made,
     metric,
-    heldBytes: () => metric(/^ton_v3_kept_bytes\{kind="answers"\} (\d+)$/m),
+    heldBytes: () => metric(/^ton_v3_cache_bytes\{kind="answers"\} (\d+)$/m),
     stateReads: () => stateReads,
     set: (next: string | undefined) => void (state = next),
     wait: (ms: number) => void (nowMs += ms),
@@ -102,8 +102,8 @@ describe('an answer that is the same for a block', () => {
     expect([await ask(), await ask(), await ask()]).toEqual([first, first, first]);
     set('b');
     expect([await ask(), await ask()]).toEqual([second, second]);
-    expect(await metric(/^ton_v3_kept_reads_total\{kind="answers",outcome="kept"\} (\d+)$/m)).toBe(3);
-    expect(await metric(/^ton_v3_kept_reads_total\{kind="answers",outcome="made"\} (\d+)$/m)).toBe(2);
+    expect(await metric(/^ton_v3_cache_reads_total\{kind="answers",outcome="cached"\} (\d+)$/m)).toBe(3);
+    expect(await metric(/^ton_v3_cache_reads_total\{kind="answers",outcome="made"\} (\d+)$/m)).toBe(2);
   });
 
   it('is made once for many callers at the same time', async () => {

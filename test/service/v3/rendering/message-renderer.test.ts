@@ -44,7 +44,7 @@ function createWriter(): { readonly writer: MessageRenderer; readonly found: num
   const found: number[] = [];
   const cache = createPackedCache<Ends>({ bytesMax: 4_000_000 });
   const counted = (outcome: CacheOutcome, messages: number): void => {
-    if (outcome === 'kept') found.push(messages);
+    if (outcome === 'cached') found.push(messages);
   };
   return { writer: createMessageRenderer({ cache, counted }), found };
 }

@@ -81,11 +81,11 @@ describe('complete traces that are asked for again', () => {
     expect(Math.max(...settled.map(({ nodes }) => nodes))).toBeGreaterThan(2);
     const { writer, found } = createWriter();
     const first = await answer(writer, settled);
-    expect(found).not.toContain('kept');
+    expect(found).not.toContain('cached');
     const reader = createReader();
     const again = await answer(writer, settled, reader);
     expect(again).toEqual(first);
-    expect(found.slice(settled.length)).toEqual(settled.map(() => 'kept'));
+    expect(found.slice(settled.length)).toEqual(settled.map(() => 'cached'));
     expect(reader.reads()).toBe(0);
   });
 
@@ -113,7 +113,7 @@ describe('complete traces that are asked for again', () => {
       settled.map((row) => ({ ...row, nodes: row.nodes + 1 })),
       reader,
     );
-    expect(found).not.toContain('kept');
+    expect(found).not.toContain('cached');
     expect(reader.reads()).toBeGreaterThan(0);
   });
 
@@ -135,7 +135,7 @@ describe('complete traces that are asked for again', () => {
     const first = await answer(writer, [less], reader);
     expect(first.contents[0]![1]).toHaveProperty('warning', 'missing node in trace found');
     expect(await answer(writer, [less], reader)).toEqual(first);
-    expect(found).toEqual(['made', 'kept']);
+    expect(found).toEqual(['made', 'cached']);
   });
 
   it('have the messages that they have: an answer of too many is refused', async () => {
@@ -159,6 +159,6 @@ describe('other traces', () => {
       expect(await answer(writer, other, reader)).toEqual(first);
       expect(reader.reads()).toBeGreaterThan(0);
     }
-    expect(found).not.toContain('kept');
+    expect(found).not.toContain('cached');
   });
 });
