@@ -63,7 +63,7 @@ describe('stored traces', () => {
     for (const missing of [6, 1]) {
       expect(await readAll(rows, reader)).toEqual(texts);
       expect(asked.at(-1)).toBe(missing);
-      expect(found).toEqual({ kept: 6 - missing, stored: missing, made: 0 });
+      expect(found).toEqual({ cached: 6 - missing, stored: missing, made: 0 });
     }
   });
 
@@ -80,7 +80,7 @@ describe('stored traces', () => {
     expect(await memory.readAll(rows, reader)).toEqual([text, text, text]);
     expect([memory.packed.bytes(), Math.floor(memory.texts.bytes() / text.length)]).toEqual([bytes, 1]);
     expect(await memory.readAll(rows, reader)).toEqual([text, text, text]);
-    expect(memory.found).toEqual({ kept: 3, stored: 0, made: 0 });
+    expect(memory.found).toEqual({ cached: 3, stored: 0, made: 0 });
   });
 });
 
@@ -90,6 +90,6 @@ it('traces that were rendered here are cached as text, except incomplete and too
   const rows = [rowOf(0), { ...rowOf(1), state: TRACE_STATE.pending }, { ...rowOf(2), nodes: 257 }];
   for (const row of rows) memory.kept.keep(row, { parts: ['te', Buffer.from('xt')], names });
   expect(await memory.readAll(rows, reader)).toEqual(['text', undefined, undefined]);
-  expect(memory.found).toEqual({ kept: 1, stored: 0, made: 0 });
+  expect(memory.found).toEqual({ cached: 1, stored: 0, made: 0 });
   expect(memory.packed.bytes()).toBe(0);
 });

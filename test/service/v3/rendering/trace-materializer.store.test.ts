@@ -71,7 +71,7 @@ describe('traces that are stored', () => {
     expect(stored).toBeGreaterThan(1000);
     const again = await answer(rows);
     expect(again.told).toEqual(made.told);
-    expect(again.outcomes).toEqual({ kept: 0, stored, made: rows.filter(isCacheable).length - stored });
+    expect(again.outcomes).toEqual({ cached: 0, stored, made: rows.filter(isCacheable).length - stored });
     const ids = await index.store.read<{ trace_id: Buffer }>('SELECT trace_id FROM written_traces LIMIT 50');
     const some = rows.filter((row) => ids.some((one) => one.trace_id.equals(row.trace_id)));
     expect(some.length).toBe(50);
