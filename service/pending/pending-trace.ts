@@ -24,8 +24,8 @@ export type PendingTrace = {
   readonly sinceUtime: number;
   /** `workchain:hex` of every account that has a transaction in it. */
   readonly accounts: readonly string[];
-  /** Ordered by lt, then account, as bags of cells. */
-  readonly transactions: readonly { readonly workchain: number; readonly boc: Buffer }[];
+  /** Ordered by lt, then account. */
+  readonly transactions: readonly PendingTransaction[];
   readonly states: readonly SimulatedState[];
   /** Version of the chain's rules that it was run by. */
   readonly version: number;
@@ -38,6 +38,14 @@ export type PendingTrace = {
    * No client sees it (service/v3/README.md#pending).
    */
   readonly actions: readonly Action[];
+};
+
+/** Simulated transaction as a bag of cells. */
+export type PendingTransaction = {
+  readonly workchain: number;
+  readonly boc: Buffer;
+  /** True if the real one is indexed; only a search finds that out. */
+  readonly isIndexed?: boolean;
 };
 
 type Sent = Pick<PendingTrace, 'sentUnixMs' | 'sinceUtime'> & { readonly message: ExternalMessage };
@@ -73,18 +81,19 @@ export function pendingTraceOf(
 }
 
 /**
- * Trace without the transactions that have happened: the same number of each account, its first ones.
- * @param accounts `workchain:hex` of each that has happened
+ * Marks the transactions that are indexed: the same number of each account, its first ones.
+ * @param accounts `workchain:hex` of each indexed one; undefined when there are all
  */
-export function withoutTransactions(trace: PendingTrace, accounts: readonly string[]): PendingTrace {
-  const happened = new Map<string, number>();
-  for (const account of accounts) happened.set(account, (happened.get(account) ?? 0) + 1);
-  const transactions = trace.transactions.filter(({ workchain, boc }) => {
+export function markIndexed(trace: PendingTrace, accounts: readonly string[] | undefined): PendingTrace {
+  const indexed = new Map<string, number>();
+  for (const account of accounts ?? []) indexed.set(account, (indexed.get(account) ?? 0) + 1);
+  const transactions = trace.transactions.map(({ workchain, boc }) => {
+    if (accounts === undefined) return { workchain, boc, isIndexed: true };
     const table = parseBoc(boc);
     const account = formatRawAddress({ workchain, id: readTransaction(table, table.roots[0]!).account });
-    const count = happened.get(account) ?? 0;
-    happened.set(account, count - 1);
-    return count <= 0;
+    const count = indexed.get(account) ?? 0;
+    indexed.set(account, count - 1);
+    return { workchain, boc, isIndexed: count > 0 };
   });
   return { ...trace, transactions };
 }

@@ -30,7 +30,7 @@ export type PendingFilter = {
   readonly hashes?: readonly Buffer[];
   /**
    * Wanted part of a trace until the real actions are indexed. `transactions` (the default) are the transactions that the index
-   * lacks, perhaps none. For `actions` the trace is unchanged.
+   * lacks, perhaps none. For `actions` all are there, and those that the index has are marked.
    */
   readonly wanted?: 'transactions' | 'actions';
 };

@@ -1,5 +1,5 @@
 import type { LocalTraces } from './local-traces.ts';
-import { placeOf, withoutTransactions } from './pending-trace.ts';
+import { markIndexed, placeOf } from './pending-trace.ts';
 import type { PendingTrace } from './pending-trace.ts';
 import type { IndexedTrace, PendingFilter, PendingIndex } from './pending.ts';
 import type { Sharing } from './sharing.ts';
@@ -67,7 +67,7 @@ async function inTurns<T, R>(list: readonly T[], ask: (one: T) => Promise<R>): P
   return answers;
 }
 
-/** Part of the trace that the index lacks; undefined when the index has its actions too. */
+/** Wanted part of the trace; undefined when the index has its actions too. */
 function withoutIndexed(
   trace: PendingTrace,
   indexed: IndexedTrace | undefined,
@@ -75,6 +75,7 @@ function withoutIndexed(
 ): PendingTrace | undefined {
   if (indexed === undefined) return trace;
   if (indexed.isClassified) return undefined;
-  if (wanted === 'actions') return trace;
-  return indexed.accounts === undefined ? { ...trace, transactions: [] } : withoutTransactions(trace, indexed.accounts);
+  const marked = markIndexed(trace, indexed.accounts);
+  if (wanted === 'actions') return marked;
+  return { ...marked, transactions: marked.transactions.filter(({ isIndexed }) => isIndexed !== true) };
 }

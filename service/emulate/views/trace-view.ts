@@ -79,7 +79,7 @@ export function createTraceView(
       const annotations = await annotate(ran, { transactions, actions }, context);
       return {
         mc_block_seqno: snapshot.block.block.seqno,
-        trace: growTree(transactions, viewBytes(source.rootHash))!.root,
+        trace: growTree(transactions, transactions[0]!.hash)!.root,
         transactions: Object.fromEntries(transactions.map((shown) => [shown.hash, shown])),
         actions: actions.views,
         ...cells,
@@ -148,11 +148,9 @@ function sourceOf(
   { hash, normalizedHash, isInternal }: IncomingMessage,
   { transactions, states, version }: ShownRun['trace'],
 ): SimulatedSource {
-  const [first] = transactions;
   return {
     messageHash: isInternal ? null : hash,
     key: isInternal ? null : normalizedHash,
-    rootHash: first!.table.hash(first!.transaction.cell),
     transactions,
     states,
     version,

@@ -146,6 +146,9 @@ export type Trace = {
   readonly actions?: readonly Action[];
 };
 
+/** A trace that no block has all of. It has no id: each simulation has another first transaction. */
+export type SimulatedTrace = Omit<Trace, 'trace_id'> & { readonly trace_id: null };
+
 export type Block = BlockRef & {
   readonly root_hash: string;
   readonly file_hash: string;

@@ -1,6 +1,6 @@
 import { ApiError, type Api } from './api.ts';
 import { shardOf } from './block/load-block.ts';
-import type { Block, Trace, Transaction } from './objects.ts';
+import type { Block, SimulatedTrace, Trace, Transaction } from './objects.ts';
 import { paths } from './paths.ts';
 import type { SearchForm } from './search.ts';
 import { words } from './texts.ts';
@@ -75,7 +75,7 @@ function hashPlaces(api: Api, hash: string): Place[] {
       name: places.pending,
       async find(signal) {
         const answer = await refusalIsNone(() =>
-          api.v3<{ traces: Trace[] }>('pendingTraces', { ext_msg_hash: hash }, signal),
+          api.v3<{ traces: SimulatedTrace[] }>('pendingTraces', { ext_msg_hash: hash }, signal),
         );
         const trace = answer?.traces[0];
         return trace && { what: places.pending, text: hash, href: paths.trace(trace.external_hash ?? hash) };

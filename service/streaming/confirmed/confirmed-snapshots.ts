@@ -46,7 +46,7 @@ export function createConfirmedSnapshots(dependencies: ConfirmedSnapshotsDepende
 
   async function actionsOf(
     message: ExternalMessage,
-    { parts, traceId }: { readonly parts: readonly TracePart<SeenBlock>[]; readonly traceId: string },
+    { parts, traceId }: { readonly parts: readonly TracePart<SeenBlock>[]; readonly traceId: Buffer },
     signal: AbortSignal,
   ): Promise<readonly ShownAction[]> {
     try {
@@ -72,7 +72,7 @@ export function createConfirmedSnapshots(dependencies: ConfirmedSnapshotsDepende
       const timeSlice = createTimeSlice(signal);
       const views: TransactionView[] = [];
       for (const part of parts) views.push(await viewPart(part, { traceId, place, timeSlice }));
-      const shown = await actionsOf(message, { parts, traceId: viewBytes(traceId) }, signal);
+      const shown = await actionsOf(message, { parts, traceId }, signal);
       return {
         kind: 'trace',
         key: trace.key,

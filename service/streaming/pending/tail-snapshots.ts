@@ -62,14 +62,14 @@ export function createTailSnapshots({
     const message = readExternalMessage(writeBoc(table, [transaction.inMessage!.cell]));
     const tail = await tails.simulate({ message, transactions, mcSeqno: change.position!.mcSeqno }, signal);
     if (tail === undefined) return undefined;
-    const names = { messageHash: message.hash, key: message.normalizedHash };
+    const traceId = root.named.row.trace_id;
+    const names = { messageHash: message.hash, key: message.normalizedHash, traceId };
     const simulated = await viewSimulated(
-      { ...tail, ...names, rootHash: root.named.row.trace_id },
+      { ...tail, ...names },
       { timeSlice: createTimeSlice(signal), store: createCellStore(), contentsMax: CONTENT_BYTES_MAX },
     );
     const end = (tail.transactions.at(-1) ?? transactions.at(-1)!).transaction;
-    const traceId = viewBytes(root.named.row.trace_id);
-    const actions = actionsOfSimulated(tail.actions, { ...names, end, traceId }, null);
+    const actions = actionsOfSimulated(tail.actions, { ...names, end }, null);
     const shown = [...(await viewReal(begun, signal)), ...simulated.map(streamTransaction)];
     return {
       kind: 'trace',
@@ -79,7 +79,7 @@ export function createTailSnapshots({
       hashes: change.hashes,
       transactions: shown.toReversed(),
       actions: actions.map((action) => streamAction(action, network)),
-      tree: growTree([...begun, ...simulated], traceId)?.root,
+      tree: growTree([...begun, ...simulated], viewBytes(traceId))?.root,
       isIncomplete: tail.left > 0,
       traceId: null,
     };

@@ -60,10 +60,10 @@ export function viewPendingTrace(
 ): TraceView {
   const [first] = transactions;
   const last = transactions.at(-1);
-  const traceId = viewBytes(one.rootHash);
-  const tree = growTree(transactions, traceId);
+  const tree = growTree(transactions, viewBytes(one.rootHash));
+  const awaited = transactions.filter((_shown, at) => one.transactions[at]?.isIndexed !== true);
   return {
-    trace_id: traceId,
+    trace_id: null,
     external_hash: viewBytes(one.messageHash),
     mc_seqno_start: '0',
     mc_seqno_end: '0',
@@ -73,9 +73,9 @@ export function viewPendingTrace(
     end_utime: last?.now ?? null,
     trace_info: {
       trace_state: 'pending',
-      messages: countArrived(transactions),
+      messages: countArrived(transactions) + one.left,
       transactions: transactions.length,
-      pending_messages: one.left,
+      pending_messages: countArrived(awaited) + one.left,
       classification_state: one.classificationState,
     },
     is_incomplete: one.left > 0,

@@ -24,8 +24,8 @@ export type SimulatedSource = {
   readonly messageHash: Buffer | null;
   /** Normalised hash of that message. */
   readonly key: Buffer | null;
-  /** Simulated hash of the first transaction. */
-  readonly rootHash: Buffer;
+  /** Hash of the first transaction when a block has it. Default null: a simulated hash does not last. */
+  readonly traceId?: Buffer | null;
   /** Ordered by lt, then account. */
   readonly transactions: readonly Omit<SimulatedTransaction, 'boc'>[];
   readonly states: readonly SimulatedState[];
@@ -68,7 +68,7 @@ export async function viewSimulated(
 /** A simulated transaction is in no block: its position is zeros (service/v3/README.md#pending). */
 function placeSimulated(
   { workchain, table, transaction }: SimulatedSource['transactions'][number],
-  { key, rootHash, version }: SimulatedSource,
+  { key, traceId = null, version }: SimulatedSource,
 ): ShownTransaction {
   return {
     table,
@@ -78,7 +78,7 @@ function placeSimulated(
     shard: 0n,
     seqno: 0,
     mcSeqno: 0,
-    traceId: rootHash,
+    traceId,
     ...(key !== null && { traceExternalHash: key }),
     globalVersion: version,
     finality: 'pending',
@@ -103,12 +103,10 @@ function statesByHash(states: readonly SimulatedState[]): StatesByHash {
 }
 
 /** Trace of simulated actions. `end` is its last transaction. */
-export type SimulatedActionsSource = Pick<SimulatedSource, 'messageHash' | 'key'> & {
+export type SimulatedActionsSource = Pick<SimulatedSource, 'messageHash' | 'key' | 'traceId'> & {
   readonly end: Pick<Transaction, 'lt' | 'utime'>;
   /** Default `pending`. */
   readonly finality?: 'pending' | 'confirmed';
-  /** Hash of its root transaction in base64, when that is in a block; default null: the root is simulated. */
-  readonly traceId?: string | null;
 };
 
 /** Actions of a simulated trace that its caller sees, newest first. @param supported types that the caller knows; null: all actions */
@@ -125,7 +123,8 @@ export function actionsOfSimulated(
     externalHashNorm: viewBytesOrNull(key),
     finality,
   };
-  const shown = actions.map((action) => ofAction(action, ofTrace, traceId));
+  const id = viewBytesOrNull(traceId);
+  const shown = actions.map((action) => ofAction(action, ofTrace, id));
   const visible = supported === null ? shown : shown.filter((action) => isVisible(action, supported));
   return visible.toSorted(newestFirst);
 }

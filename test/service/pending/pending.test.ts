@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseBoc } from '#service/decode/boc.ts';
 import { readTransaction } from '#service/decode/tlb/transaction.ts';
 import { readExternalMessage, type ExternalMessage } from '#service/live/send/external-message.ts';
-import type { PendingTrace } from '#service/pending/pending.ts';
+import type { IndexedTrace, PendingTrace } from '#service/pending/pending.ts';
 import { EXPIRY_MS, KEPT_MS, SKEW_SECONDS } from '#service/pending/watch-list.ts';
 import { testWallet, transfer } from '#test/support/wallet.ts';
 import { classified, pathOf, startPendingNetwork, whole, type PendingNetwork } from './pending-under-test.ts';
@@ -94,6 +94,24 @@ describe('a message that was sent', () => {
     expect(await accountsIn([faucet.address, receiver])).toEqual(texts([other, receiver]));
     expect(await accountsIn([faucet.address, receiver, other, receiver])).toEqual([]);
     expect(await pending.find({ hashes: [hash], wanted: 'actions' })).toHaveLength(1);
+  });
+
+  it('says which of its transactions the index has while its actions are wanted', async () => {
+    const { faucet, index } = setting;
+    const pending = setting.open();
+    const messages = [transfer(receiver, VALUE), transfer(receiver, 2n)];
+    const { hash, normalizedHash } = await setting.send(pending, faucet.send(0, messages));
+    const marks = async (): Promise<unknown[]> => {
+      const [trace] = await pending.find({ hashes: [hash], wanted: 'actions' });
+      return trace!.transactions.map(({ isIndexed = false }) => isIndexed);
+    };
+    const indexed = (accounts: IndexedTrace['accounts']) =>
+      index.taken.set(normalizedHash.toString('hex'), { isClassified: false, accounts });
+    expect(await marks()).toEqual([false, false, false]);
+    indexed([faucet.address, receiver].map((account) => account.toRawString()));
+    expect(await marks()).toEqual([true, true, false]);
+    indexed(undefined);
+    expect(await marks()).toEqual([true, true, true]);
   });
 
   it('goes when a block takes another message in its place', async () => {

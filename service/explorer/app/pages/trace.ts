@@ -5,7 +5,7 @@ import { LabelsProvider, labelsOf, useApplication } from '../context.ts';
 import { formatCount, hashToHex, safeText } from '../format.ts';
 import { html } from '../html.ts';
 import { useStream, type StreamEvent } from '../live.ts';
-import type { Labels, Trace } from '../objects.ts';
+import type { Labels, SimulatedTrace, Trace } from '../objects.ts';
 import { Facts } from '../parts/facts.ts';
 import { Hash } from '../parts/hash.ts';
 import { Json } from '../parts/json.ts';
@@ -18,10 +18,10 @@ import { TraceView } from '../trace/trace-view.ts';
 import { useLoad } from '../use-load.ts';
 import { words } from '../texts.ts';
 
-type Answer = { readonly traces: readonly Trace[] } & Labels;
+type Answer<T> = { readonly traces: readonly T[] } & Labels;
 
 /** A found trace. `isPending`: no block has it yet. */
-type Found = { readonly trace: Trace; readonly isPending: boolean; readonly labels: Labels };
+type Found = { readonly trace: Trace | SimulatedTrace; readonly isPending: boolean; readonly labels: Labels };
 
 /** A trace by its id, or by the hash of a message or a transaction in it. The external message may be on its way still. */
 export function TracePage({ route }: { readonly route: Extract<Route, { page: 'trace' }> }) {
@@ -83,7 +83,7 @@ function FoundTrace({ found, wanted }: { readonly found: Found; readonly wanted:
   <//>`;
 }
 
-function blocksOf({ mc_seqno_start: start, mc_seqno_end: end }: Trace): string | undefined {
+function blocksOf({ mc_seqno_start: start, mc_seqno_end: end }: Found['trace']): string | undefined {
   if (Number(start) === 0 || start === undefined) return undefined;
   return start === end ? formatCount(start) : `${formatCount(start)} – ${formatCount(end)}`;
 }
@@ -93,7 +93,7 @@ const names = ['trace_id', 'msg_hash', 'tx_hash'] as const;
 
 async function indexed(api: Api, hash: string, signal: AbortSignal): Promise<Found | undefined> {
   for (const name of names) {
-    const answer = await api.v3<Answer>('traces', { [name]: hash, include_actions: true, limit: 1 }, signal);
+    const answer = await api.v3<Answer<Trace>>('traces', { [name]: hash, include_actions: true, limit: 1 }, signal);
     const [trace] = answer.traces;
     if (trace !== undefined) return { trace, isPending: false, labels: answer };
   }
@@ -101,7 +101,7 @@ async function indexed(api: Api, hash: string, signal: AbortSignal): Promise<Fou
 }
 
 async function pending(api: Api, hash: string, signal: AbortSignal): Promise<Found | undefined> {
-  const answer = await api.v3<Answer>('pendingTraces', { ext_msg_hash: hash }, signal);
+  const answer = await api.v3<Answer<SimulatedTrace>>('pendingTraces', { ext_msg_hash: hash }, signal);
   const [trace] = answer.traces;
   return trace && { trace, isPending: true, labels: answer };
 }

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { parseBoc } from '#service/decode/boc.ts';
 import { readTransaction } from '#service/decode/tlb/transaction.ts';
@@ -9,6 +9,7 @@ import { hashKey } from '#service/store/hash-key.ts';
 import type { TraceRow } from '#service/store/tables.ts';
 import { TRACE_STATE } from '#service/store/trace-plan.ts';
 import { viewPending, viewPendingTrace } from '#service/v3/views/pending-views.ts';
+import type { TraceView } from '#service/v3/views/trace-views.ts';
 import { recordedRows } from '#test/support/recorded-index.ts';
 
 const someHash = Buffer.alloc(32, 1);
@@ -47,6 +48,55 @@ it('counts transactions and messages of a pending trace as the index does when i
     real.map((row) => ({ nodes: row.nodes, messages: arrived(row) })),
   );
   expect(real.some((row) => arrived(row) > row.nodes)).toBe(true);
+});
+
+/** The recorded trace of most transactions that a message began, as if it were simulated. */
+async function viewOfLargest(changed: (trace: PendingTrace) => PendingTrace): Promise<TraceView> {
+  const { traces, transactions } = assembleTraces(await recordedRows());
+  const row = traces
+    .filter(({ state, external_hash: hash }) => state === TRACE_STATE.complete && hash !== null)
+    .toSorted((one, other) => other.nodes - one.nodes)[0]!;
+  const own = transactions.filter(({ trace_id: id }) => hashKey(id) === hashKey(row.trace_id));
+  const stored = own.map(({ workchain, boc }) => ({ workchain, boc: Buffer.from(boc) }));
+  const [view] = await viewPending([changed(pendingTrace(row, stored))], {});
+  return viewPendingTrace(view!, [], { testOnly: true });
+}
+
+describe('pending messages of a pending trace', () => {
+  it.each([0, 3])(
+    'are all its messages while it is only simulated, and the %i that were not followed',
+    async (left) => {
+      const { trace_info: all } = await viewOfLargest((trace) => trace);
+      const { trace_info: told } = await viewOfLargest((trace) => ({ ...trace, left }));
+      expect(told.messages).toBe(all.messages + left);
+      expect(told.pending_messages).toBe(told.messages);
+    },
+  );
+
+  it('fall to 0 as blocks have its transactions', async () => {
+    const pendingWith = async (indexed: number): Promise<number> => {
+      const { trace_info: told, transactions_order: order } = await viewOfLargest((trace) => ({
+        ...trace,
+        transactions: trace.transactions.map((one, at) => ({ ...one, isIndexed: at < indexed })),
+      }));
+      expect(order).toHaveLength(told.transactions);
+      return told.pending_messages;
+    };
+    const { trace_info: all } = await viewOfLargest((trace) => trace);
+    const { transactions: count } = all;
+    const counts = await Promise.all([0, 1, count >> 1, count - 1, count].map(pendingWith));
+    expect(counts).toEqual(counts.toSorted((one, other) => other - one));
+    expect([counts[0], counts.at(-1)]).toEqual([all.messages, 0]);
+    expect(new Set(counts).size).toBe(counts.length);
+  });
+});
+
+it('a pending trace has no id, and its transactions name none: no block has its first transaction', async () => {
+  const shown = await viewOfLargest((trace) => trace);
+  expect(shown.trace_id).toBeNull();
+  const transactions = Object.values(shown.transactions as Record<string, object>);
+  expect(transactions.filter((one) => 'trace_id' in one)).toEqual([]);
+  expect(transactions.length).toBe(shown.trace_info.transactions);
 });
 
 it('simulated states show all their other currencies', async () => {
