@@ -164,10 +164,12 @@ describe('multisig/wallets', () => {
     expect(book.toSorted()).toEqual([11, 12, 13, 20, 21, ...recorded.map((_order, at) => 31 + at)].map(rawOf));
   });
 
-  it('lists them by address, and without orders', async () => {
+  it('lists those of addresses in the order of sight, and without orders', async () => {
     const address = [rawOf(21), rawOf(20), rawOf(99)];
     const byAddress = await get('multisig/wallets', { address });
     expect(fieldOf(byAddress, 'multisigs', 'address')).toEqual([rawOf(20), rawOf(21)]);
+    const turned = await get('multisig/wallets', { address, sort: 'asc' });
+    expect(fieldOf(turned, 'multisigs', 'address')).toEqual([rawOf(21), rawOf(20)]);
     const bare = await get('multisig/wallets', { address, include_orders: false });
     expect(fieldOf(bare, 'multisigs', 'orders')).toEqual([[], []]);
     const oldest = await get('multisig/wallets', { wallet_address: [rawOf(bob), rawOf(carol)], sort: 'asc' });
@@ -199,13 +201,13 @@ describe('multisig/orders', () => {
     expect(Object.keys(answer['address_book'] as Json)).toContain(orders[0]!.actions[0]!['destination']);
   });
 
-  it('lists the newest first, by address when asked by address, with actions null unless they are asked for', async () => {
+  it('lists the newest first, those of addresses too, with actions null unless they are asked for', async () => {
     const newest = await get('multisig/orders', { multisig_address: rawOf(21) });
     const addresses = recorded.map((_order, at) => rawOf(31 + at));
     expect(fieldOf(newest, 'orders', 'address')).toEqual(addresses.toReversed());
     expect(fieldOf(newest, 'orders', 'actions')).toEqual(recorded.map(() => null));
-    const byAddress = await get('multisig/orders', { address: addresses.toReversed() });
-    expect(fieldOf(byAddress, 'orders', 'address')).toEqual(addresses);
+    const byAddress = await get('multisig/orders', { address: addresses });
+    expect(fieldOf(byAddress, 'orders', 'address')).toEqual(addresses.toReversed());
     expect(await get('multisig/orders', { address: rawOf(99) })).toEqual({ orders: [], address_book: {} });
   });
 
@@ -248,9 +250,9 @@ describe('vesting', () => {
     expect(fieldOf(carols, 'vesting_contracts', 'address')).toEqual([rawOf(41), rawOf(40)]);
   });
 
-  it('lists them by address, and wants exactly one kind', async () => {
-    const answer = await get('vesting', { contract_address: [rawOf(41), rawOf(40)] });
-    expect(fieldOf(answer, 'vesting_contracts', 'address')).toEqual([rawOf(40), rawOf(41)]);
+  it('lists those of addresses as they were first seen, and wants exactly one kind', async () => {
+    const answer = await get('vesting', { contract_address: [rawOf(40), rawOf(41)] });
+    expect(fieldOf(answer, 'vesting_contracts', 'address')).toEqual([rawOf(41), rawOf(40)]);
     expect(await refused('vesting', {})).toBe('at least one of contract_address or wallet_address is required');
     expect(await refused('vesting', { contract_address: rawOf(1), wallet_address: rawOf(2) })).toBe(
       'only one of contract_address or wallet_address should be specified',
@@ -288,9 +290,12 @@ describe('a list', () => {
     ['dns/records', { wallet: rawOf(alice) }, 'records', 'domain'],
     ['multisig/wallets', { wallet_address: rawOf(alice) }, 'multisigs', 'address'],
     ['multisig/wallets', { address: [rawOf(21), rawOf(20)] }, 'multisigs', 'address'],
+    ['multisig/wallets', { address: [rawOf(20), rawOf(21)], sort: 'asc' }, 'multisigs', 'address'],
+    ['multisig/orders', { address: [rawOf(31), rawOf(32)] }, 'orders', 'address'],
     ['multisig/orders', { multisig_address: rawOf(21), sort: 'asc' }, 'orders', 'address'],
     ['multisig/orders', { multisig_address: [rawOf(21), rawOf(20)] }, 'orders', 'address'],
     ['vesting', { wallet_address: rawOf(alice) }, 'vesting_contracts', 'address'],
+    ['vesting', { contract_address: [rawOf(40), rawOf(41)] }, 'vesting_contracts', 'address'],
   ])('of %s with %j goes on behind a cursor', async (operation, query, list, field) => {
     const whole = fieldOf(await get(operation, query), list, field);
     expect(whole.length).toBeGreaterThan(1);

@@ -199,6 +199,12 @@ describe('the ledger over HTTP', () => {
     expect(logs.every(({ destination }) => destination === null)).toBe(true);
   });
 
+  it('ignores the old name of the hash beside the new one', async () => {
+    const { message, external } = scene;
+    expect(message.hash).not.toBe(external.hash);
+    expect(hashesOf(await messages({ msg_hash: message.hash, hash: external.hash }))).toEqual([message.hash]);
+  });
+
   it('finds a message by its normalized hash', async () => {
     const { hash, hash_norm: normalized } = scene.external;
     expect(hashesOf(await messages({ msg_hash: normalized! }))).toContain(hash);

@@ -212,6 +212,7 @@ describe('jetton/transfers', () => {
   it('takes the older name of the owner, and both ways of saying either', async () => {
     const owner = rawAt('owner', 0);
     expect(await queryIds({ address: owner })).toEqual(['0', '1']);
+    expect(await queryIds({ address: owner, owner_address: rawAt('owner', 6) })).toEqual([]);
     expect(await queryIds({ owner_address: owner, direction: 'both' })).toEqual(['0', '1']);
     expect(await queryIds({ owner_address: owner, direction: 'in' })).toEqual(['0']);
     expect(await queryIds({ owner_address: owner, direction: 'out' })).toEqual(['1']);

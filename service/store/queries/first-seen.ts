@@ -7,11 +7,12 @@ import type { Order } from './order.ts';
 /** A row with its position in its table. */
 export type Placed<R> = R & { readonly id: bigint };
 
-/** Contracts requested by address are in order of address, others in order of first sight. */
-export function contractsOrder(addresses: readonly unknown[], sort: Direction): Order {
-  return addresses.length > 0
-    ? [{ column: 'address', type: 'bytea', sort: 'asc' }]
-    : [{ column: 'id', type: 'bigint', sort }];
+/** The order of first sight. */
+export const seenOrder = (sort: Direction): Order => [{ column: 'id', type: 'bigint', sort }];
+
+/** Tokens requested by address are in order of address, others in order of first sight. */
+export function tokensOrder(addresses: readonly unknown[]): Order {
+  return addresses.length > 0 ? [{ column: 'address', type: 'bytea', sort: 'asc' }] : seenOrder('asc');
 }
 
 /**

@@ -48,8 +48,8 @@ export type FoundJettonWallet = Placed<JettonWalletRow> & {
 };
 
 /**
- * Wallets in the order of first sight, or by balance if an order is given. Wallets of owners are ordered by owner first, wallets named by
- * address alone by address. Uses the primary key, the indexes on owner and on jetton (each with id or balance), and the index on both. The
+ * Wallets in the order of first sight, or by balance if an order is given. Wallets of owners are ordered by owner first, unless they are of
+ * one jetton. Wallets named by address alone are ordered by address. Uses the primary key, the indexes on owner and on jetton (each with id or balance), and the index on both. The
  * order by balance uses its index.
  */
 export function findJettonWallets(
@@ -92,7 +92,8 @@ export function jettonWalletOrder(
   { addresses, jettons, owners }: Omit<JettonWalletFilter, 'excludesEmpty'>,
   { sort }: Pick<WalletPage, 'sort'>,
 ): Order {
-  const byOwner = distinctKeys(owners).length > 1 ? [{ column: 'owner', type: 'bytea', sort: 'asc' } as const] : [];
+  const isByOwner = jettons.length !== 1 && distinctKeys(owners).length > 1;
+  const byOwner = isByOwner ? [{ column: 'owner', type: 'bytea', sort: 'asc' } as const] : [];
   if (sort !== undefined) {
     return [...byOwner, { column: 'balance', type: 'numeric', sort }, { column: 'id', type: 'bigint', sort }];
   }

@@ -1,6 +1,6 @@
 import { multisigOrders, multisigs, type MultisigOrderRow, type MultisigRow } from '../classification-tables.ts';
 import { columnsOf, createConditions, limitOfEach, pageOf, type Direction, type Page } from './conditions.ts';
-import { contractsOrder, withId, type Placed } from './first-seen.ts';
+import { seenOrder, withId, type Placed } from './first-seen.ts';
 import { addAfter, orderBy, type After, type Order } from './order.ts';
 import type { StoreReader } from './reader.ts';
 
@@ -18,7 +18,7 @@ export type MultisigOrderFilter = {
 
 type SortedPage = Page & After & { readonly sort: Direction };
 
-/** Multisigs in the order of `contractsOrder`. */
+/** Multisigs in the order of first sight. */
 export function findMultisigs(
   store: StoreReader,
   filter: MultisigFilter,
@@ -26,7 +26,7 @@ export function findMultisigs(
 ): Promise<readonly Placed<MultisigRow>[]> {
   const { addresses, wallets } = filter;
   const conditions = createConditions();
-  const order = contractsOrder(addresses, page.sort);
+  const order = seenOrder(page.sort);
   if (addresses.length === 0) {
     const source = placesOf(wallets, order, page, conditions);
     return store.read(
@@ -60,11 +60,10 @@ function placesOf(
     ${orderBy(order, 'e')} ${pageOf(page)}`;
 }
 
-/** Same as `contractsOrder`; orders of a single multisig are in that order in its index. */
+/** The order of first sight. Orders of a single multisig are in that order in its index. */
 export function multisigOrdersOrder({ addresses, multisigs: owners }: MultisigOrderFilter, sort: Direction): Order {
-  const order = contractsOrder(addresses, sort);
   const isOfOne = addresses.length === 0 && owners.length === 1;
-  return isOfOne ? [{ column: 'multisig', type: 'bytea', sort }, ...order] : order;
+  return isOfOne ? [{ column: 'multisig', type: 'bytea', sort }, ...seenOrder(sort)] : seenOrder(sort);
 }
 
 /** Orders in the order of `multisigOrdersOrder`. */

@@ -16,7 +16,7 @@ import {
   type KeyedList,
   type Page,
 } from './conditions.ts';
-import { contractsOrder, type Placed } from './first-seen.ts';
+import { tokensOrder, type Placed } from './first-seen.ts';
 import { addAfter, orderBy, type After, type Order, type OrderKey } from './order.ts';
 import type { StoreReader } from './reader.ts';
 import { findOwnedContracts, type ContractFilter } from './token-contracts.ts';
@@ -157,7 +157,7 @@ export function nftItemsOrder(filter: NftItemFilter): Order {
   }
   if (owners > 1 && collections.length !== 1) return [holder, ...byIndex];
   if (owners > 0 || collections.length === 1) return byIndex;
-  return contractsOrder(collections.length === 0 ? addresses : [], 'asc');
+  return tokensOrder(collections.length === 0 ? addresses : []);
 }
 
 /** Owner whose list has the item: for an item on sale the seller. */

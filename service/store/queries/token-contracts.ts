@@ -1,6 +1,6 @@
 import type { Columns, Row, Table } from '../columns.ts';
 import { columnsOf, createConditions, distinctKeys, firstOfEach, pageOf, type Page } from './conditions.ts';
-import { contractsOrder, type Placed } from './first-seen.ts';
+import { tokensOrder, type Placed } from './first-seen.ts';
 import { addAfter, orderBy, type After } from './order.ts';
 import type { StoreReader } from './reader.ts';
 
@@ -24,7 +24,7 @@ export function findOwnedContracts<C extends Columns>(
   const conditions = createConditions();
   const owners = distinctKeys(filter.owners);
   const select = `${columnsOf(table, 't')}, t.id`;
-  const columns = contractsOrder(filter.addresses, 'asc');
+  const columns = tokensOrder(filter.addresses);
   const order = orderBy(columns, 't');
   addAfter(conditions, columns, 't', page.after);
   if (filter.addresses.length > 0) {

@@ -1,6 +1,6 @@
 import { vestingContracts, type VestingContractRow } from '../classification-tables.ts';
 import { columnsOf, createConditions, limitOfEach, pageOf, type Conditions, type Page } from './conditions.ts';
-import { contractsOrder, withId, type Placed } from './first-seen.ts';
+import { seenOrder, withId, type Placed } from './first-seen.ts';
 import { addAfter, orderBy, type After } from './order.ts';
 import type { StoreReader } from './reader.ts';
 
@@ -13,14 +13,15 @@ export type VestingFilter = {
   readonly inWhitelist: boolean;
 };
 
-/** Vesting contracts in the order of `contractsOrder`, ascending. */
+const order = seenOrder('asc');
+
+/** Vesting contracts as they were first seen. */
 export function findVestings(
   store: StoreReader,
   { addresses, wallets, inWhitelist }: VestingFilter,
   page: Page & After,
 ): Promise<readonly Placed<VestingContractRow>[]> {
   const conditions = createConditions();
-  const order = contractsOrder(addresses, 'asc');
   if (addresses.length === 0) {
     const source = placesOf(wallets, inWhitelist, page, conditions);
     return store.read(
@@ -44,7 +45,6 @@ function placesOf(
   conditions: Conditions,
 ): string {
   const keys = `${conditions.place(wallets)}::bytea[]`;
-  const order = contractsOrder([], 'asc');
   addAfter(conditions, order, 'e', page.after);
   const first = `${orderBy(order, 'e')} ${limitOfEach(page)}`;
   const listOf = (table: string, column: string): string => {

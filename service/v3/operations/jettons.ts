@@ -1,7 +1,7 @@
 import { createTimeSlice, mapInSlices } from '#service/runtime/time-slice.ts';
 import { list, named, object } from '#service/contract/shape.ts';
 import { accountKey } from '#service/store/account-key.ts';
-import { contractsOrder } from '#service/store/queries/first-seen.ts';
+import { tokensOrder } from '#service/store/queries/first-seen.ts';
 import {
   findJettonBurns,
   findJettonMasters,
@@ -24,7 +24,7 @@ import {
 import { readPage } from '../request/cursor.ts';
 import { defineV3Operation, type V3Operation } from '../request/operation.ts';
 import { account, accounts, bool, cursorPage, LIMIT_MAX, sortIfGiven } from '../request/parameters.ts';
-import { directed, keysOf, sideOf, transferParameters } from '../request/token-parameters.ts';
+import { directed, keysOf, ownersOf, sideOf, transferParameters } from '../request/token-parameters.ts';
 
 /** The operations about jettons (service/v3/README.md#jettons). */
 export function jettonOperations(notes: AnswerAnnotations): readonly V3Operation[] {
@@ -46,7 +46,7 @@ function masters(notes: AnswerAnnotations): V3Operation {
     flat: true,
     handle: async ({ addresses, admins, ...values }, context) => {
       const filter = { addresses: keysOf(addresses), admins: keysOf(admins) };
-      const order = { list: 'jetton/masters', order: contractsOrder(filter.addresses, 'asc') };
+      const order = { list: 'jetton/masters', order: tokensOrder(filter.addresses) };
       const rows = await readPage(order, values, context, (after) =>
         findJettonMasters(context.store, filter, { ...values, after }),
       );
@@ -115,7 +115,7 @@ function transfers(notes: AnswerAnnotations): V3Operation {
     handle: async ({ owners, legacyOwners, wallets: from, master, direction, ...values }, context) => {
       const filter = {
         ...values,
-        owners: keysOf(owners, legacyOwners),
+        owners: ownersOf({ owners, legacyOwners }),
         wallets: keysOf(from),
         master: master && accountKey(master),
         direction: sideOf(direction),
@@ -153,7 +153,7 @@ function burns(notes: AnswerAnnotations): V3Operation {
     handle: async ({ owners, legacyOwners, wallets: from, master, ...values }, context) => {
       const filter = {
         ...values,
-        owners: keysOf(owners, legacyOwners),
+        owners: ownersOf({ owners, legacyOwners }),
         wallets: keysOf(from),
         master: master && accountKey(master),
       };

@@ -42,7 +42,7 @@ export function messageOperations({ notes, writer }: MessageOperationsDependenci
       result: messagesResponse,
       flat: true,
       handle: async ({ hash: single, ...values }, context) => {
-        const given = single === undefined ? values.hashes : [...values.hashes, single];
+        const given = values.hashes.length > 0 || single === undefined ? values.hashes : [single];
         const order = { list: 'messages', order: messageOrder(values, values) };
         const rows = await readPage(order, values, context, (after) =>
           findMessages(context.store, { ...values, hashes: given }, { ...values, after }),

@@ -3,7 +3,7 @@ import { list, named, object } from '#service/contract/shape.ts';
 import { READ_LIMITS, ReadBudget } from '#service/decode/read-budget.ts';
 import { accountKey } from '#service/store/account-key.ts';
 import type { MultisigOrderRow } from '#service/store/classification-tables.ts';
-import { contractsOrder } from '#service/store/queries/first-seen.ts';
+import { seenOrder } from '#service/store/queries/first-seen.ts';
 import {
   findMultisigOrders,
   findMultisigs,
@@ -68,7 +68,7 @@ export function multisigOperations(addressBooks: Pick<AddressBooks, 'bookOf'>): 
       result: multisigsResponse,
       handle: async ({ addresses, wallets, includeOrders, ...page }, context) => {
         const filter = { addresses: addresses.map(accountKey), wallets: wallets.map(accountKey) };
-        const listOrder = { list: 'multisig/wallets', order: contractsOrder(addresses, page.sort) };
+        const listOrder = { list: 'multisig/wallets', order: seenOrder(page.sort) };
         const after = openCursor(listOrder, page);
         const rows = await findMultisigs(context.store, filter, { ...page, after });
         announceNextPage(listOrder, rows, page.limit, context);

@@ -2,7 +2,7 @@ import { createTimeSlice, mapInSlices } from '#service/runtime/time-slice.ts';
 import { list, named, object } from '#service/contract/shape.ts';
 import { accountKey } from '#service/store/account-key.ts';
 import type { NftCollectionRow } from '#service/store/classification-tables.ts';
-import { contractsOrder } from '#service/store/queries/first-seen.ts';
+import { tokensOrder } from '#service/store/queries/first-seen.ts';
 import {
   findNftCollections,
   findNftItems,
@@ -33,7 +33,7 @@ import { readPage } from '../request/cursor.ts';
 import { defineV3Operation, type V3Operation } from '../request/operation.ts';
 import { account, accounts, bool, cursorPage, LIMIT_MAX, texts } from '../request/parameters.ts';
 import { requiredList } from '../request/required-parameters.ts';
-import { directed, keysOf, sideOf } from '../request/token-parameters.ts';
+import { directed, keysOf, ownersOf, sideOf } from '../request/token-parameters.ts';
 
 /** The operations about NFTs (service/v3/README.md#nfts, service/v3/README.md#nft-sales). */
 export function nftOperations(notes: AnswerAnnotations): readonly V3Operation[] {
@@ -55,7 +55,7 @@ function collections(notes: AnswerAnnotations): V3Operation {
     flat: true,
     handle: async ({ addresses, owners, ...values }, context) => {
       const filter = { addresses: keysOf(addresses), owners: keysOf(owners) };
-      const order = { list: 'nft/collections', order: contractsOrder(filter.addresses, 'asc') };
+      const order = { list: 'nft/collections', order: tokensOrder(filter.addresses) };
       const rows = await readPage(order, values, context, (after) =>
         findNftCollections(context.store, filter, { ...values, after }),
       );
@@ -145,7 +145,7 @@ function transfers(notes: AnswerAnnotations): V3Operation {
     handle: async ({ owners, legacyOwners, items: of, collection, direction, ...values }, context) => {
       const filter = {
         ...values,
-        owners: keysOf(owners, legacyOwners),
+        owners: ownersOf({ owners, legacyOwners }),
         items: keysOf(of),
         collection: collection && accountKey(collection),
         direction: sideOf(direction),

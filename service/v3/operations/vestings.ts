@@ -2,7 +2,7 @@ import { viewInteger } from '#service/contract/json-integer.ts';
 import { list, named, object, type Infer } from '#service/contract/shape.ts';
 import { accountKey } from '#service/store/account-key.ts';
 import type { VestingContractRow } from '#service/store/classification-tables.ts';
-import { contractsOrder } from '#service/store/queries/first-seen.ts';
+import { seenOrder } from '#service/store/queries/first-seen.ts';
 import { findVestings } from '#service/store/queries/vestings.ts';
 import { addressBook, type AddressBooks } from '../annotations/address-book.ts';
 import { openCursor, announceNextPage } from '../request/cursor.ts';
@@ -56,7 +56,7 @@ export function vestingOperations(addressBooks: Pick<AddressBooks, 'bookOf'>): r
       result: response,
       handle: async ({ addresses, wallets, inWhitelist, ...part }, context) => {
         const filter = { addresses: addresses.map(accountKey), wallets: wallets.map(accountKey), inWhitelist };
-        const listOrder = { list: 'vesting', order: contractsOrder(addresses, 'asc') };
+        const listOrder = { list: 'vesting', order: seenOrder('asc') };
         const after = openCursor(listOrder, part);
         const rows = await findVestings(context.store, filter, { ...part, after });
         announceNextPage(listOrder, rows, part.limit, context);

@@ -7,7 +7,7 @@ import { accounts, cursorPaging, windows, word } from './parameters.ts';
 /** Direction of a transfer from the owner's side. */
 const direction = word('direction', ['in', 'out', 'both'], 'direction should be one of: in, out');
 
-/** Parameters of lists of transfers and burns; the owner has an older name too. */
+/** Parameters of lists of transfers and burns. The older name of the owner applies without the new one (`ownersOf`). */
 export const transferParameters = {
   owners: accounts('owner_address'),
   legacyOwners: accounts('address'),
@@ -22,7 +22,14 @@ export function sideOf(given: 'in' | 'out' | 'both' | undefined): 'in' | 'out' |
   return given === 'both' ? undefined : given;
 }
 
+type GivenOwners = Readonly<Record<'owners' | 'legacyOwners', readonly Account[]>>;
+
+/** Owners of `transferParameters`, in the form of query keys. */
+export function ownersOf({ owners, legacyOwners }: GivenOwners): readonly Uint8Array[] {
+  return keysOf(owners.length > 0 ? owners : legacyOwners);
+}
+
 /** Accounts in the form of query keys. */
-export function keysOf(...lists: readonly (readonly Account[])[]): readonly Uint8Array[] {
-  return lists.flat().map(accountKey);
+export function keysOf(accounts: readonly Account[]): readonly Uint8Array[] {
+  return accounts.map(accountKey);
 }

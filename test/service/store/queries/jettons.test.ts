@@ -6,9 +6,11 @@ import {
   findJettonMasters,
   findJettonTransfers,
   findJettonWallets,
+  jettonWalletOrder,
   type JettonTransferFilter,
   type JettonWalletFilter,
 } from '#service/store/queries/jettons.ts';
+import { positionOf, type Position } from '#service/store/queries/order.ts';
 import type { StoreReader } from '#service/store/queries/reader.ts';
 import type { StoreUnderTest } from '#test/support/store.ts';
 import { createTokenStore, drawTokens, keyOf } from '#test/support/token-rows.ts';
@@ -54,7 +56,8 @@ function expectedWallets(
   const seen = new Map(tokens.wallets.map((row, at) => [row, at]));
   const byAddress = filter.addresses.length > 0 && filter.owners.length === 0 && filter.jettons.length === 0;
   return found.toSorted((a, b) => {
-    const byOwner = filter.owners.length === 0 ? 0 : Buffer.compare(a.owner, b.owner);
+    const isByOwner = filter.owners.length > 0 && filter.jettons.length !== 1;
+    const byOwner = isByOwner ? Buffer.compare(a.owner, b.owner) : 0;
     if (byOwner !== 0) return byOwner;
     const first = seen.get(a)! - seen.get(b)!;
     if (turn === undefined) return byAddress ? Buffer.compare(a.address, b.address) : first;
@@ -122,6 +125,30 @@ describe('jetton wallets', () => {
     );
     expect(some).toBeGreaterThan(200);
   });
+
+  it.each([undefined, 'asc', 'desc'] as const)(
+    'of several owners and one jetton are in the order of the jetton, page by page: %s',
+    async (turn) => {
+      const jettonOf = (row: (typeof tokens.wallets)[number]): string => Buffer.from(row.jetton).toString('hex');
+      const largest = [...Map.groupBy(tokens.wallets, jettonOf).values()].toSorted((a, b) => b.length - a.length)[0]!;
+      const filter = {
+        addresses: [],
+        owners: largest.map(({ owner }) => owner),
+        jettons: [largest[0]!.jetton],
+        excludesEmpty: false,
+      };
+      const wanted = addressesOf(expectedWallets(filter, turn));
+      expect(new Set(largest.map(({ owner }) => Buffer.from(owner).toString('hex'))).size).toBeGreaterThan(2);
+      const found: string[] = [];
+      for (let after: Position | undefined; ;) {
+        const rows = await findJettonWallets(reader, filter, { limit: 2, offset: 0, sort: turn, after });
+        found.push(...addressesOf(rows));
+        if (rows.length < 2) break;
+        after = positionOf(jettonWalletOrder(filter, { sort: turn }), rows.at(-1)!);
+      }
+      expect(found).toEqual(wanted);
+    },
+  );
 });
 
 describe('jetton transfers and burns', () => {

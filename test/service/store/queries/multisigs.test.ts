@@ -70,12 +70,13 @@ describe('multisigs', () => {
     expect(await members()).toHaveLength(0);
   });
 
-  it('that were asked for by address come by that, in either direction', async () => {
-    const addresses = wallets.map(({ address }) => address);
-    expect(await multisigsOf({ addresses })).toEqual([10, 20, 30]);
-    expect(await multisigsOf({ addresses }, { sort: 'desc' })).toEqual([10, 20, 30]);
-    expect(await multisigsOf({ addresses }, { after: [keyOf(10)] })).toEqual([20, 30]);
-    expect(await multisigsOf({ addresses, wallets: [alice] })).toEqual([20, 30]);
+  it('requested by address come as they were first seen, in either direction', async () => {
+    const addresses = wallets.map(({ address }) => address).toReversed();
+    expect(await multisigsOf({ addresses })).toEqual([30, 10, 20]);
+    expect(await multisigsOf({ addresses }, { sort: 'desc' })).toEqual([20, 10, 30]);
+    expect(await multisigsOf({ addresses }, { after: [1n] })).toEqual([10, 20]);
+    expect(await multisigsOf({ addresses }, { after: [2n], sort: 'desc' })).toEqual([30]);
+    expect(await multisigsOf({ addresses, wallets: [alice] })).toEqual([30, 20]);
   });
 
   it('have all digits of their numbers', async () => {
@@ -98,8 +99,12 @@ describe('orders', () => {
     expect(await ordersOf({ multisigs: [keyOf(30), keyOf(10)] }, { after: [1n] })).toEqual([103, 101]);
   });
 
-  it('that were asked for by address come by that', async () => {
-    expect(await ordersOf({ addresses: [keyOf(102), keyOf(101)] })).toEqual([101, 102]);
+  it('requested by address come as they were first seen, in either direction', async () => {
+    const addresses = orders.map(({ address }) => address).toReversed();
+    expect(await ordersOf({ addresses })).toEqual([102, 103, 101]);
+    expect(await ordersOf({ addresses }, { sort: 'desc' })).toEqual([101, 103, 102]);
+    expect(await ordersOf({ addresses }, { after: [2n] })).toEqual([101]);
+    expect(await ordersOf({ addresses, multisigs: [keyOf(30)] }, { sort: 'desc' })).toEqual([101, 102]);
     expect(await ordersOf({ addresses: [keyOf(102), keyOf(103)], multisigs: [keyOf(10)] })).toEqual([103]);
   });
 

@@ -83,6 +83,12 @@ describe('no query of tokens reads a table whole', () => {
     ['of some owners', { owners: several }, 'jetton_wallets_by_owner', 'jetton_wallets_by_owner_balance'],
     ['of a jetton', { jettons }, 'jetton_wallets_by_jetton', 'jetton_wallets_by_jetton_balance'],
     ['of an owner and a jetton', { owners, jettons }, 'jetton_wallets_by_owner_jetton', 'jetton_wallets_by_\\w+'],
+    [
+      'of some owners and a jetton',
+      { owners: several, jettons },
+      'jetton_wallets_by_owner_jetton',
+      'jetton_wallets_by_owner(_jetton|_balance)',
+    ],
   ])('jetton wallets %s, by balance too', async (_what, filter, seen, byBalance) => {
     const query = (sort?: 'asc' | 'desc') => () =>
       findJettonWallets(planned.reader, { ...everyWallet, ...filter }, { ...first, sort });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { vestingContracts } from '#service/store/classification-tables.ts';
-import { contractsOrder } from '#service/store/queries/first-seen.ts';
+import { seenOrder } from '#service/store/queries/first-seen.ts';
 import { positionOf } from '#service/store/queries/order.ts';
 import { findVestings, type VestingFilter } from '#service/store/queries/vestings.ts';
 import { addRows, keyOf, vestingRow } from '#test/support/contract-rows.ts';
@@ -51,7 +51,7 @@ describe('vesting contracts', () => {
       const all = await found(filter);
       expect(all.map(({ id }) => id)).toEqual([1n, 2n, 3n]);
       for (const [at, row] of all.entries()) {
-        const after = at === 0 ? undefined : positionOf(contractsOrder([], 'asc'), all[at - 1]!);
+        const after = at === 0 ? undefined : positionOf(seenOrder('asc'), all[at - 1]!);
         expect(await findVestings(index.store, filter, { limit: 1, offset: at })).toEqual([row]);
         expect(await findVestings(index.store, filter, { limit: 1, offset: 0, after })).toEqual([row]);
       }
@@ -70,12 +70,11 @@ describe('vesting contracts', () => {
     expect(await index.store.read('SELECT FROM vesting_whitelisted WHERE member = $1', [erin])).toEqual([]);
   });
 
-  it('that were asked for by address come by that, with all they say', async () => {
-    const addresses = contracts.map(({ address }) => address);
-    expect(await found({ addresses })).toEqual([
-      { ...contracts[1], id: 2n },
-      { ...contracts[2], id: 3n },
-      { ...contracts[0], id: 1n },
-    ]);
+  it('requested by address come as they were first seen, with all they say', async () => {
+    const addresses = contracts.map(({ address }) => address).toReversed();
+    const all = contracts.map((row, at) => ({ ...row, id: BigInt(at + 1) }));
+    expect(await found({ addresses })).toEqual(all);
+    const filter = { addresses, wallets: [], inWhitelist: false };
+    expect(await findVestings(index.store, filter, { limit: 2, offset: 0, after: [1n] })).toEqual(all.slice(1));
   });
 });
