@@ -49,8 +49,8 @@ export type FoundJettonWallet = Placed<JettonWalletRow> & {
 
 /**
  * Wallets in the order of first sight, or by balance if an order is given. Wallets of owners are ordered by owner first, unless they are of
- * one jetton. Wallets named by address alone are ordered by address. Uses the primary key, the indexes on owner and on jetton (each with id or balance), and the index on both. The
- * order by balance uses its index.
+ * one jetton. Wallets named by address alone are ordered by address. Uses the primary key, the indexes on owner and on jetton (each with id
+ * or balance), and the index on both. The order by balance uses its index.
  */
 export function findJettonWallets(
   store: StoreReader,

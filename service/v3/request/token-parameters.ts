@@ -30,6 +30,6 @@ export function ownersOf({ owners, legacyOwners }: GivenOwners): readonly Uint8A
 }
 
 /** Accounts in the form of query keys. */
-export function keysOf(accounts: readonly Account[]): readonly Uint8Array[] {
-  return accounts.map(accountKey);
+export function keysOf(given: readonly Account[]): readonly Uint8Array[] {
+  return given.map(accountKey);
 }
