@@ -246,6 +246,15 @@ export type InterpretationsLeft = {
   readonly newest: number | null;
 };
 
+/** True if no masterchain block from one seqno to another waits for its interpretation. Blocks that are not indexed count as interpreted. */
+export async function areInterpreted(store: Pick<Store, 'read'>, from: number, to: number): Promise<boolean> {
+  const open = await store.read('SELECT FROM interpretations WHERE todo AND mc_seqno BETWEEN $1 AND $2 LIMIT 1', [
+    from,
+    to,
+  ]);
+  return open.length === 0;
+}
+
 /** Counts the open rows: takes a second for some millions of them. */
 export async function countInterpretations(store: Store, version: number): Promise<InterpretationsLeft> {
   const [row] = await store.transaction(({ query }) =>

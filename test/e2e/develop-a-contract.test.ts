@@ -59,11 +59,56 @@ describe('the page Develop a contract', () => {
     const [, , , curls = ''] = blocksOf('sh');
     expect(curls).toContain(`account=${address}`);
     const [traces, actions, transactions] = here(curls).trim().split('\n');
-    // The index is a moment behind the head.
+    // The index is a moment behind a sent message.
     await expect.poll(() => typesOf(actions!)).toContain('call_contract');
     expect(await typesOf(actions!)).toContain('contract_deploy');
     expect((await curl(traces!))['traces']).toHaveLength(1);
     expect((await curl(transactions!))['transactions']).toHaveLength(2);
     expect(await node('--test', 'counter.test.mjs')).toContain('pass 1');
+  });
+});
+
+describe('the answer of a dev method comes when v3 shows its result', () => {
+  const post = async (url: string, body: unknown): Promise<unknown> => {
+    const headers = { 'content-type': 'application/json', 'x-api-key': service.key };
+    return (await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })).json();
+  };
+  const dev = async (method: string, params: object): Promise<Record<string, string>> => {
+    const answer = await post(`${service.internalUrl}/dev`, { jsonrpc: '2.0', id: 1, method, params });
+    return (answer as { result: Record<string, string> }).result;
+  };
+  const ask = async <T>(path: string): Promise<T> =>
+    (await fetch(`${service.url}/api/v3/${path}`)).json() as Promise<T>;
+  const supplyOf = async (jetton: string): Promise<string | undefined> => {
+    const found = await ask<{ jetton_masters: { total_supply: string }[] }>(`jetton/masters?address=${jetton}`);
+    return found.jetton_masters[0]?.total_supply;
+  };
+
+  it('with the supply and the wallets of jettons after each mint, and without them after dev_revert', async () => {
+    const status = (await (await fetch(`${service.internalUrl}/status`)).json()) as {
+      devchain: { demo: Record<string, string> };
+    };
+    const jetton = status.devchain.demo['jetton minter']!;
+    const { supply: before } = await dev('dev_mintJetton', { jetton, address: jetton, amount: 1 });
+    await dev('dev_snapshot', { name: 'before' });
+    for (let at = 0; at < 4; at++) {
+      const owner = `0:${String(at + 1).repeat(64)}`;
+      const { supply } = await dev('dev_mintJetton', { jetton, address: owner, amount: 10 + at });
+      const { jetton_wallets: wallets } = await ask<{ jetton_wallets: { balance: string }[] }>(
+        `jetton/wallets?owner_address=${owner}`,
+      );
+      expect([await supplyOf(jetton), wallets.map(({ balance }) => balance)]).toEqual([supply, [String(10 + at)]]);
+      await dev('dev_revert', { snapshot: 'before' });
+      expect(await supplyOf(jetton)).toBe(before);
+    }
+  });
+
+  it('with the actions of a payment from the faucet', async () => {
+    for (let at = 0; at < 4; at++) {
+      const address = `0:${String(at + 5).repeat(64)}`;
+      await post(`${service.url}/faucet`, { address, amount: 1 });
+      const { actions } = await ask<{ actions: unknown[] }>(`actions?account=${address}`);
+      expect(actions).toHaveLength(1);
+    }
   });
 });

@@ -11,7 +11,7 @@ import { openMasterchainState } from '../collator/masterchain-state.ts';
 import type { ConditionsHolder } from './conditions.ts';
 import { noConditions } from './conditions.ts';
 import type { Fields } from './fields.ts';
-import { readBag, readBoolean, readInteger, readName, readPlace, readUnits } from './fields.ts';
+import { COINS_MAX, readBag, readBoolean, readInteger, readName, readPlace, readUnits } from './fields.ts';
 import { fundAtOnce } from './fund.ts';
 import { mintJetton } from './jetton-mint.ts';
 import type { MethodName, MethodParameter } from './method-table.ts';
@@ -81,7 +81,7 @@ export function createDevMethods({
     dev_fund: (fields) => fundAtOnce({ network, faucet }, fields),
     async dev_mintJetton(fields) {
       const [jetton, owner] = [readPlace(fields, 'jetton'), readPlace(fields)];
-      const amount = readUnits(fields, 'amount', 'the smallest units');
+      const amount = readUnits(fields, 'amount', 'the smallest units', COINS_MAX);
       const { messageHash, supply } = await mintJetton({ jetton, owner, amount }, { network, runner, settle });
       return { message_hash: messageHash.toString('base64'), supply: supply.toString(), ...where() };
     },

@@ -8,7 +8,10 @@ import type { FundedAccount } from '../production/faucet.ts';
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** All coins of the main network, a thousand times: more does not add up in 120 bits with the rest. */
-const UNITS_MAX = 5_000_000_000_000_000_000_000n;
+const NANOTONS_MAX = 5_000_000_000_000_000_000_000n;
+
+/** Largest amount of `Coins`. */
+export const COINS_MAX = 2n ** 120n - 1n;
 
 /** Most levels of code and data: the network's limit for contracts. */
 const STATE_DEPTH_MAX = 512;
@@ -40,11 +43,11 @@ export function readInteger(fields: Fields, field: string, min: number, max: num
 }
 
 /** @param unit of the error text */
-export function readUnits(fields: Fields, field: string, unit: string): bigint {
+export function readUnits(fields: Fields, field: string, unit: string, max = NANOTONS_MAX): bigint {
   const value = fields[field];
   const text = typeof value === 'number' || typeof value === 'bigint' ? String(value) : value;
-  if (typeof text !== 'string' || !/^\d{1,25}$/.test(text) || BigInt(text) > UNITS_MAX) {
-    throw badArgument(field, `expected ${unit}, digits alone, at most ${UNITS_MAX}, got ${shown(value)}`);
+  if (typeof text !== 'string' || !/^\d{1,40}$/.test(text) || BigInt(text) > max) {
+    throw badArgument(field, `expected ${unit}, digits alone, at most ${max}, got ${shown(value)}`);
   }
   return BigInt(text);
 }

@@ -43,6 +43,8 @@ export type Api = {
   readonly pool: Pool;
   /** Status of the index; undefined without an index. */
   index(): IndexStatus | undefined;
+  /** True if the index has the masterchain blocks from one seqno to another, with their tokens and actions. */
+  hasIndexed(from: number, to: number): Promise<boolean>;
   /** HTTP requests answered since the start. */
   requests(): Promise<number>;
   /**
@@ -108,6 +110,7 @@ export async function startApi(
     ...urls,
     pool,
     index: () => ledger?.status(),
+    hasIndexed: async (from, to) => (await ledger?.hasWhole(from, to)) ?? false,
     requests: () => countRequests(register),
     close: () => running.disposeAsync(),
   };

@@ -179,15 +179,23 @@ async function startDevApi(
 ): Promise<Api> {
   const { network, index, devKey, access } = parts;
   const { accountsBrought } = network;
-  const reachesHead = (): boolean => {
+  const isServed = async (from: number): Promise<boolean> => {
     const seqno = network.headSeqno();
-    const served = api.pool.head()?.block.seqno ?? 0;
-    return served >= seqno && (index === undefined || (api.index()?.headSeqno ?? 0) >= seqno);
+    const isRead = (api.pool.head()?.block.seqno ?? 0) >= seqno;
+    return isRead && (index === undefined || (await api.hasIndexed(from, seqno)));
   };
-  /** Waits until the API and its index reach the network's head, so that the next read sees a developer's action. */
-  const served = async (): Promise<void> => {
-    for (let waitedMs = 0; waitedMs < SERVED_WITHIN_MS && !reachesHead(); waitedMs += SERVED_EVERY_MS) {
-      await sleep(SERVED_EVERY_MS);
+  /** Waits until the API and its index serve the blocks from a seqno to the network's head. */
+  const served = async (from: number): Promise<void> => {
+    const until = performance.now() + SERVED_WITHIN_MS;
+    while (!(await isServed(from)) && performance.now() < until) await sleep(SERVED_EVERY_MS);
+  };
+  /** Runs a developer's action. The next read sees its result. */
+  const thenServed = async <T>(run: () => Promise<T>): Promise<T> => {
+    const from = network.headSeqno();
+    try {
+      return await run();
+    } finally {
+      await served(from);
     }
   };
   const api: Api = await startApi(
@@ -203,11 +211,11 @@ async function startDevApi(
       posts: new Map(
         [...network.posts].map(([path, handler]) => [
           path,
-          { name: handler.name, run: (body, signal) => handler.run(body, signal).finally(served) },
+          { name: handler.name, run: (body, signal) => thenServed(() => handler.run(body, signal)) },
         ]),
       ),
       internalPosts: new Map(
-        [...network.internalPosts].map(([path, run]) => [path, (body) => run(body).finally(served)]),
+        [...network.internalPosts].map(([path, run]) => [path, (body) => thenServed(() => run(body))]),
       ),
       ownPages: startPages({
         facts: () => welcomeFacts(api, parts),
@@ -226,7 +234,7 @@ async function startDevApi(
       ...index?.certificates,
       writesIndex: index !== undefined,
       cachePart,
-      ...(accountsBrought !== undefined && { around: readAgain(accountsBrought, served) }),
+      ...(accountsBrought !== undefined && { around: readAgain(accountsBrought, () => served(network.headSeqno())) }),
       status: () => network.status(),
     },
     { version, logger, register },

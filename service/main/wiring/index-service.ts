@@ -9,6 +9,7 @@ import type { RedisServer } from '#service/limits/redis/connection.ts';
 import type { Pool } from '#service/pool/pool.ts';
 import type { OnSent } from '#service/live/send/send.ts';
 import { StoreError } from '#service/store/errors.ts';
+import { areInterpreted } from '#service/store/interpretations.ts';
 import type { Store } from '#service/store/store.ts';
 import type { TokenName } from '#service/store/token-content.ts';
 import {
@@ -42,6 +43,8 @@ export type IndexService = {
   /** Reason why the process must not be ready; undefined when it may be. */
   unreadable(): string | undefined;
   status(): IndexStatus;
+  /** True if the masterchain blocks from one seqno to another are indexed, with their tokens and actions. */
+  hasWhole(from: number, to: number): Promise<boolean>;
   /** Takes over changed URLs of Postgres. */
   setUrls(next: PostgresUrls, before: PostgresUrls): void;
   /** Takes over a changed Redis. */
@@ -109,6 +112,7 @@ export function openIndexService(
     streamed: { store, notes, pending },
     unreadable: () => watch.reason(),
     status: () => writer?.status() ?? { text: watch.text() },
+    hasWhole: async (from, to) => (writer?.status().headSeqno ?? 0) >= to && (await areInterpreted(store, from, to)),
     setUrls: (next, before) => takeUrls(store, next, before),
     setRedis: (server) => pending.setLink(linkTo(server, dependencies.logger)),
     onSent: (message, sender) => pending.note(message, sender),

@@ -90,6 +90,13 @@ describe('dev_mintJetton', () => {
     expect(BigInt(second['supply']!) - BigInt(first['supply']!)).toBe(500n);
     const wallet = jettonWallet(Address.parse(jetton), Address.parse(at('51'))).toRawString();
     expect(stateOf(network, wallet)?.state.kind).toBe('active');
+    const large = '9000000000000000000000000';
+    expect(
+      BigInt((await call('dev_mintJetton', { jetton, address: at('51'), amount: large }))['supply']!),
+    ).toBeGreaterThan(BigInt(large));
+    await expect(call('dev_mintJetton', { jetton, address: at('51'), amount: `${2n ** 120n}` })).rejects.toThrow(
+      `amount: expected the smallest units, digits alone, at most ${2n ** 120n - 1n}`,
+    );
     await expect(call('dev_mintJetton', { jetton: at('52'), address: at('51'), amount: 1 })).rejects.toThrow(
       'jetton: expected a jetton minter',
     );
