@@ -68,17 +68,17 @@ describe('the page Develop a contract', () => {
   });
 });
 
+const post = async (url: string, body: unknown): Promise<unknown> => {
+  const headers = { 'content-type': 'application/json', 'x-api-key': service.key };
+  return (await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })).json();
+};
+const dev = async (method: string, params: object): Promise<Record<string, string>> => {
+  const answer = await post(`${service.internalUrl}/dev`, { jsonrpc: '2.0', id: 1, method, params });
+  return (answer as { result: Record<string, string> }).result;
+};
+const ask = async <T>(path: string): Promise<T> => (await fetch(`${service.url}/api/v3/${path}`)).json() as Promise<T>;
+
 describe('the answer of a dev method comes when v3 shows its result', () => {
-  const post = async (url: string, body: unknown): Promise<unknown> => {
-    const headers = { 'content-type': 'application/json', 'x-api-key': service.key };
-    return (await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })).json();
-  };
-  const dev = async (method: string, params: object): Promise<Record<string, string>> => {
-    const answer = await post(`${service.internalUrl}/dev`, { jsonrpc: '2.0', id: 1, method, params });
-    return (answer as { result: Record<string, string> }).result;
-  };
-  const ask = async <T>(path: string): Promise<T> =>
-    (await fetch(`${service.url}/api/v3/${path}`)).json() as Promise<T>;
   const supplyOf = async (jetton: string): Promise<string | undefined> => {
     const found = await ask<{ jetton_masters: { total_supply: string }[] }>(`jetton/masters?address=${jetton}`);
     return found.jetton_masters[0]?.total_supply;
