@@ -77,13 +77,12 @@ const dev = async (method: string, params: object): Promise<Record<string, strin
   return (answer as { result: Record<string, string> }).result;
 };
 const ask = async <T>(path: string): Promise<T> => (await fetch(`${service.url}/api/v3/${path}`)).json() as Promise<T>;
+const supplyOf = async (jetton: string): Promise<string | undefined> => {
+  const found = await ask<{ jetton_masters: { total_supply: string }[] }>(`jetton/masters?address=${jetton}`);
+  return found.jetton_masters[0]?.total_supply;
+};
 
 describe('the answer of a dev method comes when v3 shows its result', () => {
-  const supplyOf = async (jetton: string): Promise<string | undefined> => {
-    const found = await ask<{ jetton_masters: { total_supply: string }[] }>(`jetton/masters?address=${jetton}`);
-    return found.jetton_masters[0]?.total_supply;
-  };
-
   it('with the supply and the wallets of jettons after each mint, and without them after dev_revert', async () => {
     const status = (await (await fetch(`${service.internalUrl}/status`)).json()) as {
       devchain: { demo: Record<string, string> };
